@@ -14,8 +14,8 @@
 
 """Inverse kinematics for any ROS 2 arm: full poses, points to look at, FABRIK.
 
-Everything that is imported from here is loaded on first use: `import basis_ik` itself loads neither
-numpy nor the compiler, and nothing of this imports ROS.
+All names are loaded on first use: `import basis_ik` itself loads neither numpy nor the compiler,
+and nothing here imports ROS.
 """
 
 from __future__ import annotations

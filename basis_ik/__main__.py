@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""`python -m basis_ik`: look at a robot's chain, solve for a pose, map its reach; without ROS."""
+"""`python -m basis_ik`: inspect a robot's chain, solve for a pose, map its reach; without ROS."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ REACH_EXAMPLES = f"""examples:
   {PROGRAM} reach --urdf urdf/legs.urdf --tip ankle_l --position-only --publish
   {PROGRAM} reach --urdf urdf/panda.urdf --scheduler tcp://10.0.0.1:8786
 
-Ctrl-C keeps what is done; the same command goes on with it. docs/reach_maps.md tells the rest.
+Ctrl-C keeps what is done, and the same command continues it; see docs/reach_maps.md.
 {STATUS}"""
 
 
@@ -73,11 +73,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command.
 
     Args:
-        arguments: The command line after the program's name; None for that of the process.
+        arguments: Command line after the program's name; None: that of the process.
 
     Returns:
         Exit status: 0 done or reached, 1 not reached or an error (one line on stderr). Wrong usage
-        leaves by SystemExit, with status 2.
+        exits by SystemExit with status 2.
     """
     words = [_plain(word) for word in (sys.argv[1:] if arguments is None else arguments)]
     options = _parser().parse_args(words)
@@ -89,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BasisIkError as error:
         print(f"{PROGRAM}: error: {_line(str(error))}", file=sys.stderr)
         return 1
-    except BrokenPipeError:  # `| head` has seen enough; nothing more may be flushed into it
+    except BrokenPipeError:  # the reader has closed the pipe; nothing may be flushed into it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:
@@ -98,7 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _plain(word: str) -> str:
-    """Write -1e-3 as -0.001, which argparse does not take for an option."""
+    """Return -1e-3 as -0.001, which argparse does not take for an option."""
     try:
         return format(Decimal(word), "f") if word.startswith("-") and len(word) < 40 else word
     except (InvalidOperation, ValueError):
@@ -106,13 +106,13 @@ def _plain(word: str) -> str:
 
 
 def _line(text: str) -> str:
-    """Return foreign text as one line that can be printed, of `LONGEST` characters at most."""
+    """Return foreign text as one printable line of at most `LONGEST` characters."""
     escaped = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
     return escaped if len(escaped) <= LONGEST else f"{escaped[: LONGEST - 3]}..."
 
 
 def _number(word: str) -> float:
-    """Take a finite number, for argparse."""
+    """Parse a finite number, for argparse."""
     value = float(word)
     if not math.isfinite(value):
         raise ValueError(word)
@@ -123,7 +123,7 @@ _number.__name__ = "number"  # argparse says "invalid number value"
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line, without the usage above it."""
+    """Reports an error in one line, without the usage above it."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: error: {_line(message)}; see --help\n")
@@ -141,57 +141,62 @@ def _parser() -> _Parser:
         commands, "solve", "find joint positions for a pose or a gaze of the tip", SOLVE_EXAMPLES
     )
     solve.set_defaults(run=_solve, parser=solve)
-    goal = solve.add_mutually_exclusive_group(required=True)
-    goal.add_argument(
-        "--xyz", nargs=3, type=_number, metavar=("X", "Y", "Z"),
-        help="where the tip's origin is to be, in the root link's frame [m]",
-    )  # fmt: skip
-    goal.add_argument(
-        "--look-at", nargs=3, type=_number, metavar=("X", "Y", "Z"),
-        help="what the tip is to point at, in the root link's frame [m]",
-    )  # fmt: skip
-    solve.add_argument(
-        "--axis", nargs=3, type=_number, metavar=("X", "Y", "Z"),
-        help="with --look-at: the axis of the tip that points there; by default z of optical frames"
-        " (_optical in the name) and of tools (tool0, tcp), x of any other",
-    )  # fmt: skip
-    solve.add_argument(
-        "--rpy", nargs=3, type=_number, metavar=("ROLL", "PITCH", "YAW"),
-        help="how the tip is to be turned, about the root's fixed x, then y, then z [rad]",
-    )  # fmt: skip
-    solve.add_argument("--position-only", action="store_true", help="leave the orientation free")
-    solve.add_argument(
-        "--seed", nargs="+", type=_number, metavar="Q",
-        help="joint positions to start from [rad or m]; by default the middle of the limits",
-    )  # fmt: skip
-    solve.add_argument(
-        "--solver", choices=("descent", "fabrik"), default="descent",
-        help="damped least squares, or FABRIK's passes over the joints; by default descent",
-    )  # fmt: skip
-    solve.add_argument(
-        "--trace", action="store_true",
-        help="with --solver fabrik: print where the joints are after each pass [m]",
-    )  # fmt: skip
-    solve.add_argument(
-        "--plot", type=Path, metavar="FILE",
-        help="draw the chain before and after, and the errors on the way; .png, .svg or .pdf;"
-        " matplotlib",
-    )  # fmt: skip
+    _add_solve_options(solve)
     reach = _command(
         commands, "reach", "map which orientations are reached where, and how well", REACH_EXAMPLES
     )
     reach_command.add_options(reach)
     reach.set_defaults(run=_reach)
     warm = commands.add_parser(
-        "warm-up", help="compile all that is compiled on first use, for this installation",
-        description="Compile, and keep on disk, all that is else compiled on first use.",
+        "warm-up", help="compile all kernels for this installation, ahead of their first use",
+        description="Compile all kernels into the cache on disk, ahead of their first use.",
     )  # fmt: skip
     warm.set_defaults(run=_warm_up)
     return parser
 
 
+def _add_solve_options(solve: argparse.ArgumentParser) -> None:
+    """Add the options of the command `solve`."""
+    goal = solve.add_mutually_exclusive_group(required=True)
+    goal.add_argument(
+        "--xyz", nargs=3, type=_number, metavar=("X", "Y", "Z"),
+        help="position of the tip, in the root link's frame [m]",
+    )  # fmt: skip
+    goal.add_argument(
+        "--look-at", nargs=3, type=_number, metavar=("X", "Y", "Z"),
+        help="point for the tip to point at, in the root link's frame [m]",
+    )  # fmt: skip
+    solve.add_argument(
+        "--axis", nargs=3, type=_number, metavar=("X", "Y", "Z"),
+        help="with --look-at: the axis of the tip that points there; default: z of optical frames"
+        " (_optical in the name) and of tools (tool0, tcp), x of any other",
+    )  # fmt: skip
+    solve.add_argument(
+        "--rpy", nargs=3, type=_number, metavar=("ROLL", "PITCH", "YAW"),
+        help="orientation of the tip: angles about the root's fixed x, then y, then z [rad]",
+    )  # fmt: skip
+    solve.add_argument("--position-only", action="store_true", help="leave the orientation free")
+    solve.add_argument(
+        "--seed", nargs="+", type=_number, metavar="Q",
+        help="joint positions to start from [rad or m]; default: the middle of the limits",
+    )  # fmt: skip
+    solve.add_argument(
+        "--solver", choices=("descent", "fabrik"), default="descent",
+        help="damped least squares, or FABRIK's passes over the joints; default: descent",
+    )  # fmt: skip
+    solve.add_argument(
+        "--trace", action="store_true",
+        help="with --solver fabrik: print the joints' positions after each pass [m]",
+    )  # fmt: skip
+    solve.add_argument(
+        "--plot", type=Path, metavar="FILE",
+        help="draw the chain before and after, and the errors over the iterations;"
+        " .png, .svg or .pdf; needs matplotlib",
+    )  # fmt: skip
+
+
 def warm_up() -> int:
-    """Compile for this installation, as a program of its own; the exit status."""
+    """Compile for this installation, as a program; return the exit status."""
     return main(["warm-up", *sys.argv[1:]])
 
 
@@ -203,7 +208,7 @@ def _warm_up(options: argparse.Namespace) -> int:
         run(sys.stdout)
     except KeyboardInterrupt:
         if still_compiling():
-            os._exit(130)  # the compiler would be torn off in the middle of what it does
+            os._exit(130)  # a normal exit would crash the compiler's thread
         raise
     return 0
 
@@ -211,7 +216,7 @@ def _warm_up(options: argparse.Namespace) -> int:
 def _command(
     commands: argparse._SubParsersAction[_Parser], name: str, does: str, examples: str
 ) -> _Parser:
-    """Add a command with the options that all have."""
+    """Add a command with the options that all commands have."""
     command = commands.add_parser(
         name, help=does, description=f"{does.capitalize()}.", epilog=examples,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -219,15 +224,19 @@ def _command(
     command.add_argument(
         "--urdf", required=True, metavar="FILE", help="URDF, xacro expanded; - is stdin"
     )
-    command.add_argument("--root", metavar="LINK", help="link whose frame counts; else inferred")
-    command.add_argument("--tip", metavar="LINK", help="link that is to move; else inferred")
+    command.add_argument(
+        "--root", metavar="LINK", help="link whose frame is the reference; else inferred"
+    )
+    command.add_argument("--tip", metavar="LINK", help="link to be moved; else inferred")
     command.add_argument("--json", action="store_true", help="print JSON, without limits as null")
     return command
 
 
 def _inspect(options: argparse.Namespace) -> int:
     name, chain = _chain(options)
-    print(json.dumps(_describe(name, chain), indent=2) if options.json else _table(name, chain))
+    print(
+        json.dumps(_chain_data(name, chain), indent=2) if options.json else _chain_text(name, chain)
+    )
     return 0
 
 
@@ -252,22 +261,27 @@ def _solve(options: argparse.Namespace) -> int:
         check_extra("--plot", "matplotlib")
     _, chain = _chain(options)
     solution = (
-        _look_at(chain, options) if looks else _take_pose(chain, options, trace=options.trace)
+        _look_at(chain, options) if looks else _solve_pose(chain, options, trace=options.trace)
     )
     if options.plot:
         _plot(chain, options, solution)
     if options.json:
-        print(json.dumps(_answer(chain, solution), indent=2))
+        print(json.dumps(_solution_data(chain, solution), indent=2))
     else:
-        turned = f"{solution.orientation_error:.3g} rad"
-        off = f"{solution.position_error:.3g} m" + f", {turned}" * (not options.position_only)
+        angle = f"{solution.orientation_error:.3g} rad"
+        errors = f"{solution.position_error:.3g} m" + f", {angle}" * (not options.position_only)
         print(
-            "\n".join([_report(chain, solution, turned if looks else off), *_told(chain, solution)])
+            "\n".join(
+                [
+                    _solution_text(chain, solution, angle if looks else errors),
+                    *_passes_text(chain, solution),
+                ]
+            )
         )
     return 0 if solution.success else 1
 
 
-def _take_pose(
+def _solve_pose(
     chain: Chain,
     options: argparse.Namespace,
     max_iterations: int | None = None,
@@ -300,7 +314,7 @@ def _look_at(
 
 
 def _axis(chain: Chain, options: argparse.Namespace) -> tuple[float, float, float]:
-    """Return the axis of the tip that is to point somewhere."""
+    """Return the axis of the tip that points at the point."""
     from basis_ik.robot.infer import forward_axis
 
     x, y, z = options.axis or forward_axis(chain.tip)
@@ -321,8 +335,8 @@ def _plot(chain: Chain, options: argparse.Namespace, solution: Solution) -> None
     else:
         goal = _target(options)
         if options.solver == "fabrik":
-            solution = _take_pose(chain, options, trace=True)
-        off, again = plot.pose_errors(chain, seed, goal), partial(_take_pose, chain, options)
+            solution = _solve_pose(chain, options, trace=True)
+        off, again = plot.pose_errors(chain, seed, goal), partial(_solve_pose, chain, options)
         errors = plot.convergence_of_passes(chain, goal, solution) or plot.convergence(
             off, again, solution
         )
@@ -331,7 +345,7 @@ def _plot(chain: Chain, options: argparse.Namespace, solution: Solution) -> None
 
 
 def _chain(options: argparse.Namespace) -> tuple[str, Chain]:
-    """Return the robot's name and the chain asked for."""
+    """Return the robot's name and the requested chain."""
     from basis_ik.robot.robot import RobotModel
 
     if options.urdf == "-":
@@ -342,7 +356,7 @@ def _chain(options: argparse.Namespace) -> tuple[str, Chain]:
 
 
 def _stdin() -> str:
-    """Read standard input, no more of it than a robot description may have."""
+    """Read standard input, up to the largest size of a robot description."""
     from basis_ik.robot.elements import MAX_BYTES
 
     try:
@@ -351,8 +365,8 @@ def _stdin() -> str:
         raise InputError("standard input is not UTF-8 text") from None
 
 
-def _describe(name: str, chain: Chain) -> dict[str, Any]:
-    """Return what `inspect` tells, as data."""
+def _chain_data(name: str, chain: Chain) -> dict[str, Any]:
+    """Return the output of `inspect` as data."""
     joints = [
         {
             "name": joint,
@@ -379,8 +393,8 @@ def _finite(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def _table(name: str, chain: Chain) -> str:
-    """Return what `inspect` tells, for people."""
+def _chain_text(name: str, chain: Chain) -> str:
+    """Return the output of `inspect` as text."""
     width = max(len(joint) for joint in chain.joint_names)
     lines = [
         f"robot {name or '(without a name)'}: {chain.root} -> {chain.tip}",
@@ -397,9 +411,9 @@ def _table(name: str, chain: Chain) -> str:
     return "\n".join([*lines, *(f"  {line}" for line in chain.inferences)])
 
 
-def _answer(chain: Chain, solution: Solution) -> dict[str, Any]:
-    """Return what `solve` tells, as data."""
-    told = {
+def _solution_data(chain: Chain, solution: Solution) -> dict[str, Any]:
+    """Return the output of `solve` as data."""
+    data = {
         "root": chain.root,
         "tip": chain.tip,
         "success": solution.success,
@@ -415,7 +429,7 @@ def _answer(chain: Chain, solution: Solution) -> dict[str, Any]:
     }
     passes = solution.passes
     if passes is not None:
-        told["passes"] = {
+        data["passes"] = {
             "count": passes.count,
             "restarts": passes.restarts,
             "polished": passes.polished,
@@ -433,16 +447,16 @@ def _answer(chain: Chain, solution: Solution) -> dict[str, Any]:
                 for stage in passes.stages
             ],
         }
-    return told
+    return data
 
 
 def _point_names(chain: Chain) -> list[str]:
-    """Return the names of what a trace tells the places of: the joints that move, and the tip."""
+    """Return the names of the points of a trace: the joints that move, and the tip."""
     return [joint.name for joint in chain.joints if joint.kind != "fixed"] + [chain.tip]
 
 
-def _told(chain: Chain, solution: Solution) -> list[str]:
-    """Return what FABRIK's passes did, for people."""
+def _passes_text(chain: Chain, solution: Solution) -> list[str]:
+    """Return the lines of text about FABRIK's passes."""
     passes = solution.passes
     if passes is None:
         return []
@@ -458,12 +472,12 @@ def _told(chain: Chain, solution: Solution) -> list[str]:
     return lines
 
 
-def _report(chain: Chain, solution: Solution, off: str) -> str:
-    """Return what `solve` tells, for people."""
+def _solution_text(chain: Chain, solution: Solution, errors: str) -> str:
+    """Return the output of `solve` as text."""
     width = max(len(joint) for joint in chain.joint_names)
     lines = [
         f"{chain.root} -> {chain.tip}: {solution.reason}",
-        f"off by {off}; {solution.iterations} iterations, {solution.restarts} restarts",
+        f"off by {errors}; {solution.iterations} iterations, {solution.restarts} restarts",
     ]
     for i, joint in enumerate(chain.joint_names):
         unit = "m" if chain.prismatic[i] else "rad"

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The oldest versions of what basis_ik stands on, and what is needed for an option only."""
+"""The oldest supported versions of dependencies, and checks of optional packages."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from importlib.util import find_spec
 
 from basis_ik.errors import BasisIkError
 
-# Debian 12's, all but Python itself; `make test DEPENDENCIES=oldest` runs every test with them.
+# Debian 12's, except for Python; `make test DEPENDENCIES=oldest` runs every test with them.
 OLDEST = {"python": "3.10", "numba": "0.56.4", "numpy": "1.24", "transforms3d": "0.4"}
 
 
 class DependencyError(BasisIkError, ImportError):
-    """A package that basis_ik stands on is too old."""
+    """A dependency is too old."""
 
 
 class ExtraError(BasisIkError):
@@ -36,10 +36,10 @@ class ExtraError(BasisIkError):
 
 
 def check_extra(option: str, package: str) -> None:
-    """Check that the package of an option is installed, without importing it.
+    """Check that an option's package is installed, without importing it.
 
     Raises:
-        ExtraError: It is not.
+        ExtraError: It is not installed.
     """
     if not is_installed(package):
         raise ExtraError(
@@ -52,24 +52,23 @@ def is_installed(package: str) -> bool:
     """Return whether a package can be imported."""
     try:
         return find_spec(package) is not None
-    except ValueError:  # what is None among the loaded modules
+    except ValueError:  # the entry in sys.modules is None
         return False
 
 
 def check_dependencies() -> None:
-    """See to it that no dependency is too old, without importing any.
+    """Check that no dependency is too old, without importing any.
 
-    An old one fails, if it does, where it is imported or a kernel is compiled, and in words of its
-    own.
+    An old one would fail later, with its own message: on import, or when a kernel is compiled.
 
     Raises:
-        DependencyError: One is older than `OLDEST`.
+        DependencyError: A dependency is older than `OLDEST`.
     """
     for name, oldest in OLDEST.items():
         try:
             found = platform.python_version() if name == "python" else version(name)
         except PackageNotFoundError:
-            continue  # absent, which its import tells, or installed in a way that leaves no version
+            continue  # absent, so that its import fails, or installed without metadata
         if _numbers(found) < _numbers(oldest):
             remedy = "" if name == "python" else f": upgrade it, pip install -U {name}"
             raise DependencyError(
@@ -78,5 +77,5 @@ def check_dependencies() -> None:
 
 
 def _numbers(text: str) -> list[int]:
-    """Return what a version begins with: 1.24.2+deb is 1, 24, 2."""
+    """Return the numbers at the beginning of a version: 1.24.2+deb is 1, 24, 2."""
     return [int(number) for number in re.findall(r"\d+", text.split("+")[0])]

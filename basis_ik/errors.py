@@ -12,27 +12,27 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The root of every exception that basis_ik raises.
+"""The root of all exceptions of basis_ik.
 
-Exceptions are for faults of construction: a malformed URDF, a chain that does not exist, a bad
-argument. What can happen on any cycle of a control loop is a status value instead.
+Exceptions report faults of construction: a malformed URDF, a chain that does not exist, a bad
+argument. Outcomes of a control cycle are status values instead.
 """
 
 
 class BasisIkError(Exception):
-    """Base class of all basis_ik exceptions; its text is one line that names thing and remedy."""
+    """Base class of all basis_ik exceptions; its text is one line with the fault and a remedy."""
 
 
 class SolveArgumentError(BasisIkError):
-    """An argument that no solve can start from.
+    """An argument of a solver has a wrong type, shape or range.
 
     Attributes:
         argument: Its name.
         value: What was given.
     """
 
-    def __init__(self, argument: str, value: object, wanted: str) -> None:
-        given = " ".join(repr(value).split())  # an array's is more than one line
-        super().__init__(f"{argument} must be {wanted}, got {given}")
+    def __init__(self, argument: str, value: object, required: str) -> None:
+        given = " ".join(repr(value).split())  # an array's has several lines
+        super().__init__(f"{argument} must be {required}, got {given}")
         self.argument = argument
         self.value = value

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""From a goal in the chain's root frame to the next safe command; no ROS, no clock."""
+"""From a goal in the chain's root frame to the next safe command, without ROS or a clock."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ import numpy as np
 
 from basis_ik.look.look_at import look_at
 from basis_ik.motion.caps import SpeedCaps
+from basis_ik.motion.debounce import Debounced
 from basis_ik.motion.goal_motion import GoalMotion
 from basis_ik.motion.goals import JOGGING, Goal, JointVelocityGoal, PointGoal, PoseGoal, TwistGoal
 from basis_ik.motion.jog import Held, Jog
 from basis_ik.motion.joint_jog import JointJog
 from basis_ik.motion.joints_kernel import FOLLOW, VELOCITY, is_equal
-from basis_ik.motion.lasting import Lasting
 from basis_ik.motion.limiter import Limiter, Motion
 from basis_ik.motion.limits import MotionLimits
 from basis_ik.motion.singularity import Notice, Singularities
@@ -43,23 +43,23 @@ from basis_ik.robot.safety_kernel import is_inside, is_safe
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Reason, Verdict
 
-# Steps of a solve that fit into a control period, about a millisecond; FABRIK's passes take longer.
-# Solves that need more, mostly for targets out of reach, run in a thread.
+# Steps of a solve that fit into a control period, about a millisecond; a FABRIK pass takes longer.
+# Solves that need more, mostly for unreachable targets, run in a thread.
 QUICK, QUICK_PASSES = 1000, 300
 FULL = 6  # joints that a chain needs to move its tip along any line
-BESIDE = 0.1  # rad or m: largest distance of the joints from the line to its end
-# A tip within this distance of a goal [m and rad], plus the distance that the goal moves in a time
-# [s], follows it or moves to it in joint space, which is as straight. Otherwise it moves on a line.
+BESIDE = 0.1  # rad or m: largest distance of the joints at the line's end from a solution there
+# A tip within this distance of a goal [m and rad], plus the goal's motion in this time [s], follows
+# it or moves to it in joint space, which is as straight. Otherwise it moves on a line.
 CLOSE, CLOSE_TURN, CATCH_UP = 0.03, 0.1, 0.3
-# An arm that rests within the first distance of its last command [rad or m], and has moved by no
-# more than the second since, is as close to that command as it can get.
+# An arm that rests within the first distance of its last command [rad or m], and has since moved by
+# at most the second, is as close to that command as it can get.
 BESIDE_COMMAND, STILL = 0.05, 0.005
 # Maximum number of samples of a whole motion; the controller interpolates in between.
 MOST_SAMPLES = 500
 
 
 class Phase(enum.Enum):
-    """What the commands do; `motion.chain_state` determines what the chain may do."""
+    """What the commands do; `motion.chain_state` decides what the chain may do."""
 
     IDLE = "no goal"
     MOVING = "moving to the goal"
@@ -69,81 +69,81 @@ class Phase(enum.Enum):
 
 
 class _BackgroundSolver:
-    """Solves in a thread of its own. A newer problem replaces one that still waits."""
+    """Solves in its own thread. A newer problem replaces one that still waits."""
 
     def __init__(self, is_done: Callable[[Future[Any]], bool]) -> None:
         self._is_done = is_done
         self._threads = ThreadPoolExecutor(1)  # the thread starts with the first problem
         self._running: Future[Solution] | None = None
         self._next: Callable[[], Solution] | None = None
-        self._wanted = True  # whether the running solve is still needed
+        self._needed = True  # whether the running solve is still needed
 
     @property
     def busy(self) -> bool:
         """Whether the newest problem is not solved yet."""
-        return self._next is not None or (self._running is not None and self._wanted)
+        return self._next is not None or (self._running is not None and self._needed)
 
     def submit(self, problem: Callable[[], Solution]) -> Solution | None:
-        """Start a solve; return the result of an earlier one that has ended meanwhile, if any."""
+        """Start a solve; return the new result of an earlier one, if any."""
         self._next = problem
         return self.poll()
 
     def poll(self) -> Solution | None:
-        """Return a result that is new since the last call, if any."""
+        """Return a new result, if any."""
         result = None
         if self._running is not None and self._is_done(self._running):
-            result = self._running.result() if self._wanted else None
+            result = self._running.result() if self._needed else None
             self._running = None
         if self._running is None and self._next is not None:
             self._running, self._next = self._threads.submit(self._next), None
-            self._wanted = True
+            self._needed = True
         return result
 
     def cancel(self) -> None:
         """Drop the newest problem."""
-        self._next, self._wanted = None, False
+        self._next, self._needed = None, False
 
 
 class Pipeline:
-    """Solves for a goal and moves there within the chain's limits.
+    """Solves for a goal, and moves there within the chain's limits.
 
-    A solve that takes longer than a control period runs in a thread; until it has ended the last
-    solution is kept.
+    A solve that takes longer than a control period runs in a thread; until it ends, the last
+    solution is used.
 
     A goal at rest is solved once; a moving goal is followed with its own velocity. Motion starts
-    from rest at the measured positions; each further command continues from the previous one, so
-    that the arm's lag does not feed back. If the arm still stands where the last motion left it,
-    slightly off its command, the next motion starts from that command: from the measured positions
-    it would make a step at each start, and creep.
+    from rest at the measured positions. Each further command continues from the previous one, so
+    that the arm's lag does not feed back. If the arm is still where the last motion left it,
+    slightly off its command, the next motion starts from that command: starting from the measured
+    positions would cause a step at each start, and drift.
 
     Args:
-        chain: What to move.
+        chain: The chain to move.
         period: Time between two calls of `step` [s].
-        limits: Of the chain's variables; None: `MotionLimits.of_chain`.
+        limits: Limits of the chain's variables; None: `MotionLimits.of_chain`.
+        caps: Caps on the speeds of links; None: none.
+        is_done: Returns whether a thread's future is done.
+
+    Attributes:
         velocity_scaling: Fraction of the joints' velocity limits to use, in (0, 1].
         acceleration_scaling: Fraction of the joints' acceleration limits to use, in (0, 1].
         position_tolerance: Largest position error of a solution that counts as reached [m].
         orientation_tolerance: Largest orientation error of one [rad].
-        caps: On the speeds of links; None: none.
-        is_done: Returns whether a thread's future is done.
-
-    Attributes:
         speed_override: Factor on the speed of every motion, in [0, 1]; at 0 the arm brakes and
             keeps its goal, and continues once this is above 0.
-        solver: "descent" or "fabrik", see `solve`; applies to the poses that follow.
-        path: How the arm moves to the poses that follow, from rest: "joint", "straight" (the tip on
-            a line) or "straight_or_joint" (in joint space where the line ends). A moving pose is
-            followed in joint space as soon as the tip is close, and with fewer than six joints
-            every motion is in joint space.
+        solver: "descent" or "fabrik", see `solve`; applies to later poses.
+        path: Path from rest to later poses: "joint", "straight" (the tip moves on a line) or
+            "straight_or_joint" (in joint space from where the line ends). A moving pose is followed
+            in joint space once the tip is close. With fewer than six joints every motion is in
+            joint space.
         phase: What the commands do.
-        goal: The present goal.
+        goal: The current goal.
         solution: The solution for it; None for goals that need none.
-        command: The last command of the present motion (n,); None at rest.
+        command: The last command of the current motion (n,) [rad or m]; None at rest.
         notice: The effect of a singularity on the motion; None if none is near.
         line_held: Why the last line ended before the pose; None if it did not.
     """
 
-    ARRIVED_REPEATS = 25  # commands sent again at the goal, in case one is lost
+    ARRIVED_REPEATS = 25  # repetitions of the last command, in case one is lost
 
     def __init__(
         self,
@@ -151,10 +151,6 @@ class Pipeline:
         *,
         period: float,
         limits: MotionLimits | None = None,
-        velocity_scaling: float = 1.0,
-        acceleration_scaling: float = 1.0,
-        position_tolerance: float = 1e-5,
-        orientation_tolerance: float = 1e-5,
         caps: SpeedCaps | None = None,
         is_done: Callable[[Future[Any]], bool] = Future.done,
     ) -> None:
@@ -169,11 +165,8 @@ class Pipeline:
         self._jog = Jog(chain, self._limiter)
         self._joint_jog = JointJog(chain, self._limiter)
         self._background = _BackgroundSolver(is_done)
-        self.velocity_scaling = velocity_scaling
-        self.acceleration_scaling = acceleration_scaling
-        self.speed_override = 1.0
-        self.position_tolerance = position_tolerance
-        self.orientation_tolerance = orientation_tolerance
+        self.velocity_scaling = self.acceleration_scaling = self.speed_override = 1.0
+        self.position_tolerance = self.orientation_tolerance = 1e-5
         self.solver: Literal["descent", "fabrik"] = "descent"
         self.path: Literal["joint", "straight", "straight_or_joint"] = "joint"
         self.phase = Phase.IDLE
@@ -183,37 +176,41 @@ class Pipeline:
         self._destination: FloatArray | None = None
         self.line_held: Held | None = None
         self._line_end: RigidTransform | None = None  # root_T_tip; None in joint space
-        self._left: tuple[FloatArray, FloatArray] | None = None  # last command, and the arm then
-        self._sound = True  # whether the destination is finite and within the limits
+        self._ended_at: tuple[FloatArray, FloatArray] | None = None  # last command, and arm then
+        self._valid = True  # whether the destination is finite and within the limits
         self._repeats = 0
-        self._elapsed = 0.0  # time of all steps [s]
-        self._lasting, self._near, self._passing = Lasting(), Lasting(), Lasting()
+        self._elapsed = 0.0  # total time of all steps [s]
+        self._held, self._near, self._passing = (
+            Debounced(),
+            Debounced(),
+            Debounced(),
+        )
         self.notice: Reason | None = None
         self._quickest = False  # whether to brake without keeping the tip on its line
-        self._when = 0.0  # time of the last command
-        self._goal_time: float | None = None  # time at which the goal was valid
-        self._followed = False  # whether the last command followed a goal that moves
+        self._when = 0.0  # time of the last command [s]
+        self._goal_time: float | None = None  # time for which the goal is valid [s]
+        self._followed = False  # whether the last command followed a moving goal
 
     def set_goal(self, goal: Goal, measured: FloatArray, *, time: float | None = None) -> None:
-        """Set the goal, and solve for it unless it is the one solved last.
+        """Set the goal, and solve for it if it is new.
 
         Args:
             goal: The goal.
             measured: Measured positions (n,) [rad or m]; the seed of a first solve.
-            time: When the goal was valid, on the clock of `step` [s]; None: now. A goal that
-                changes repeatedly is a moving one, and is followed to its position at the time of
-                the command.
+            time: Time for which the goal is valid, on the clock of `step` [s]; None: now. A goal
+                that changes repeatedly is a moving one; the arm follows it to its position at the
+                time of the command.
         """
         self._goal_time = time
         if goal == self.goal:
             if self.waiting:
-                self._take(self._background.poll(), measured)
+                self._use(self._background.poll(), measured)
             return
-        # From goal to goal the branch is kept; for a first goal it is the one nearest to the arm.
+        # Successive goals keep the branch; a first goal takes the one nearest to the arm.
         start = measured if self._destination is None else self._destination
         seed = np.minimum(np.maximum(start, self._chain.lower), self._chain.upper)
         if not (isinstance(goal, JOGGING) and isinstance(self.goal, JOGGING)):
-            self._lasting.reset()
+            self._held.reset()
             self._clear_notice()
         self.goal, self.solution = goal, None
         if isinstance(goal, (PoseGoal, PointGoal)):
@@ -224,18 +221,18 @@ class Pipeline:
                 solution = self._background.submit(partial(self._solve, goal, seed, MAX_ITERATIONS))
             else:
                 self._background.cancel()
-            self._take(solution, measured)
+            self._use(solution, measured)
             return
         self._background.cancel()
         if isinstance(goal, JOGGING):
             self._go_to(measured if self.command is None else self.command)
-            self._sound = True
+            self._valid = True
         else:
             self._go_to(np.array(goal.positions))
 
     @property
     def singularities(self) -> Singularities:
-        """How lines and jogging treat singularities."""
+        """How jogging and straight lines react to singularities."""
         return self._jog.singularities
 
     @singularities.setter
@@ -252,8 +249,8 @@ class Pipeline:
         """Whether the goal is still being solved for."""
         return self._background.busy
 
-    def _take(self, solution: Solution | None, measured: FloatArray) -> None:
-        """Go to a solution; without one continue as before, or stay."""
+    def _use(self, solution: Solution | None, measured: FloatArray) -> None:
+        """Move to a solution; without one, continue as before or stay."""
         if solution is not None:
             self.solution = solution
             self._go_to(solution.positions.copy())  # kernels take writable arrays
@@ -262,7 +259,7 @@ class Pipeline:
 
     def _go_to(self, destination: FloatArray) -> None:
         self._destination = destination
-        self._sound = is_inside(destination, self._lower, self._upper)
+        self._valid = is_inside(destination, self._lower, self._upper)
         self._repeats = 0
         self.phase = Phase.MOVING
         self._quickest = False
@@ -283,8 +280,8 @@ class Pipeline:
             return False
         return self.path != "joint" or self.goal.straight
 
-    def go_again(self, measured: FloatArray) -> None:
-        """Go to the solution again, from the measured positions.
+    def repeat_motion(self, measured: FloatArray) -> None:
+        """Move to the solution again, from the measured positions.
 
         Args:
             measured: Measured positions (n,) [rad or m].
@@ -292,10 +289,10 @@ class Pipeline:
         self._go_to(measured + self.missing(measured))
 
     def brake(self, *, quickest: bool = False) -> None:
-        """Drop the goal and come to rest as soon as the limits allow.
+        """Drop the goal, and come to rest as soon as the limits allow.
 
         Args:
-            quickest: Each joint stops independently; otherwise a tip on a line stays on it if that
+            quickest: Stop each joint independently; otherwise a tip on a line stays on it if that
                 takes little longer.
         """
         self.goal = self.solution = None
@@ -305,14 +302,14 @@ class Pipeline:
         if self.command is None:
             self.rest()
         elif self.phase is not Phase.BRAKING:
-            self._destination, self._sound, self._repeats = self.command, True, 0
+            self._destination, self._valid, self._repeats = self.command, True, 0
             self.phase = Phase.BRAKING
 
     def change_tool(self, chain: Chain) -> None:
-        """Apply poses and twists to the tip of another chain, from rest.
+        """Apply poses and twists to the tip of another chain, from rest; rays do not change.
 
         Args:
-            chain: A chain of the same joints, as `Chain.with_tool` returns it. Rays do not change.
+            chain: A chain of the same joints, as from `Chain.with_tool`.
         """
         self.rest()
         self._chain, self._jog = chain, Jog(chain, self._limiter)
@@ -326,19 +323,19 @@ class Pipeline:
 
     @property
     def left_at(self) -> FloatArray | None:
-        """Last command (n,) of the previous motion, where the next may begin, or None."""
-        return None if self._left is None else self._left[0]
+        """Last command (n,) of the previous motion, at which the next may begin, or None."""
+        return None if self._ended_at is None else self._ended_at[0]
 
     def begin_where_measured(self) -> None:
         """Start the next motion from rest at the measured positions, not at the last command."""
-        self._left = None
+        self._ended_at = None
 
     def _start(self, measured: FloatArray) -> FloatArray:
         """Return the start of a motion from rest (n,)."""
-        if self._left is None:
+        if self._ended_at is None:
             return measured
-        command, stood = self._left
-        still = (np.abs(measured - stood) <= STILL).all()
+        command, measured_then = self._ended_at
+        still = (np.abs(measured - measured_then) <= STILL).all()
         near = (np.abs(measured - command) <= BESIDE_COMMAND).all()
         return command if still and near else measured
 
@@ -416,13 +413,13 @@ class Pipeline:
             self._line_end = self._chain.forward(destination)
         self._followed = moves and self._line_end is None
         if self._line_end is not None:
-            rested = self._limiter.at_rest  # otherwise this period is needed to come to rest
+            rested = self._limiter.at_rest  # if not, this period ends the motion
             command = self._jog.approach(self._line_end)
             self._update_notice(self._jog.notice)
             if command is not None and not (self._jog.held and rested and self._limiter.at_rest):
                 return command
             place, velocity = self._leave_line(destination), np.zeros_like(place)
-        self._jog.reset()  # from here on the motion is in joint space
+        self._jog.reset()  # the motion is in joint space
         return self._limiter.step(place, velocity, acceleration)
 
     def _is_close(self, place: FloatArray, velocity: FloatArray) -> bool:
@@ -445,7 +442,7 @@ class Pipeline:
         assert end is not None
         self._line_end = None
         if held is None:
-            # On the line the joints may have arrived in another configuration than the solution.
+            # The line may have led the joints to another branch than the solution's.
             found = self._solve(PoseGoal(end), here, QUICK)
             near = found.success and np.abs(found.positions - here).max() <= BESIDE
             place = found.positions.copy() if near else destination
@@ -463,7 +460,7 @@ class Pipeline:
         self._goal_motion.reset()
         return place
 
-    def _slow_down(self) -> FloatArray:
+    def _brake_command(self) -> FloatArray:
         """Return the next command while braking."""
         if self._jog.moving and not self._quickest:
             return self._jog.step(None)
@@ -471,8 +468,8 @@ class Pipeline:
         return self._limiter.brake()
 
     def _report_held(self, joints: FloatArray, held: Held | None) -> None:
-        """Report why jogging is held, as the solution; there is none while it moves."""
-        shown = self._lasting.update(held, self._elapsed)
+        """Set the solution to the reason why jogging is held; None while it moves."""
+        shown = self._held.update(held, self._elapsed)
         if shown is None:
             self.solution = None
         elif self.solution is None or self.solution.reason != shown:
@@ -503,16 +500,15 @@ class Pipeline:
             self._jog.reset()
             self._followed = False
         self._scale()
-        braking = self.phase is Phase.BRAKING or not self._sound
+        braking = self.phase is Phase.BRAKING or not self._valid
         return start, braking
 
     def plan(self, start: FloatArray, *, braking: bool) -> Motion | None:
-        """Return a whole motion to rest, for outputs that send it at once instead of commands.
+        """Return a whole motion to rest, for outputs that send motions instead of commands.
 
         Args:
-            start: Positions, velocities and accelerations to begin with, shape (n, 3), all finite.
-            braking: Whether it only comes to rest, as soon as the limits allow; otherwise it ends
-                at the goal.
+            start: Initial positions, velocities and accelerations, shape (n, 3), all finite.
+            braking: Whether to come to rest as soon as the limits allow; otherwise at the goal.
 
         Returns:
             The motion; None if it would be unsafe, or if there is no goal.
@@ -522,8 +518,8 @@ class Pipeline:
         self._limiter.go_on(start)
         self._scale()
         motion = self._limiter.plan(None if braking else self._destination, MOST_SAMPLES)
-        way = np.ascontiguousarray(motion.positions)  # one layout, or kernels are compiled again
-        # Step by step: every sample is a command.
+        way = np.ascontiguousarray(motion.positions)  # another layout would compile kernels again
+        # Every sample is checked as a command.
         steps = np.diff(motion.times)[:, np.newaxis] * self._max_step / self._period
         return motion if all(map(self._is_safe, way[1:], way[:-1], steps)) else None
 
@@ -537,13 +533,13 @@ class Pipeline:
         self._when = self._when + self._period if when is None else when
         if self._destination is None or self._repeats >= self.ARRIVED_REPEATS:
             return None
-        if not self._sound:
+        if not self._valid:
             self.phase = Phase.UNSAFE
-        if self.command is None and not self._sound:
+        if self.command is None and not self._valid:
             return None
         self._elapsed += self._period
         previous, braking = self._prepare(measured)
-        command = self._slow_down() if braking else self._next(self._destination)
+        command = self._brake_command() if braking else self._next(self._destination)
         if not self._is_safe(command, previous, self._max_step):
             return self._brake_instead(previous)
         self.command = command
@@ -556,11 +552,11 @@ class Pipeline:
         return command
 
     def _brake_instead(self, previous: FloatArray) -> FloatArray | None:
-        """Return a braking command in place of an unsafe one; None if that is unsafe, too.
+        """Return a braking command instead of an unsafe one; None if that is unsafe, too.
 
-        The cause is not known; so the joints brake independently, from the last command.
+        The cause is unknown, so the joints brake independently, from the last command.
         """
-        started, self.phase, self._sound = self.command is not None, Phase.UNSAFE, False
+        started, self.phase, self._valid = self.command is not None, Phase.UNSAFE, False
         self._limiter.undo()
         self._jog.reset()
         command = self._limiter.brake() if started else previous
@@ -571,7 +567,7 @@ class Pipeline:
     def window(self) -> Motion:
         """Return the last commands, and the motion to rest if no other command follows.
 
-        See `Limiter.window`; only while there is a command.
+        See `Limiter.window`. Only valid while there is a command.
         """
         return self._limiter.window()
 
@@ -586,7 +582,7 @@ class Pipeline:
         return self._jog.moving
 
     def go_on(self, states: FloatArray) -> None:
-        """Continue from another state than that of the last command.
+        """Continue from a state other than that of the last command.
 
         Args:
             states: Positions, velocities and accelerations, shape (n, 3), all finite.
@@ -596,15 +592,15 @@ class Pipeline:
         self.command = self._limiter.position
 
     def _repeat(self, measured: FloatArray) -> None:
-        """Count the commands at rest; after some of them send no more."""
+        """Count the commands at rest, and end after `ARRIVED_REPEATS` of them."""
         self._repeats += 1
         finished = self._repeats >= self.ARRIVED_REPEATS
         if finished and self.command is not None:
-            self._left = self.command, measured
+            self._ended_at = self.command, measured
         if self.phase is Phase.BRAKING:
             if finished:
                 self.rest()
             return
-        self.phase = Phase.ARRIVED if self._sound else Phase.UNSAFE
+        self.phase = Phase.ARRIVED if self._valid else Phase.UNSAFE
         if finished:
             self.command = None  # the next motion starts from the measured positions

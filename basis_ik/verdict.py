@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What a solver found, and what stood in the way."""
+"""The outcome of a solve, and the reason for it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 
 class Verdict(enum.Enum):
-    """The outcome of a solve. Everything but REACHED comes with a best-effort answer."""
+    """The outcome of a solve. Any other than REACHED comes with a best-effort result."""
 
     REACHED = "reached"
     TOO_FAR = "too far"
@@ -39,21 +39,21 @@ class Verdict(enum.Enum):
 
 @dataclass(frozen=True)
 class Reason:
-    """Why a target was not reached, as data; `str` gives one line for people.
+    """The reason why a target was not reached, as data; `str` makes one line of text.
 
     Attributes:
         verdict: The verdict that this explains.
-        missing: Distance between the target and the nearest position found [m]; 0 where no position
-            is wanted.
-        turn: Angle between the target and the answer [rad]; 0 where orientation does not count.
-        joint: The joint whose limit stands in the way, for LIMIT and MOVE_BOUND.
+        missing: Distance between the target and the nearest position found [m]; 0 if the position
+            is free.
+        turn: Angle between the target and the result [rad]; 0 if the orientation is free.
+        joint: The joint whose limit prevents a solution, for LIMIT and MOVE_BOUND.
         bound: That limit [rad or m].
-        proven: Whether it is proven that the target cannot be reached: by the chain's lengths, or
-            by a closed form of its kinematics.
-        starts: How many starts the search had made when it gave up; 0 where there was none. What
-            is not proven claims no more than that none of them arrived.
-        grid: At how many points of a grid over the spare joints all positions of the other joints
-            were calculated; 0 where they have no closed form.
+        proven: Whether the target is proven to be out of reach: by the chain's length, or by a
+            closed form.
+        starts: Number of starts when the search gave up; 0 if there was no search. Without a proof,
+            the verdict only says that none of them arrived.
+        grid: Number of grid points over the redundant joints at which all positions of the other
+            joints were calculated; 0 without a closed form.
     """
 
     verdict: Verdict

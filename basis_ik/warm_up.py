@@ -337,10 +337,10 @@ def _robot(joints: Sequence[tuple[str, str, str, str]]) -> RobotModel:
 
 @cache
 def _closed_chain(count: int = 6) -> Chain:
-    """Return a chain that has a closed form: axes 2 and 3 are parallel, axes 4 to 6 meet.
+    """Return a chain with a closed form: axes 2 and 3 are parallel, axes 4 to 6 intersect.
 
     Args:
-        count: Number of its joints; of seven, one has to be fixed.
+        count: Number of its joints; with seven, the closed form has one of them fixed.
     """
     axes = ("0 0 1", "0 1 0", "0 1 0", "1 0 0", "0 1 0", "1 0 0", "0 0 1")
     places = ("0 0 0", "0.1 0 0.2", "0 0 0.3", "0.3 0 0", "0 0 0", "0 0 0", "0.1 0 0")

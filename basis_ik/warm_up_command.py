@@ -40,7 +40,7 @@ LARGEST = (
 )  # fmt: skip
 
 
-class WorkerError(BasisIkError):
+class KilledError(BasisIkError):
     """A compiling process was killed."""
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ def run(out: TextIO) -> None:
         out: Receives the progress: a bar on a terminal, otherwise a line for each step.
 
     Raises:
-        WorkerError: A process was killed.
+        KilledError: A process was killed.
     """
     steps = all_steps()
     workers = min(os.cpu_count() or 1, MOST_WORKERS)
@@ -139,7 +139,7 @@ def compile_in_processes(make: Callable[[], Sequence[Step]], workers: int, out: 
         out: Receives the progress.
 
     Raises:
-        WorkerError: A process was killed. Exceptions of a step are passed on.
+        KilledError: A process was killed. Exceptions of a step are passed on.
     """
     display, steps, ready = _Display(out), make(), set[str]()
     context = multiprocessing.get_context("spawn")
@@ -165,7 +165,7 @@ def compile_in_processes(make: Callable[[], Sequence[Step]], workers: int, out: 
         for process in multiprocessing.active_children():
             process.kill()  # the compiler cannot be interrupted
         if isinstance(error, BrokenProcessPool):
-            raise WorkerError from None
+            raise KilledError from None
         raise
     finally:
         pool.shutdown(cancel_futures=True)
@@ -176,7 +176,7 @@ def _receive(
     news: SimpleQueue[tuple[str, set[str], int]],
     received: queue.SimpleQueue[tuple[str, set[str], int]],
 ) -> None:
-    """Forward reports of processes; this blocks for ever if one is killed while it writes."""
+    """Forward reports of processes; it blocks for ever if a process is killed while it writes."""
     while True:
         received.put(news.get())
 
@@ -193,7 +193,7 @@ _news: SimpleQueue[tuple[str, set[str], int]]  # of a compiling process
 
 
 def _begin(news: SimpleQueue[tuple[str, set[str], int]]) -> None:
-    """Set a new process up."""
+    """Set up a new process."""
     global _news
     _news = news
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent receives it, too

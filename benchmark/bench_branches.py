@@ -82,7 +82,7 @@ def count_branches(
         target = chain.forward(truth)
         goal = constrain(prepared(chain), wanted, target.matrix.copy())[2]
         branches = form.starts(ready.variables, goal, seed)
-        singular = branches.margin <= form.clear(*TOLERANCES)
+        singular = branches.margin <= form.proof_margin(*TOLERANCES)
         found = [s.positions for s in solve_all(chain, target, seed, constraint=wanted)]
         every.prepared = lambda _: blind  # type: ignore[assignment]
         brute = [

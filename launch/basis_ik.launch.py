@@ -59,7 +59,7 @@ def generate_launch_description():
                 "use_respawn",
                 default_value="false",
                 choices=YES_NO,
-                description="Restart the node two seconds after it has ended by itself.",
+                description="Restart the node two seconds after it ends by itself.",
             ),
             DeclareLaunchArgument(
                 "log_level", default_value="info", description="Log level of the node."

@@ -123,49 +123,40 @@ def start(context, launched_at):
             ros_arguments=["--log-level", f"basis_ik:={argument('log_level')}"],
             on_exit=Shutdown(reason="basis_ik ended"),
         ),
-        Node(
-            package="tf2_ros",
-            executable="static_transform_publisher",
-            name="table_publisher",
-            arguments=[
-                "--x",
-                "0.45",
-                "--y",
-                "0.10",
-                "--z",
-                "0.10",
-                "--roll",
-                "0.1",
-                "--pitch",
-                "-0.2",
-                "--yaw",
-                "2.0",
-                "--frame-id",
-                chain.root,
-                "--child-frame-id",
-                "table",
-            ],
-        ),
+        table(chain.root),
     ]
     if argument("targets") == "true":
         actions += tour(share, chain, launched_at)
-    actions.append(
+    return [*actions, *viewers(share, chain.root, argument("rviz_config"))]
+
+
+def table(root):
+    """Return the publisher of the static frame `table`."""
+    return Node(
+        package="tf2_ros",
+        executable="static_transform_publisher",
+        name="table_publisher",
+        arguments=[
+            *("--x", "0.45", "--y", "0.10", "--z", "0.10"),
+            *("--roll", "0.1", "--pitch", "-0.2", "--yaw", "2.0"),
+            *("--frame-id", root, "--child-frame-id", "table"),
+        ],
+    )
+
+
+def viewers(share, root, rviz_config):
+    """Return the page in the browser and RViz, each if requested."""
+    return [
         IncludeLaunchDescription(
             PythonLaunchDescriptionSource(str(share / "launch" / "web_view.launch.py")),
             condition=IfCondition(LaunchConfiguration("view")),
-        )
-    )
-    actions.append(
+        ),
         IncludeLaunchDescription(
             PythonLaunchDescriptionSource(str(share / "launch" / "rviz.launch.py")),
-            launch_arguments={
-                "rviz_config": argument("rviz_config"),
-                "fixed_frame": chain.root,
-            }.items(),
+            launch_arguments={"rviz_config": rviz_config, "fixed_frame": root}.items(),
             condition=IfCondition(LaunchConfiguration("launch_rviz")),
-        )
-    )
-    return actions
+        ),
+    ]
 
 
 def tour(share, chain, launched_at):

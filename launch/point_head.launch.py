@@ -47,7 +47,7 @@ def generate_launch_description():
                 "duration", default_value="20.0", description="Time of the measurement [s]."
             ),
             DeclareLaunchArgument(
-                "period", default_value="30.0", description="Time of one round of the point [s]."
+                "period", default_value="30.0", description="Period of the point's motion [s]."
             ),
             DeclareLaunchArgument(
                 "physics",

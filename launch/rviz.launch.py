@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""RViz where it is installed; the other launch files include this one."""
+"""RViz, if it is installed; the other launch files include this one."""
 
 from pathlib import Path
 from shutil import which
@@ -45,7 +45,7 @@ def generate_launch_description():
 
 
 def names_in(entry):
-    """Return the topics and services that an entry of RViz's configuration names."""
+    """Return the topics and services in an entry of RViz's configuration."""
     if isinstance(entry, list):
         return [name for each in entry for name in names_in(each)]
     if not isinstance(entry, dict):
@@ -58,7 +58,7 @@ def names_in(entry):
 
 
 def moved_to(namespace, config):
-    """Return the remappings that make RViz look for the robot in a namespace."""
+    """Return the remappings with which RViz finds the robot in a namespace."""
     space = "/" + namespace.strip("/")
     return [
         (name, space + name)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""An arm that a joystick moves: simulated, or real with a running driver."""
+"""An arm moved by a joystick: simulated, or real with a running driver."""
 
 from pathlib import Path
 
@@ -43,7 +43,7 @@ def generate_launch_description():
             DeclareLaunchArgument(
                 "twist_frame",
                 default_value="",
-                description="Frame along whose axes the tip moves; empty: the arm's base.",
+                description="Frame whose axes the tip moves along; empty: the arm's base.",
             ),
             DeclareLaunchArgument(
                 "linear_speed", default_value="0.1", description="Speed at full deflection [m/s]."
@@ -98,7 +98,7 @@ def start(context):
 
 
 def joystick(argument, frame):
-    """Return the joystick's nodes, or what to install for them."""
+    """Return the joystick's nodes, or a message about missing packages."""
     missing = [apt for package, apt in PACKAGES.items() if not is_installed(package)]
     if missing:
         remedy = f"apt install {' '.join(missing)}"

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Two simulated arms on one bench, driven by one node; each walks through its own targets."""
+"""Two simulated arms on one bench, moved by one node; each has its own tour of targets."""
 
 from pathlib import Path
 

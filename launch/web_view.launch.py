@@ -19,7 +19,7 @@ from launch_ros.actions import Node
 
 
 def generate_launch_description():
-    # It finds by itself what there is to show, in all namespaces.
+    # It finds everything to show by itself, in all namespaces.
     return LaunchDescription(
         [
             Node(

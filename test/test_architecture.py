@@ -159,6 +159,11 @@ def test_a_repeated_name_is_found():
     assert repeated(["step", "place", "step"]) == {"step"}
 
 
+def test_the_order_of_quaternions_is_converted_in_one_place():
+    order = re.compile(r"\b(3, 0, 1, 2|1, 2, 3, 0)\b")
+    assert {path for path in FILES if order.search(path.read_text())} == set()
+
+
 def test_each_file_has_a_name_of_its_own():
     assert repeated(path.name for path in FILES if path.name != "__init__.py") == set()
 

@@ -120,8 +120,9 @@ def test_a_target_is_reached_within_limits_and_commands_end(pipe, chain):
 
 def test_scaling_slows_down(chain):
     lengths, fastest = [], []
-    for scaling in ({}, {"velocity_scaling": 0.1}, {"acceleration_scaling": 0.1}):
-        pipe = Pipeline(chain, period=PERIOD, **scaling)
+    for velocity, acceleration in ((1.0, 1.0), (0.1, 1.0), (1.0, 0.1)):
+        pipe = Pipeline(chain, period=PERIOD)
+        pipe.velocity_scaling, pipe.acceleration_scaling = velocity, acceleration
         pipe.set_goal(DOWN, HOME)
         commands = walk(pipe, HOME)
         lengths.append(len(commands) - pipe.ARRIVED_REPEATS)

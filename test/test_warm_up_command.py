@@ -26,7 +26,7 @@ import pytest
 
 from basis_ik import warm_up, warm_up_command
 from basis_ik.warm_up import Step
-from basis_ik.warm_up_command import WorkerError, compile_here
+from basis_ik.warm_up_command import KilledError, compile_here
 
 
 class Terminal(io.StringIO):
@@ -182,7 +182,7 @@ def test_a_killed_process_is_reported(start):
     process = start("killed")
     _, err = process.communicate(timeout=120)
     assert process.returncode == 1
-    assert err.splitlines()[-1] == f"basis_ik.warm_up_command.WorkerError: {WorkerError()}"
+    assert err.splitlines()[-1] == f"basis_ik.warm_up_command.KilledError: {KilledError()}"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])

@@ -12,11 +12,11 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What a bone's joint allows, in the bone's own space: a cone, swing and twist, or a hinge.
+"""Limits of a bone's joint, in the bone's own space: a cone, swing and twist, or a hinge.
 
-Each limit is told the joint's rotation now, the bone's direction at rest, the direction wanted, and
-how to turn the bone towards a direction; it answers with the best rotation that it allows. Joint
-rotations are `rest_R_bone`: how the bone is turned against its rest pose.
+Each limit gets the joint's current rotation, the bone's direction at rest, the desired direction,
+and a function that turns the bone towards a direction. It returns the best allowed rotation. Joint
+rotations are `rest_R_bone`, relative to the bone's rest pose.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from basis_ik.transforms.directions_kernel import perpendicular, rotation_about,
 from basis_ik.transforms.rigid import RigidTransform
 
 _TURN = 2.0 * math.pi
-_ALONG = 1e-9  # sine within which a direction counts as lying along a hinge
+_ALONG = 1e-9  # sine within which a direction counts as along a hinge
 
 
 class BoneLimitError(BasisIkError):
-    """A limit's bounds are not a range."""
+    """A limit's bounds are not a valid range."""
 
     def __init__(self, name: str, lower: float, upper: float, valid: str) -> None:
         super().__init__(f"{name} must be {valid}, got [{lower}, {upper}]")
@@ -50,12 +50,12 @@ class BoneLimitError(BasisIkError):
 
 
 class Allowed(NamedTuple):
-    """The best that a limit allows.
+    """The best allowed rotation.
 
     Attributes:
         joint: rest_R_bone, shape (3, 3).
-        angle: Swing away from rest, or the hinge's angle [rad].
-        twist: Twist about the bone [rad]; 0 for cone and hinge, which do not measure it.
+        angle: Swing from rest, or the hinge's angle [rad].
+        twist: Twist about the bone [rad]; 0 for cone and hinge, which have none.
     """
 
     joint: FloatArray
@@ -64,24 +64,24 @@ class Allowed(NamedTuple):
 
 
 Turn = Callable[[FloatArray], FloatArray]
-"""Gives the joint rotation, shape (3, 3), that points the bone along a direction in rest space."""
+"""Returns the joint rotation (3, 3) that points the bone along a direction in rest space."""
 
 
 class BoneLimit(Protocol):
-    """Anything that keeps a bone within bounds."""
+    """A limit of a bone's joint."""
 
     @property
     def rest(self) -> RigidTransform:
         """The bone in its parent, at rest."""
 
-    def allow(self, now: FloatArray, bone: FloatArray, wanted: FloatArray, turn: Turn) -> Allowed:
-        """Return the allowed rotation that points the bone nearest to where it is wanted.
+    def allow(self, now: FloatArray, bone: FloatArray, desired: FloatArray, turn: Turn) -> Allowed:
+        """Return the allowed rotation with the bone nearest to the desired direction.
 
         Args:
-            now: The joint's rotation now, shape (3, 3).
-            bone: Where the bone points at rest: unit vector in rest space, shape (3,).
-            wanted: Where it is to point: unit vector in rest space, shape (3,).
-            turn: How to turn the bone towards a direction.
+            now: The joint's current rotation, shape (3, 3).
+            bone: Direction of the bone at rest: unit vector in rest space, shape (3,).
+            desired: Desired direction: unit vector in rest space, shape (3,).
+            turn: Turns the bone towards a direction.
         """
 
 
@@ -91,19 +91,19 @@ class Cone:
 
     Attributes:
         rest: The bone in its parent, at rest.
-        half_angle: Largest angle away from rest [rad], in [0, π].
+        half_angle: Largest angle from rest [rad], in [0, π].
     """
 
     rest: RigidTransform
     half_angle: float
 
     def __post_init__(self) -> None:
-        """Refuse an angle that is none."""
+        """Check the angle."""
         _check_half_angle("cone", self.half_angle)
 
-    def allow(self, now: FloatArray, bone: FloatArray, wanted: FloatArray, turn: Turn) -> Allowed:
-        """Point to the place on the cone that is nearest to `wanted`."""
-        direction, angle = _within_cone(bone, wanted, self.half_angle)
+    def allow(self, now: FloatArray, bone: FloatArray, desired: FloatArray, turn: Turn) -> Allowed:
+        """Point in the direction within the cone that is nearest to `desired`."""
+        direction, angle = _within_cone(bone, desired, self.half_angle)
         return Allowed(turn(direction), angle, 0.0)
 
 
@@ -113,9 +113,9 @@ class SwingTwist:
 
     Attributes:
         rest: The bone in its parent, at rest.
-        half_angle: Largest swing away from rest [rad], in [0, π].
+        half_angle: Largest swing from rest [rad], in [0, π].
         lower: Least twist [rad].
-        upper: Greatest twist [rad].
+        upper: Largest twist [rad].
     """
 
     rest: RigidTransform
@@ -124,13 +124,13 @@ class SwingTwist:
     upper: float
 
     def __post_init__(self) -> None:
-        """Refuse bounds that are none."""
+        """Check the bounds."""
         _check_half_angle("swing", self.half_angle)
         _check_range("twist", self.lower, self.upper)
 
-    def allow(self, now: FloatArray, bone: FloatArray, wanted: FloatArray, turn: Turn) -> Allowed:
-        """Point as a cone allows, then twist back about the bone as far as need be."""
-        direction, angle = _within_cone(bone, wanted, self.half_angle)
+    def allow(self, now: FloatArray, bone: FloatArray, desired: FloatArray, turn: Turn) -> Allowed:
+        """Point as for a cone, then twist back about the bone as far as necessary."""
+        direction, angle = _within_cone(bone, desired, self.half_angle)
         joint = turn(direction)
         twist = twist_angle(joint, bone)
         allowed = nearest_angle(twist, twist_angle(now, bone), self.lower, self.upper)
@@ -139,13 +139,13 @@ class SwingTwist:
 
 @dataclass(frozen=True)
 class Hinge:
-    """The bone turns about one axis only.
+    """The bone only turns about one axis.
 
     Attributes:
         rest: The bone in its parent, at angle 0.
-        axis: Direction of the hinge in the bone's own space, shape (3,), any length above zero.
+        axis: Direction of the hinge in the bone's own space, shape (3,), of any positive length.
         lower: Least angle [rad]; −inf for none.
-        upper: Greatest angle [rad]; inf for none.
+        upper: Largest angle [rad]; inf for none.
     """
 
     rest: RigidTransform
@@ -154,20 +154,20 @@ class Hinge:
     upper: float
 
     def __post_init__(self) -> None:
-        """Refuse bounds and axes that are none."""
+        """Check the bounds and the axis."""
         unit_vector("axis", self.axis)
         _check_range("hinge", self.lower, self.upper)
 
-    def allow(self, now: FloatArray, bone: FloatArray, wanted: FloatArray, turn: Turn) -> Allowed:
-        """Turn to the angle that points the bone nearest to `wanted`.
+    def allow(self, now: FloatArray, bone: FloatArray, desired: FloatArray, turn: Turn) -> Allowed:
+        """Turn to the angle with the bone nearest to `desired`.
 
-        (R(φ) b)·d = const + cos φ (b⊥·d⊥) + sin φ (n·(b⊥×d⊥)): largest at one atan2, and falling
-        off to both sides of it, so that beyond a limit the nearer limit is best. Where bone or
-        target lie along the hinge every angle is as good, and the present one is kept.
+        (R(φ) b)·d = const + cos φ (b⊥·d⊥) + sin φ (n·(b⊥×d⊥)) has one maximum, by atan2, and falls
+        off to both sides, so that beyond a limit the nearer limit is best. If bone or target are
+        along the hinge, all angles are equal, and the current one is kept.
         """
         n = unit_vector("axis", self.axis)
         present = twist_angle(now, n)
-        b, d = bone - (bone @ n) * n, wanted - (wanted @ n) * n
+        b, d = bone - (bone @ n) * n, desired - (desired @ n) * n
         best = present
         if b @ b > _ALONG**2 and d @ d > _ALONG**2:
             best = math.atan2(n @ np.cross(b, d), b @ d)
@@ -176,22 +176,22 @@ class Hinge:
 
 
 Limit = Cone | SwingTwist | Hinge
-"""Every kind of limit that there is."""
+"""All kinds of limits."""
 
 
-def nearest_angle(wanted: float, present: float, lower: float, upper: float) -> float:
-    """Return the angle within bounds that is nearest to a wanted one on the circle.
+def nearest_angle(desired: float, present: float, lower: float, upper: float) -> float:
+    """Return the angle within bounds that is nearest to a desired one on the circle.
 
     Args:
-        wanted: Angle [rad]; any number of whole turns may be added to it.
-        present: Of several that are as good, the one nearest to this [rad] is taken.
+        desired: Desired angle [rad], up to whole turns.
+        present: Of several equally good angles, the one nearest to this is returned [rad].
         lower: Lower bound [rad]; may be −inf.
         upper: Upper bound [rad]; may be inf.
 
     Returns:
         An angle in [lower, upper] [rad].
     """
-    angle = wanted + _TURN * round((present - wanted) / _TURN)
+    angle = desired + _TURN * round((present - desired) / _TURN)
     if angle < lower:
         angle += _TURN * math.ceil((lower - angle) / _TURN)
     elif angle > upper:
@@ -200,19 +200,19 @@ def nearest_angle(wanted: float, present: float, lower: float, upper: float) -> 
         return angle
     ends = (lower, upper)
     return min(
-        ends, key=lambda e: (round(abs(math.remainder(wanted - e, _TURN)), 12), abs(present - e))
+        ends, key=lambda e: (round(abs(math.remainder(desired - e, _TURN)), 12), abs(present - e))
     )
 
 
 def _within_cone(
-    bone: FloatArray, wanted: FloatArray, half_angle: float
+    bone: FloatArray, desired: FloatArray, half_angle: float
 ) -> tuple[FloatArray, float]:
-    """Return the direction within a cone about `bone` nearest to `wanted`, and its angle."""
-    side = wanted - (wanted @ bone) * bone
-    angle = math.atan2(math.sqrt(side @ side), wanted @ bone)
+    """Return the direction within a cone about `bone` nearest to `desired`, and its angle."""
+    side = desired - (desired @ bone) * bone
+    angle = math.atan2(math.sqrt(side @ side), desired @ bone)
     if angle <= half_angle:
-        return wanted, angle
-    if side @ side <= _ALONG**2:  # opposite: every way round is as far
+        return desired, angle
+    if side @ side <= _ALONG**2:  # opposite: all ways round are equally long
         perpendicular(bone, side)
     side /= math.sqrt(side @ side)
     return math.cos(half_angle) * bone + math.sin(half_angle) * side, half_angle

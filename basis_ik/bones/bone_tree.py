@@ -12,11 +12,11 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Bones of a transform tree as FABRIK's tree of bones: limits, and chains that share bones.
+"""Bones of a transform tree as FABRIK's tree of bones, with limits and shared bones.
 
-FABRIK's bone runs from one joint to one other, whereas a frame may have several joints below it, as
-a chest has two shoulders. Such a frame becomes a bone to the first of them, and bones that never
-turn from there to the others (hinges without play): together they turn as one.
+A FABRIK bone has one joint at each end, but a frame may have several joints below it, for example a
+chest with two shoulders. Such a frame becomes a bone to the first of them, and fixed bones (hinges
+without play) from there to the others, so that they turn as one.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ from basis_ik.transforms.checks import unit_vector
 from basis_ik.transforms.tree import TransformTree
 from basis_ik.verdict import Verdict
 
-_BUDGET = 400  # sweeps and steps: what is out of reach costs them all
-_SAME = 1e-12  # m within which two joints of a bone are one
+_BUDGET = 400  # sweeps and steps; an unreachable goal uses all of them
+_SAME = 1e-12  # m within which two joints of a bone coincide
 _ORIGIN = np.zeros(3)
 
 
@@ -49,18 +49,18 @@ def reach_as_tree(
     common: str,
     tolerance: float,
 ) -> Verdict:
-    """Turn the bones of chains, each within its limit, so that all tips get to their goals.
+    """Turn the bones of chains within their limits, so that all tips reach their goals.
 
     Args:
         tree: The tree; the bones are turned.
-        chains: Frames of each chain, first bone to tip. If there are several, they share bones.
-        goals: Where each tip should be [m], in `common`, shape (3,).
-        limits: What the bones' joints allow, by bone.
-        common: The frame that the topmost bone hangs in; nothing below it is scaled.
+        chains: Frames of each chain, first bone to tip. Several chains share bones.
+        goals: Goal of each tip in `common`, shape (3,) [m].
+        limits: Limits of the bones' joints, by bone.
+        common: The parent frame of the topmost bone; no frame below it is scaled.
         tolerance: Distance at which a goal counts as reached [m].
 
     Returns:
-        REACHED if all are; else why not, of all together.
+        REACHED if all goals are reached; otherwise the common reason why not.
 
     Raises:
         LimitError: A limit does not fit its bone.
@@ -77,11 +77,11 @@ def reach_as_tree(
         max_iterations=_BUDGET,
     )
     turns = solved.rotations
-    if turns is None:  # without limits they follow from the positions
+    if turns is None:  # without limits, the rotations follow from the positions
         turns = bone_rotations(bones.place(bones.rest), solved.positions, bones.parents)
     bones.turn(turns)
     if solved.verdict is Verdict.LIMIT and not limits:
-        return Verdict.BUDGET_SPENT  # what does not turn is no limit
+        return Verdict.BUDGET_SPENT  # fixed bones are not limits
     return solved.verdict
 
 
@@ -89,10 +89,10 @@ class _Bones:
     """The bones of chains, topmost first, and the joints between them.
 
     Attributes:
-        joints: Number of the joint where a bone turns, or of a tip, by frame.
-        parents: Each joint's parent, −1 for the first.
-        now: How each bone is turned in the common frame, shape (3, 3), by bone.
-        rest: How it is turned when all are at rest; a bone without limit rests as it is now.
+        joints: Number of a bone's joint, or of a tip, by frame.
+        parents: Parent of each joint, −1 for the first.
+        now: Current rotation of each bone in the common frame, shape (3, 3), by bone.
+        rest: Rotation of each bone with all bones at rest; a bone without limit rests as it is.
     """
 
     def __init__(
@@ -112,9 +112,9 @@ class _Bones:
         self._above: dict[str, str | None] = {}
         for bone in self._bones:
             self._above[bone] = self._bone_above(bone)
-            calm = limits[bone].rest if bone in limits else tree.basis(bone)
-            self.rest[bone] = self._hung(self.rest, bone) @ calm.rotation
-        # Each FABRIK bone: the bone that it is of, and the way from its start to its end there.
+            rest = limits[bone].rest if bone in limits else tree.basis(bone)
+            self.rest[bone] = self._hung(self.rest, bone) @ rest.rotation
+        # Each FABRIK bone: its bone, and the vector from its start to its end there.
         self._parts: list[tuple[str, FloatArray]] = []
         self.joints, self.parents = {self._bones[0]: 0}, [-1]
         below: dict[str, list[str]] = {bone: [] for bone in self._bones}
@@ -132,16 +132,16 @@ class _Bones:
         return parent
 
     def _hung(self, turned: Mapping[str, FloatArray], bone: str) -> FloatArray:
-        """Return how the frame that a bone hangs in is turned, given how the bones are."""
+        """Return the rotation of a bone's parent frame, given the bones' rotations."""
         parent, above = self._tree.parent(bone), self._above[bone]
-        assert parent is not None  # the topmost hangs in the common frame
+        assert parent is not None  # the topmost bone's is the common frame
         if above is None:
             return np.eye(3)
         hung: FloatArray = turned[above] @ self._tree.lookup(above, parent).rotation
         return hung
 
     def _add(self, bone: str, frames: Sequence[str]) -> None:
-        """Add what a bone is made of: one FABRIK bone to each different joint below it."""
+        """Add a bone: one FABRIK bone to each distinct joint below it."""
         start, at = self.joints[bone], centre(self._tree.basis(bone))
         ends: list[tuple[FloatArray, int]] = []
         for frame in frames:
@@ -157,14 +157,14 @@ class _Bones:
             self.joints[frame] = same[0] if same else ends[-1][1]
 
     def place(self, turned: Mapping[str, FloatArray]) -> FloatArray:
-        """Return the joints in the common frame [m], given how each bone is turned there."""
+        """Return the joints in the common frame [m], given the bones' rotations there."""
         p = [self._root]
         for parent, (bone, way) in zip(self.parents[1:], self._parts, strict=True):
             p.append(p[parent] + turned[bone] @ way)
         return np.array(p)
 
     def turns(self) -> FloatArray:
-        """Return how each FABRIK bone is turned against rest, shape (m, 3, 3)."""
+        """Return the rotation of each FABRIK bone relative to rest, shape (m, 3, 3)."""
         return np.array([self.now[bone] @ self.rest[bone].T for bone, _ in self._parts])
 
     def limits(self, limits: Mapping[str, Limit]) -> dict[int, BallLimit | HingeLimit]:
@@ -180,18 +180,18 @@ class _Bones:
         return found
 
     def turn(self, turns: FloatArray) -> None:
-        """Turn the tree's bones to where a solution has them against rest, shape (m, 3, 3)."""
+        """Turn the tree's bones to a solution's rotations relative to rest, shape (m, 3, 3)."""
         turned_to: dict[str, FloatArray] = {}
         for (bone, _), turn in zip(self._parts, turns, strict=True):
             turned_to.setdefault(bone, turn @ self.rest[bone])
         for bone in self._bones:
             basis = self._tree.basis(bone)
-            wanted = self._hung(turned_to, bone).T @ turned_to[bone]
-            self._tree.move(bone, turn_basis(basis, basis.rotation.T @ wanted))
+            desired = self._hung(turned_to, bone).T @ turned_to[bone]
+            self._tree.move(bone, turn_basis(basis, basis.rotation.T @ desired))
 
 
 def _limit(limit: Limit, rest: FloatArray) -> BallLimit | HingeLimit:
-    """Return a bone's limit in the common frame, where its own space is turned by `rest`."""
+    """Return a bone's limit in the common frame, where its space is rotated by `rest`."""
     if isinstance(limit, Hinge):
         return HingeLimit(rest @ unit_vector("axis", limit.axis), *_range(limit.lower, limit.upper))
     if isinstance(limit, SwingTwist):
@@ -201,5 +201,5 @@ def _limit(limit: Limit, rest: FloatArray) -> BallLimit | HingeLimit:
 
 
 def _range(lower: float, upper: float) -> tuple[float, float]:
-    """Return bounds [rad] that are finite: without an end to one side they span the circle."""
+    """Return finite bounds [rad]; half-infinite ones become a full circle."""
     return (lower, upper) if math.isfinite(upper - lower) else (-math.pi, math.pi)

@@ -12,12 +12,12 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""From positions back to rotations: what FABRIK needs before and after (change_of_basis, 3).
+"""Conversions between rotations and positions, before and after FABRIK (change_of_basis, 3).
 
-FABRIK moves points, which all have to be in one basis; a transform tree holds rotations, each in
-its parent's. A chain is named by its frames from the first bone to the tip: every frame but the
-last is a bone, and its tail is the joint of the next: its origin, or the centre of a transform
-node. The tip is the last frame's origin.
+FABRIK moves points in one basis; a transform tree has rotations, each in its parent's basis. A
+chain consists of frames from the first bone to the tip. Each frame but the last is a bone; its tail
+is the joint of the next: its origin, or the centre of a transform node. The tip is the last frame's
+origin.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from basis_ik.transforms.tree import Basis, TransformTree
 _ORIGIN = np.zeros(3)
 
 LENGTH_TOLERANCE = 1e-6
-"""Solved segments may differ from the bones by this part of the chain's length."""
+"""Largest difference of solved segments from the bones, as a fraction of the chain's length."""
 
 
 class BoneChainError(BasisIkError):
@@ -53,7 +53,7 @@ class BoneChainError(BasisIkError):
 
 
 class SolvedPositionsError(BasisIkError):
-    """Solved positions do not belong to these bones: a length, or the first joint, is another."""
+    """Solved positions do not fit the bones: a length or the first joint differs."""
 
     def __init__(self, frame: str, expected: float, actual: float) -> None:
         super().__init__(
@@ -65,18 +65,18 @@ class SolvedPositionsError(BasisIkError):
 
 
 def chain_positions(tree: TransformTree, frames: Sequence[str], common: str) -> FloatArray:
-    """Return the joints and the tip of a chain in one basis: what FABRIK starts from.
+    """Return the joints and the tip of a chain in one basis, where FABRIK starts.
 
     Args:
         tree: The tree.
         frames: The chain, first bone to tip.
-        common: The frame to express them in: the world, or any other, one of the bones included.
+        common: The reference frame: the world, or any other, including the bones.
 
     Returns:
         Positions [m], shape (len(frames), 3).
 
     Raises:
-        BoneChainError: The frames are no chain.
+        BoneChainError: The frames are not a chain.
         UnknownFrameError: A frame is not in the tree.
     """
     _check_chain(tree, frames)
@@ -88,22 +88,22 @@ def chain_positions(tree: TransformTree, frames: Sequence[str], common: str) -> 
 def bones_in_object(
     tree: TransformTree, frames: Sequence[str], positions: npt.ArrayLike, common: str
 ) -> dict[str, Basis]:
-    """Turn solved positions into bone rotations, each in its bone's own coordinates (option 2).
+    """Convert solved positions to bone rotations, each in its bone's own coordinates (option 2).
 
-    Where a bone hangs from one that is scaled, its length depends on how it is turned: it then
-    points where it should, but the next joint may not be where it was solved to be.
+    Below a scaled bone, a bone's length depends on its rotation: it then has the right direction,
+    but the next joint may not be at the solved position.
 
     Args:
         tree: The tree; it is not changed, see `TransformTree.move`.
         frames: The chain, first bone to tip.
         positions: Solved joints and tip [m], in `common`, shape (len(frames), 3).
-        common: The frame that the positions are in, where it is now.
+        common: The frame of the positions, at its current pose.
 
     Returns:
-        For each bone its new parent_T_bone; each bone turns by the smallest rotation.
+        The new parent_T_bone of each bone; each bone turns by the smallest rotation.
 
     Raises:
-        BoneChainError: The frames are no chain.
+        BoneChainError: The frames are not a chain.
         SolvedPositionsError: The positions have other lengths than the bones, or another root.
         UnknownFrameError: A frame is not in the tree.
     """
@@ -115,10 +115,10 @@ def bones_in_object(
         basis = tree.basis(bone)
         # Steps 2 and 4: point the bone, from the joint of its own coordinates.
         tail_in_bone = express(tree, bone, tail, _joint(tree, frames, i + 1))
-        tail_now, wanted = from_joint(basis, tail_in_bone), from_joint(basis, chain[i + 1])
-        rotation = turn_between(tail_now, wanted, perpendicular_to(tail_now))
+        tail_now, desired = from_joint(basis, tail_in_bone), from_joint(basis, chain[i + 1])
+        rotation = turn_between(tail_now, desired, perpendicular_to(tail_now))
         moved[bone] = turn_basis(basis, rotation)
-        # Steps 3 and 5: what is left of the chain, into the next bone's coordinates.
+        # Steps 3 and 5: the rest of the chain, into the next bone's coordinates.
         chain = moved[bone].inverse().apply(basis.apply(chain))
         chain = express(tree, tail, bone, chain)
     return moved
@@ -127,22 +127,22 @@ def bones_in_object(
 def bones_in_world(
     tree: TransformTree, frames: Sequence[str], positions: npt.ArrayLike, common: str
 ) -> dict[str, RigidTransform]:
-    """Turn solved positions into bone rotations from root to top in one basis (option 1).
+    """Convert solved positions to bone rotations from root to top in one basis (option 1).
 
     Each bone's correction, conjugated to turn about its joint, is applied on the left of that bone
-    and of all that follow, before the next is looked at.
+    and all following ones, before the next bone.
 
     Args:
         tree: The tree; it is not changed, see `TransformTree.move`.
         frames: The chain, first bone to tip.
         positions: Solved joints and tip [m], in `common`, shape (len(frames), 3).
-        common: The frame that the positions are in, where it is now.
+        common: The frame of the positions, at its current pose.
 
     Returns:
-        For each bone its new parent_T_bone, equal to what `bones_in_object` gives.
+        The new parent_T_bone of each bone, equal to that of `bones_in_object`.
 
     Raises:
-        BoneChainError: The frames are no chain.
+        BoneChainError: The frames are not a chain.
         SolvedPositionsError: The positions have other lengths than the bones, or another root.
         UnknownFrameError: A frame is not in the tree.
         ScaledFrameError: A frame of the chain, or above it, is scaled.
@@ -169,7 +169,7 @@ def bones_in_world(
 
 
 def _joint(tree: TransformTree, frames: Sequence[str], i: int) -> FloatArray:
-    """Return where frame i of a chain turns, in its own coordinates [m], shape (3,)."""
+    """Return the joint of frame i of a chain, in its own coordinates [m], shape (3,)."""
     return centre(tree.basis(frames[i])) if i < len(frames) - 1 else _ORIGIN
 
 
@@ -191,7 +191,7 @@ def _check_chain(tree: TransformTree, frames: Sequence[str]) -> None:
 def _checked_positions(
     tree: TransformTree, frames: Sequence[str], positions: npt.ArrayLike, common: str
 ) -> FloatArray:
-    """Return the solved positions as an array, once they prove to belong to the bones."""
+    """Return the solved positions as an array, after checking that they fit the bones."""
     now = chain_positions(tree, frames, common)
     p = finite_array("positions", positions, len(frames), 3)
     lengths = np.linalg.norm(np.diff(now, axis=0), axis=1)

@@ -14,9 +14,8 @@
 
 """Constraints on the bones of a transform tree: points-at and FABRIK, each within limits.
 
-This is what an animation system does with its bones (change_of_basis, 2 and 3): "the left calf
-points at the right ankle", "the right foot stands here". `basis_ik.bones.meet` meets several at
-once.
+Animation systems constrain bones like this (change_of_basis, 2 and 3): "the left calf points at the
+right ankle", "the right foot stands here". `basis_ik.bones.meet` meets several constraints at once.
 """
 
 from __future__ import annotations
@@ -64,14 +63,14 @@ class ScaledLimitError(BasisIkError):
 
 @dataclass(frozen=True)
 class Applied:
-    """How well a constraint is met.
+    """The result of a constraint.
 
     Attributes:
-        verdict: REACHED, or what stood in the way; OTHER_TASKS if it was another constraint.
-        miss: What is left: an angle [rad] for `Point`, in the bone's own coordinates; a distance
-            [m] for `Reach`, as seen from the root, where scale is seen.
-        conflicts: Names of the constraints that it was not met together with: each turns
-            or moves what the other needs.
+        verdict: REACHED, or the obstacle; OTHER_TASKS if it is another constraint.
+        miss: Remaining error: an angle [rad] for `Point`, in the bone's own coordinates; a distance
+            [m] for `Reach`, in the root frame, scale included.
+        conflicts: Names of the constraints in conflict with it: each turns or moves what the other
+            needs.
     """
 
     verdict: Verdict
@@ -84,10 +83,10 @@ class Point:
     """A bone points at a frame.
 
     Attributes:
-        bone: Frame that turns about its origin, or as a transform node about its centre.
-        tail: Frame below it that its line runs to.
+        bone: Frame that turns about its origin; a transform node about its centre.
+        tail: Frame below it; the bone's line runs to its origin.
         target: Frame to point at.
-        limit: What the bone's joint allows; everything if not given.
+        limit: Limit of the bone's joint; None for none.
     """
 
     bone: str
@@ -97,21 +96,21 @@ class Point:
 
     @property
     def chain(self) -> tuple[str, ...]:
-        """The frames whose places change, from the bone to its tail."""
+        """The frames that move, from the bone to its tail."""
         return (self.bone, self.tail)
 
     def apply(self, tree: TransformTree) -> Applied:
         """Turn the bone."""
-        answer = points_at(tree, self.bone, self.tail, self.target, limit=self.limit)
-        tree.move(self.bone, answer.parent_T_bone)
-        return Applied(answer.verdict, answer.miss)
+        found = points_at(tree, self.bone, self.tail, self.target, limit=self.limit)
+        tree.move(self.bone, found.parent_T_bone)
+        return Applied(found.verdict, found.miss)
 
     def miss(self, tree: TransformTree) -> float:
-        """Return the angle between bone and target as they are [rad]; NaN without a direction."""
+        """Return the current angle between bone and target [rad]; NaN without a direction."""
         return pointing_miss(tree, self.bone, self.tail, self.target)
 
     def size(self, tree: TransformTree) -> float:
-        """Return the miss that counts for as much as a radian."""
+        """Return the miss that weighs as much as a radian."""
         return 1.0
 
 
@@ -122,9 +121,9 @@ class Reach:
     Attributes:
         chain: Frames of the chain, first bone to tip.
         target: Frame to reach.
-        method: `fabrik` for the published iteration; `shared` for `solve_chain`, which shares the
-            motion among all bones. Of a chain by itself, without limits.
-        limits: What the bones' joints allow, by bone.
+        method: `fabrik` for the published iteration; `shared` for `solve_chain`, which distributes
+            the motion over all bones. Only for a single chain without limits.
+        limits: Limits of the bones' joints, by bone.
     """
 
     chain: tuple[str, ...]
@@ -135,19 +134,19 @@ class Reach:
     def apply(self, tree: TransformTree) -> Applied:
         """Turn the bones; without limits each by the smallest rotation.
 
-        FABRIK runs in the frame that the chain hangs in, its root frame: there the bones keep their
-        lengths however all of it is scaled from above. Where a frame of the chain is scaled itself
-        they do not, and lengths prove nothing: a goal that is not reached is then BUDGET_SPENT.
+        FABRIK runs in the chain's parent frame, where the bones keep their lengths regardless of
+        scale above. If a frame of the chain is scaled, they do not, and lengths prove nothing: the
+        verdict for a goal that is not reached is then BUDGET_SPENT.
         """
         return apply_together(tree, (self,))[0]
 
     def miss(self, tree: TransformTree) -> float:
-        """Return how far the tip is from the target [m], as seen from the root."""
+        """Return the distance of the tip from the target in the root frame [m]."""
         target = express(tree, tree.root, self.target, _ORIGIN)
         return length(target - express(tree, tree.root, self.chain[-1], _ORIGIN))
 
     def size(self, tree: TransformTree) -> float:
-        """Return the miss that counts for as much as a radian: the chain's reach [m]."""
+        """Return the miss that weighs as much as a radian: the chain's reach [m]."""
         p = chain_positions(tree, self.chain, tree.root)
         return float(np.linalg.norm(np.diff(p, axis=0), axis=1).sum()) or 1.0
 
@@ -160,13 +159,13 @@ def apply_together(tree: TransformTree, reaches: Sequence[Reach]) -> list[Applie
 
     Args:
         tree: The tree; the chains' bones are turned.
-        reaches: What is to be reached. Chains that are several share bones.
+        reaches: The constraints. Several chains share bones.
 
     Returns:
-        How well each is met.
+        The result of each constraint.
 
     Raises:
-        BoneChainError: Frames are no chain, start at the root, or take their target along.
+        BoneChainError: Frames are not a chain, start at the root, or move their target.
         ScaledLimitError: A frame of a chain that has limits or shares bones is scaled.
         UnknownFrameError: A frame is not in the tree.
         LimitError: A limit does not fit its bone.
@@ -212,4 +211,4 @@ def _check(tree: TransformTree, reach: Reach) -> None:
         if above == below or tree.common_ancestor(above, below) != above:
             raise BoneChainError(reach.chain, f"{below!r} is not below {above!r}")
     if tree.common_ancestor(reach.chain[0], reach.target) == reach.chain[0]:
-        raise BoneChainError(reach.chain, f"takes its target {reach.target!r} along")
+        raise BoneChainError(reach.chain, f"moves its target {reach.target!r}")

@@ -12,11 +12,11 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Where a bone turns, and how things look from there: bases with centre and scale too.
+"""The joint of a bone, and points relative to it, for bases with centre and scale, too.
 
-A rigid basis turns about its origin. A transform node turns about its centre, after it has
-stretched: P' = R·U·(P − C) + C + T. What matters to R is U·(P − C), so this is where directions are
-compared: a straight line is straight through any scale, and what points there points everywhere.
+A rigid basis turns about its origin. A transform node turns about its centre, after its stretch:
+P' = R·U·(P − C) + C + T. R acts on U·(P − C), so directions are compared there. Lines stay straight
+through any scale, so a bone that points at its target there does so in all frames.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ _ORIGIN = np.zeros(3)
 
 
 def centre(basis: Basis) -> FloatArray:
-    """Return what a basis turns about, in its own coordinates [m], shape (3,)."""
+    """Return the joint of a basis, in its own coordinates [m], shape (3,)."""
     return basis.center if isinstance(basis, TransformNode) else _ORIGIN
 
 
 def from_joint(basis: Basis, points: FloatArray) -> FloatArray:
-    """Return points as seen from the joint, stretched but not yet turned.
+    """Return points relative to the joint, stretched but not rotated.
 
     Args:
-        basis: The bone's.
-        points: In the bone's own coordinates [m], shape (3,) or (N, 3).
+        basis: The bone's basis.
+        points: Points in the bone's own coordinates [m], shape (3,) or (N, 3).
     """
     if isinstance(basis, TransformNode):
         seen: FloatArray = (points - basis.center) @ basis.stretch  # symmetric
@@ -57,7 +57,7 @@ def turn_basis(basis: Basis, rotation: FloatArray) -> Basis:
 
 
 def express(tree: TransformTree, target: str, source: str, points: FloatArray) -> FloatArray:
-    """Map points [m], shape (3,) or (N, 3), from one frame to another, through scale too.
+    """Map points [m], shape (3,) or (N, 3), from one frame to another, also through scale.
 
     Raises:
         UnknownFrameError: A frame is not in the tree.
@@ -68,7 +68,7 @@ def express(tree: TransformTree, target: str, source: str, points: FloatArray) -
 def express_direction(
     tree: TransformTree, target: str, source: str, direction: FloatArray
 ) -> FloatArray:
-    """Map a direction, shape (3,), from one frame to another; through scale its length changes.
+    """Map a direction, shape (3,), from one frame to another; scale changes its length.
 
     Raises:
         UnknownFrameError: A frame is not in the tree.

@@ -12,10 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Several constraints on one tree, met together.
+"""Meets several constraints on one tree together.
 
-Who has its target moved by another, or hangs from its bones, comes after it. Those that need each
-other, in a circle, take turns; what they leave is told for the tree that comes out in the end.
+A constraint whose target or bones another one moves is applied after it. Constraints that depend on
+each other, in a circle, alternate; their results are those of the final tree.
 """
 
 from __future__ import annotations
@@ -37,21 +37,21 @@ from basis_ik.transforms.tree import Basis, TransformTree
 from basis_ik.verdict import Verdict
 
 _ROUNDS = 300
-_PATIENCE = 3  # rounds that may pass without progress
-_PROGRESS = 0.99  # of the least that was left so far
+_PATIENCE = 3  # rounds without progress before the end
+_PROGRESS = 0.99  # of the least remaining error so far
 
 Move = Point | tuple[Reach, ...]
 
 
 def meet(tree: TransformTree, constraints: Mapping[str, Constraint]) -> dict[str, Applied]:
-    """Turn bones until all constraints are met in one and the same tree, or as well as they can be.
+    """Turn bones until all constraints are met in one tree, as well as possible.
 
     Args:
         tree: The tree; the constraints' bones are turned.
-        constraints: By name. Of those that need each other, the first is applied first.
+        constraints: Constraints by name. If they depend on each other, the first is applied first.
 
     Returns:
-        How well each is met in the tree as it is left, by name.
+        The result of each constraint in the final tree, by name.
 
     Raises:
         BoneError, BoneChainError, ScaledLimitError: A constraint does not fit the tree.
@@ -60,7 +60,7 @@ def meet(tree: TransformTree, constraints: Mapping[str, Constraint]) -> dict[str
     """
     before = _before(tree, constraints)
     circles: dict[frozenset[str], list[str]] = {}
-    # Whoever needs another needs all that the other needs, and more, unless both need each other.
+    # A constraint needs all that its dependencies need, and more, unless they need each other.
     for name in sorted(constraints, key=lambda name: len(before[name])):
         circles.setdefault(frozenset(before[name]), []).append(name)
     found: dict[str, Applied] = {}
@@ -70,7 +70,7 @@ def meet(tree: TransformTree, constraints: Mapping[str, Constraint]) -> dict[str
 
 
 class Needs(NamedTuple):
-    """Which solvers constraints need besides those of free bones and single chains.
+    """The solvers that constraints need besides those of free bones and single chains.
 
     Attributes:
         limits: Points-at within limits.
@@ -82,7 +82,7 @@ class Needs(NamedTuple):
 
 
 def needs(constraints: Collection[Constraint]) -> Needs:
-    """Tell what `meet` may need for constraints."""
+    """Return the solvers that `meet` may need for constraints."""
     points = [each for each in constraints if isinstance(each, Point)]
     reaches = [each for each in constraints if isinstance(each, Reach)]
     shared = any(_share(each, reaches[:i]) for i, each in enumerate(reaches))
@@ -93,7 +93,7 @@ def needs(constraints: Collection[Constraint]) -> Needs:
 
 
 def _before(tree: TransformTree, constraints: Mapping[str, Constraint]) -> dict[str, set[str]]:
-    """Return for each constraint those that it needs, through others too, and itself."""
+    """Return each constraint's direct and indirect dependencies, including itself."""
     before = {
         name: {other for other, second in constraints.items() if _disturbs(tree, second, first)}
         | {name}
@@ -107,9 +107,9 @@ def _before(tree: TransformTree, constraints: Mapping[str, Constraint]) -> dict[
 
 
 def _disturbs(tree: TransformTree, mover: Constraint, other: Constraint) -> bool:
-    """Tell whether bones that one constraint turns move what another one measures or turns.
+    """Return whether bones that one constraint turns move what another one measures or turns.
 
-    Where both turn the same bone it moves the other's tail, or the next of its chain.
+    If both turn the same bone, it moves the other's tail, or the next frame of its chain.
     """
     return any(
         frame != bone and tree.common_ancestor(bone, frame) == bone
@@ -119,7 +119,7 @@ def _disturbs(tree: TransformTree, mover: Constraint, other: Constraint) -> bool
 
 
 def _take_turns(tree: TransformTree, circle: Mapping[str, Constraint]) -> dict[str, Applied]:
-    """Apply constraints that need each other, in turns, and keep the best tree."""
+    """Apply constraints that depend on each other alternately, and keep the best tree."""
     moves = _moves(circle)
     bones = {bone for each in circle.values() for bone in each.chain[:-1]}
     sizes = [each.size(tree) for each in circle.values()]
@@ -151,7 +151,7 @@ def _take_turns(tree: TransformTree, circle: Mapping[str, Constraint]) -> dict[s
 def _judged(
     tree: TransformTree, name: str, own: Applied, circle: Mapping[str, Constraint]
 ) -> Applied:
-    """Return how well a constraint is met now; `own` is what it said when it was applied."""
+    """Return a constraint's current result; `own` is its result when it was applied."""
     miss = circle[name].miss(tree)
     if miss <= MET:
         return Applied(Verdict.REACHED, miss)
@@ -162,10 +162,10 @@ def _judged(
 
 
 def _moves(circle: Mapping[str, Constraint]) -> list[tuple[list[str], Move]]:
-    """Return what is applied at once, with its names: chains that share bones move together.
+    """Return the moves with their constraints' names; chains that share bones move together.
 
-    A chain of which another constraint points a bone shares its motion among all bones. The
-    published passes move the last bones first and most: what is pointed is turned back each time.
+    If another constraint points a bone of a chain, the chain distributes its motion over all bones.
+    FABRIK's passes move the last bones first and most, and would turn the pointed bone back.
     """
     pointed = {each.bone for each in circle.values() if isinstance(each, Point)}
     moves: list[tuple[list[str], Move]] = []

@@ -12,16 +12,15 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Points-at: turn one bone of a transform tree until it points at something (change_of_basis, 2).
+"""Points-at: turn a bone of a transform tree until it points at a target (change_of_basis, 2).
 
 A bone is a frame: its joint is the frame's origin, or the centre of a transform node; its tail is
-a point that moves with it. The text gives two ways to the same pose. In the world, the correction
-is conjugated to turn about the joint and applied on the left of world_T_bone; in the bone's own
-coordinates it is a pure rotation on the right, and what bone and target hang from in common cancels
-out.
+a point that moves with it. The text has two methods for the same pose. In the world, the correction
+is conjugated to turn about the joint and applied on the left of world_T_bone. In the bone's own
+coordinates it is a rotation on the right, and common ancestors of bone and target cancel out.
 
-Below a scaled frame only the second is open: a rotation of the world is none of the bone's there,
-whereas a line that runs to the target in the bone's coordinates runs to it in all others.
+Below a scaled frame only the second method works: a rotation of the world is not a rotation of the
+bone there, but a line to the target in the bone's coordinates is a line to it in all frames.
 """
 
 from __future__ import annotations
@@ -50,11 +49,11 @@ Place = str | tuple[str, npt.ArrayLike]
 """A frame's origin, by its name; or a point [m], shape (3,), in a named frame."""
 
 _ZERO = np.zeros(3)
-_MISS = 1e-9  # angle [rad] below which a bone points where it should
+_MISS = 1e-9  # angle [rad] below which a bone points at its target
 
 
 class BoneError(BasisIkError):
-    """A bone cannot be pointed at all: it is the root, or its tail or target does not fit it."""
+    """A bone cannot be pointed: it is the root, or its tail or target does not fit it."""
 
     def __init__(self, bone: str, problem: str) -> None:
         super().__init__(f"bone {bone!r} {problem}")
@@ -64,12 +63,12 @@ class BoneError(BasisIkError):
 
 @dataclass(frozen=True)
 class Up:
-    """Which way a pointing bone rolls: an axis of the bone leans towards a direction.
+    """The roll of a pointing bone: an axis of the bone leans towards a direction.
 
     Attributes:
         axis: Direction in the bone's own coordinates, shape (3,).
-        frame: The frame in which `direction` is given.
-        direction: What the axis leans towards, shape (3,).
+        frame: The frame of `direction`.
+        direction: The direction that the axis leans towards, shape (3,).
     """
 
     axis: npt.ArrayLike
@@ -79,19 +78,19 @@ class Up:
 
 @dataclass(frozen=True)
 class PointsAt:
-    """Where a bone has to be put, and how well it then points.
+    """A bone's new basis, and its errors.
 
     Attributes:
-        parent_T_bone: The bone's new place in its parent, for `TransformTree.move`: of a transform
-            node only the rotation is another.
-        angle: Without a limit, how far the bone turns; with one, the reached angle in the limit's
-            own terms: swing away from rest, or the hinge's angle [rad].
-        twist: Twist about the bone that a swing-twist limit reached; else 0 [rad].
-        miss: Angle left between bone and target [rad], in the bone's own coordinates; NaN where
-            there is no direction.
-        roll_miss: Angle left between the axis and `up`, seen along the bone; 0 without `up` [rad].
-        verdict: REACHED; LIMIT, as near as the limit allows; DEGENERATE, because tail or target lie
-            on the joint: the bone is then left as it is.
+        parent_T_bone: The bone's new basis in its parent, for `TransformTree.move`; only the
+            rotation of a transform node changes.
+        angle: Without a limit, the angle by which the bone turns; with one, the limit's angle:
+            swing from rest, or the hinge's angle [rad].
+        twist: Twist about the bone with a swing-twist limit; otherwise 0 [rad].
+        miss: Remaining angle between bone and target [rad], in the bone's own coordinates; NaN
+            without a direction.
+        roll_miss: Remaining angle between the axis and `up`, along the bone; 0 without `up` [rad].
+        verdict: REACHED; LIMIT: as near as the limit allows; DEGENERATE: tail or target are at the
+            joint, and the bone is not turned.
     """
 
     parent_T_bone: Basis
@@ -116,24 +115,24 @@ def points_at_in_world(
     Args:
         tree: The tree; it is not changed.
         bone: Frame to turn about its joint.
-        tail: Where the bone ends; moves with the bone.
-        target: What it is to point at; does not move with the bone.
-        up: Which way it rolls; without it the correction is the smallest rotation.
-        world: Any frame that does not move with the bone; the tree's root if not given.
+        tail: End of the bone; moves with the bone.
+        target: Target to point at; does not move with the bone.
+        up: Roll of the bone; None: the correction is the smallest rotation.
+        world: Any frame that does not move with the bone; None: the tree's root.
 
     Returns:
         Conjugated rotation translate(joint) · R · translate(−joint), in `world` coordinates; the
-        identity where tail or target lie on the joint.
+        identity if tail or target are at the joint.
 
     Raises:
         BoneError: Tail or target do not fit the bone.
         UnknownFrameError: A frame is not in the tree.
-        ScaledFrameError: A frame between the world and what is named is scaled.
+        ScaledFrameError: A frame between the world and a given frame is scaled.
     """
     world = tree.root if world is None else world
     _check(tree, bone, tail, target, up)
     if tree.common_ancestor(bone, world) == bone:
-        raise BoneError(bone, f"takes {world!r} along, which cannot be its world")
+        raise BoneError(bone, f"moves {world!r}, which cannot be its world")
     world_T_bone = tree.lookup(world, bone)
     world_target = tree.lookup(world, _frame(target)).apply(_offset(target))  # step 1
     basis = tree.basis(bone)
@@ -156,26 +155,25 @@ def points_at_in_object(
 ) -> RigidTransform:
     """Return the correction R for parent_T_bone ← parent_T_bone @ R (option 2).
 
-    For a transform node it is the correction of its field: rotation ← rotation @ R.
+    For a transform node it corrects the field: rotation ← rotation @ R.
 
     Args:
         tree: The tree; it is not changed.
         bone: Frame to turn about its joint.
-        tail: Where the bone ends; moves with the bone.
-        target: What it is to point at; does not move with the bone.
-        up: Which way it rolls; without it the correction is the smallest rotation.
+        tail: End of the bone; moves with the bone.
+        target: Target to point at; does not move with the bone.
+        up: Roll of the bone; None: the correction is the smallest rotation.
 
     Returns:
-        A rotation in the bone's own coordinates; the identity where tail or target lie on the
-        joint.
+        A rotation in the bone's own coordinates; the identity if tail or target are at the joint.
 
     Raises:
         BoneError: Tail or target do not fit the bone.
         UnknownFrameError: A frame is not in the tree.
     """
     _check(tree, bone, tail, target, up)
-    # Steps 1 and 2: up to the common ancestor and down again, never further. Steps 3 and 4: the
-    # joint is the origin of these coordinates, so nothing is left to subtract.
+    # Steps 1 and 2: up to the common ancestor and down again, not beyond. Steps 3 and 4: the joint
+    # is the origin of these coordinates, so there is nothing to subtract.
     desired = _seen(tree, bone, target)
     current = _seen(tree, bone, tail)
     lean = _lean(tree, bone, up)
@@ -197,13 +195,13 @@ def points_at(
     Args:
         tree: The tree; it is not changed, see `TransformTree.move`.
         bone: Frame to turn about its joint.
-        tail: Where the bone ends; moves with the bone.
-        target: What it is to point at; does not move with the bone.
-        up: Which way it rolls; without it the bone turns by the smallest rotation.
-        limit: What the joint allows; everything if not given.
+        tail: End of the bone; moves with the bone.
+        target: Target to point at; does not move with the bone.
+        up: Roll of the bone; None: the bone turns by the smallest rotation.
+        limit: Limit of the joint; None for none.
 
     Returns:
-        The bone's new place, the angle reached and the angle missed.
+        The bone's new basis, its angle and its remaining error.
 
     Raises:
         BoneError: Tail or target do not fit the bone, or it is the root.
@@ -239,11 +237,11 @@ def pointing_miss(tree: TransformTree, bone: str, tail: Place, target: Place) ->
     Args:
         tree: The tree.
         bone: The frame that points.
-        tail: Where the bone ends.
-        target: What it is to point at.
+        tail: End of the bone.
+        target: Target to point at.
 
     Returns:
-        The angle; NaN where tail or target lie on the joint.
+        The angle; NaN if tail or target are at the joint.
 
     Raises:
         UnknownFrameError: A frame is not in the tree.
@@ -257,7 +255,7 @@ def pointing_miss(tree: TransformTree, bone: str, tail: Place, target: Place) ->
 def _within(
     limit: BoneLimit, now: FloatArray, current: FloatArray, desired: FloatArray, lean: Lean | None
 ) -> Allowed:
-    """Ask a limit for the best it allows; directions are in the bone's present coordinates."""
+    """Return the best rotation that a limit allows; directions in the bone's coordinates."""
 
     def turn(direction: FloatArray) -> FloatArray:
         there = now.T @ direction
@@ -271,7 +269,7 @@ def _angle(rotation: FloatArray) -> float:
 
 
 def _roll_left(pointing: FloatArray, lean: Lean, rotation: FloatArray) -> float:
-    """Return how far the bone would still have to roll [rad]; 0 where no roll is better."""
+    """Return the remaining roll of the bone [rad]; 0 if no roll is better."""
     rolled = rotation.copy()
     roll_towards(pointing, *lean, rolled)
     return _angle(rotation.T @ rolled)
@@ -281,9 +279,9 @@ def _check(tree: TransformTree, bone: str, tail: Place, target: Place, up: Up | 
     if tree.common_ancestor(bone, _frame(tail)) != bone:
         raise BoneError(bone, f"does not move its tail {_frame(tail)!r}")
     if tree.common_ancestor(bone, _frame(target)) == bone:
-        raise BoneError(bone, f"takes its target {_frame(target)!r} along")
+        raise BoneError(bone, f"moves its target {_frame(target)!r}")
     if up is not None and tree.common_ancestor(bone, up.frame) == bone:
-        raise BoneError(bone, f"takes the frame {up.frame!r} of its up direction along")
+        raise BoneError(bone, f"moves the frame {up.frame!r} of its up direction")
 
 
 def _frame(place: Place) -> str:
@@ -295,17 +293,17 @@ def _offset(place: Place) -> FloatArray:
 
 
 def _point(tree: TransformTree, frame: str, place: Place) -> FloatArray:
-    """Return a place in coordinates of `frame` [m], shape (3,)."""
+    """Return a place in the coordinates of `frame` [m], shape (3,)."""
     return express(tree, frame, _frame(place), _offset(place))
 
 
 def _seen(tree: TransformTree, bone: str, place: Place) -> FloatArray:
-    """Return a place as seen from the bone's joint [m], shape (3,)."""
+    """Return a place relative to the bone's joint [m], shape (3,)."""
     return from_joint(tree.basis(bone), _point(tree, bone, place))
 
 
 def _lean(tree: TransformTree, bone: str, up: Up | None) -> Lean | None:
-    """Return the axis and where it is to lean, both as seen from the bone's joint."""
+    """Return the axis and the direction that it should lean towards, at the bone's joint."""
     if up is None:
         return None
     axis = unit_vector("up axis", up.axis)

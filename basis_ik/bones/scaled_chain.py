@@ -12,11 +12,11 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""FABRIK where frames of the chain are scaled: there a bone's length depends on how it is turned.
+"""FABRIK with scaled frames in the chain, where a bone's length depends on its rotation.
 
-Positions that FABRIK solves with the lengths of now are not met once the bones point at them. So
-it runs again with the lengths that they have then; what that leaves, or what it does not get nearer
-to, damped Newton steps on the bones' rotations take away.
+FABRIK's positions are solved with the current lengths, which change once the bones turn. Therefore
+it runs again with the new lengths. Damped Newton steps on the bones' rotations remove the remaining
+error.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from basis_ik.transforms.tree import Basis, TransformTree
 
 _ROUNDS = 10  # of FABRIK
 _STEPS = 60  # of Newton
-_NEARER = 0.5  # a round that leaves more than this part of the distance is the last
-_DAMPING = 1e-3  # at first, in mean squares of what the tip moves per angle
+_NEARER = 0.5  # a round that leaves more than this fraction of the distance is the last
+_DAMPING = 1e-3  # initial damping, relative to the mean square of the tip's motion per angle
 _LEAST, _MOST = 1e-12, 1e8  # damping
 _ORIGIN = np.zeros(3)
 
@@ -43,17 +43,17 @@ _ORIGIN = np.zeros(3)
 def reach_scaled(
     tree: TransformTree, frames: Sequence[str], goal: FloatArray, common: str, tolerance: float
 ) -> None:
-    """Turn the bones of a chain so that its tip gets to a goal, or nearer to it.
+    """Turn the bones of a chain so that its tip reaches a goal, or gets closer to it.
 
     Args:
         tree: The tree; its bones are turned.
         frames: The chain, first bone to tip.
-        goal: Where the tip should be [m], in `common`, shape (3,).
-        common: The frame that the chain hangs in.
+        goal: Goal of the tip in `common`, shape (3,) [m].
+        common: The parent frame of the chain.
         tolerance: Distance at which the goal counts as reached [m].
 
     Raises:
-        BoneChainError: The frames are no chain.
+        BoneChainError: The frames are not a chain.
         UnknownFrameError: A frame is not in the tree.
     """
     left = _left(tree, frames, goal, common)
@@ -82,7 +82,7 @@ def reach_scaled(
             _move(tree, kept)
             damping *= 10.0
         else:
-            return  # as near as small turns get it
+            return  # small rotations do not get it closer
 
 
 def _left(tree: TransformTree, frames: Sequence[str], goal: FloatArray, common: str) -> FloatArray:
@@ -95,7 +95,7 @@ def _size(vector: FloatArray) -> float:
 
 
 def _move(tree: TransformTree, bases: dict[str, Basis]) -> dict[str, Basis]:
-    """Move bones, and return where they were."""
+    """Move bones, and return their previous bases."""
     before = {bone: tree.basis(bone) for bone in bases}
     for bone, basis in bases.items():
         tree.move(bone, basis)
@@ -103,11 +103,11 @@ def _move(tree: TransformTree, bases: dict[str, Basis]) -> dict[str, Basis]:
 
 
 def _jacobian(tree: TransformTree, frames: Sequence[str], common: str) -> FloatArray:
-    """Return how the tip moves in `common` per small turn of each bone, shape (3, 3·bones)."""
+    """Return the Jacobian of the tip in `common` by small rotations of the bones, (3, 3·bones)."""
     columns = []
     for bone in frames[:-1]:
         basis, parent = tree.basis(bone), tree.parent(bone)
-        assert parent is not None  # `bones_in_object` has seen to it
+        assert parent is not None  # `bones_in_object` has checked it
         x, y, z = from_joint(basis, express(tree, bone, frames[-1], _ORIGIN))
         crossed = np.array(((0.0, z, -y), (-z, 0.0, x), (y, -x, 0.0)))  # δ × v = crossed @ δ
         columns.append(tree.lookup_node(common, parent).linear @ basis.rotation @ crossed)
@@ -115,7 +115,7 @@ def _jacobian(tree: TransformTree, frames: Sequence[str], common: str) -> FloatA
 
 
 def _turns(tree: TransformTree, frames: Sequence[str], step: FloatArray) -> dict[str, Basis]:
-    """Return the bones turned by a rotation vector each [rad], shape (3·bones,)."""
+    """Return the bones rotated by rotation vectors [rad], shape (3·bones,)."""
     turns = [RigidTransform.exp(np.append(_ORIGIN, v)).rotation for v in step.reshape(-1, 3)]
     return {
         bone: turn_basis(tree.basis(bone), turn)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""From many starts to one answer: attempts within limits, and what may be said when all fail."""
+"""The search over starts within limits, and the verdict when all attempts fail."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def attempt(
 
 
 def radian(s: Skeleton, g: Goals) -> float:
-    """Return what a radian counts for against metres [m]: part of the longest chain's reach."""
+    """Return the weight of a radian in metres [m]: a part of the longest chain's reach."""
     lengths = np.sqrt((s.bones**2).sum(axis=1))
     ends = [*g.joints, *(g.turned + 1), *g.loops.ravel()]
     reaches = [lengths[path(s.starts, int(end), 0)].sum() for end in ends]

@@ -12,11 +12,11 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What the joint between two bones allows: a ball within ellipses and twist bounds, or a hinge.
+"""Limits of the joint between two bones: a ball within ellipses and twist bounds, or a hinge.
 
-Limits are told in the rest pose, in the coordinates of the positions there: nobody has to set up a
-frame for every bone. `basis_ik.bones.bone_limits` has the limits of single frames in a transform
-tree; these are the same joints for chains of points, as arrays for the kernels.
+Limits are given in the rest pose, in the coordinates of its positions, so that no bone needs a
+frame of its own. `basis_ik.bones.bone_limits` has the limits of single frames in a transform tree.
+These here are the same joints for chains of points, as arrays for the kernels.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from basis_ik.fabrik.swing_twist_kernel import BALL, DOWN, HINGE, LEFT, LOWER, R
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.checks import unit_vector
 from basis_ik.transforms.directions_kernel import perpendicular
-from basis_ik.transforms.quaternion import xyzw_from_matrix
+from basis_ik.transforms.quaternion import wxyz_from_matrix
 
 # Sine below which `up` counts as lying along the bone.
 _ALONG = 1e-6
@@ -71,7 +71,7 @@ class BallLimit:
     upwards: npt.ArrayLike | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what bounds nothing."""
+        """Refuse bounds that are none."""
         angles = (self.left, self.up, self.right, self.down)
         if not all(0.0 <= angle <= math.pi for angle in angles):
             raise LimitError(f"a lean must be an angle from 0 to π, got {angles}")
@@ -83,7 +83,7 @@ class BallLimit:
 
     @classmethod
     def cone(cls, half_angle: float, twist: tuple[float, float] = (-math.pi, math.pi)) -> BallLimit:
-        """Return a limit that leans as far to all sides [rad]."""
+        """Return a limit with the same largest lean to all sides [rad]."""
         return cls(half_angle, half_angle, half_angle, half_angle, twist)
 
     def write(
@@ -102,7 +102,7 @@ class BallLimit:
             if not y @ y > _ALONG**2:
                 raise LimitError("`upwards` lies along the bone", bone)
             y /= math.sqrt(float(y @ y))
-        frame[:] = xyzw_from_matrix(np.column_stack([np.cross(y, z), y, z]))[[3, 0, 1, 2]]
+        frame[:] = wxyz_from_matrix(np.column_stack([np.cross(y, z), y, z]))
         bounds[LEFT], bounds[UP], bounds[RIGHT], bounds[DOWN] = (
             self.left, self.up, self.right, self.down,
         )  # fmt: skip
@@ -125,7 +125,7 @@ class HingeLimit:
     upper: float = math.pi
 
     def __post_init__(self) -> None:
-        """Refuse what bounds nothing."""
+        """Refuse bounds that are none."""
         unit_vector("axis", self.axis)
         _check_range(self.lower, self.upper)
 

@@ -37,6 +37,7 @@ from basis_ik.fabrik.result import (
     check_budget,
     check_points,
     check_tolerance,
+    finite_chain,
     fresh_chain,
     fresh_point,
 )
@@ -69,10 +70,10 @@ def solve_chain(
 ) -> FabrikResult:
     """Move a chain of ball joints so that its tip is at a target.
 
-    A chain without limits and orientation whose root stays is solved in a handful of passes,
-    however long it is and however near to its full reach: it is turned and bent as a whole, and
-    what is left is shared by all bones alike (docs/fabrik.md). A target out of reach gets the pose
-    that comes nearest. Anything else goes through `solve_tree`.
+    A chain without limits and orientation and with a fixed root is solved in a few passes, whatever
+    its length and however near to full reach. It is turned and bent as a whole, and all bones share
+    the rest alike (docs/fabrik.md). For a target out of reach the result is the nearest pose.
+    Anything else goes through `solve_tree`.
 
     Args:
         positions: Joint positions to start from, root to tip [m], shape (n + 1, 3). Bones may have
@@ -101,7 +102,7 @@ def solve_chain(
         TreeError: A limit for a bone that is not there, or a rest pose with other bones.
         LimitError: A limit does not fit its bone.
     """
-    p, t = fresh_chain(positions), fresh_point("target", target)
+    p, t = fresh_chain("positions", positions), fresh_point("target", target)
     if limits or orientation is not None or free_root:
         n = len(p) - 1
         return solve_tree(
@@ -137,8 +138,8 @@ def sweep_chain(
 ) -> FabrikResult:
     """Move a chain as FABRIK was published: backward and forward pass until the tip has arrived.
 
-    It moves the joints near the tip first and most, where `solve_chain` shares among all; that may
-    be wanted. Its cost grows with the number of bones squared and without bound near full reach.
+    It moves the joints near the tip first and most, where `solve_chain` moves all alike. Its cost
+    grows with the square of the number of bones, and without bound near full reach.
 
     Args:
         positions: Joint positions to start from, root to tip [m], shape (n + 1, 3).
@@ -155,8 +156,7 @@ def sweep_chain(
         NoBonesError: There is one joint only.
         ToleranceError, BudgetError: No tolerance, no budget.
     """
-    p, t = fresh_chain(positions), fresh_point("target", target)
-    check_points("positions", p)
+    p, t = finite_chain("positions", positions), fresh_point("target", target)
     check_points("target", t)
     tolerance = check_tolerance("tolerance", tolerance)
     budget = check_budget("max_iterations", max_iterations)

@@ -12,11 +12,11 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Where sweeps stall: damped least squares over the joints' own coordinates, within their limits.
+"""Damped least squares over the joints' own coordinates within limits, for where sweeps stall.
 
 Limits make FABRIK stop at poses where no single bone can give way. Here all joints move together.
-A limit that the step would run against is left out of the step (an active set), and what still
-leaves the limits is brought back to the nearest allowed place.
+A freedom whose limit the step would run against leaves the step (an active set), and a joint that
+still leaves its limits is brought back to the nearest allowed place.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _rotation_vector(goal: FloatArray, k: int, q: FloatArray, j: int) -> Vector:
 
 @helper
 def _miss(g: Goals, q: FloatArray, p: FloatArray, scale: float, out: FloatArray) -> float:
-    """Write what is missing to the goals, angles times `scale`; return the sum of squares."""
+    """Write the differences from the goals, angles times `scale`; return the sum of squares."""
     row = 0
     for k in range(g.joints.shape[0]):
         for c in range(3):
@@ -129,7 +129,7 @@ def _jacobian(
 
 @helper
 def _clear(jac: FloatArray, c: int) -> None:
-    """Take a freedom out of J."""
+    """Set the column of a freedom in J to zero."""
     for i in range(jac.shape[0]):
         jac[i, c] = 0.0
 
@@ -189,7 +189,7 @@ def descend_tree(
     s: Skeleton, g: Goals, q: FloatArray, p: FloatArray, accuracy: Accuracy, budget: int,
     record: FloatArray,
 ) -> int:  # fmt: skip
-    """Move all joints downhill until the goals are met, no more is won, or the budget is spent.
+    """Move all joints downhill until the goals are met, progress ends, or the budget is spent.
 
     Args:
         s: The tree.

@@ -31,13 +31,7 @@ from basis_ik.fabrik.attempts import (
 )
 from basis_ik.fabrik.ball_limits import Limit
 from basis_ik.fabrik.limbs import solve_limbs
-from basis_ik.fabrik.result import (
-    FabrikResult,
-    check_budget,
-    check_points,
-    check_tolerance,
-    fresh_chain,
-)
+from basis_ik.fabrik.result import FabrikResult, check_budget, check_tolerance, finite_chain
 from basis_ik.fabrik.rotations import matrices, quaternions
 from basis_ik.fabrik.skeleton import TreeError, make_goals, make_skeleton, starts_of
 from basis_ik.fabrik.skeleton_kernel import Goals, IntArray, Skeleton
@@ -101,8 +95,7 @@ def solve_tree(
         ToleranceError, BudgetError: No tolerance, no budget.
         LimitError: A limit does not fit its bone.
     """
-    p = fresh_chain(positions)
-    check_points("positions", p)
+    p = finite_chain("positions", positions)
     tolerance = check_tolerance("tolerance", tolerance)
     turn_tolerance = check_tolerance("turn_tolerance", turn_tolerance)
     check_budget("max_iterations", max_iterations)
@@ -156,8 +149,7 @@ def _bounded(
 
 def _checked_rest(rest: npt.ArrayLike, p: FloatArray, starts: IntArray) -> FloatArray:
     """Return the rest pose, or raise TreeError if its bones are not those of the start."""
-    calm = fresh_chain(rest)
-    check_points("rest", calm)
+    calm = finite_chain("rest", rest)
     if calm.shape != p.shape:
         raise TreeError(f"rest has {len(calm)} joints, positions have {len(p)}")
     lengths = [np.sqrt(((x[1:] - x[starts]) ** 2).sum(axis=1)) for x in (calm, p)]

@@ -12,14 +12,14 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""FABRIK on trees of bones that turn: limits hold in both passes, not only in the positions.
+"""FABRIK on trees of bones with rotations, where limits hold in both passes.
 
-Every bone carries its rotation along, so that hinges and twists mean something. The backward pass
-goes from the end effectors to the root and turns each bone as far towards its new place as the
-joints to its children allow; the forward pass does the same from the root outwards against the
-joint to the parent, and so ends in a pose that obeys every limit and keeps every bone's length.
-Where branches meet (a sub-base), the backward pass goes on from the centroid of what they propose
-(Aristidou & Lasenby 2011, on several end effectors); both ends of a loop go to the point between.
+Every bone has a rotation, which hinges and twists need. The backward pass goes from the end
+effectors to the root, and turns each bone as far towards its new place as the joints to its
+children allow. The forward pass goes from the root outwards, and turns each bone as far as the
+joint to its parent allows. It ends in a pose that obeys every limit and keeps every bone's length.
+Where branches meet (a sub-base), the backward pass goes on from the centroid of their proposals
+(Aristidou & Lasenby 2011, on several end effectors). Both ends of a loop go to the point between.
 """
 
 from __future__ import annotations
@@ -79,6 +79,26 @@ def _fitted(axis: FloatArray, bone: Vector, wanted: Vector, otherwise: float) ->
 
 
 @helper
+def _hinged(
+    s: Skeleton, j: int, bone: Vector, wanted: Vector, turn: Quaternion, sense: float
+) -> Quaternion:
+    """Rotation about joint j's hinge, within its bounds, that brings a bone nearest to a direction.
+
+    Args:
+        s: The tree.
+        j: The joint's bone.
+        bone: At rest, in the coordinates of what does not move.
+        wanted: Where it is to point, likewise.
+        turn: The joint's rotation, kept where every angle is as good.
+        sense: 1 if the bone is the child, −1 if it is the parent, which turns the other way.
+    """
+    axis = s.axes[j]
+    angle = sense * _fitted(axis, bone, wanted, sense * hinge_angle(turn, axis))
+    angle = clamp_angle(angle, s.bounds[j, LOWER], s.bounds[j, UPPER])
+    return about(axis[0], axis[1], axis[2], sense * angle)
+
+
+@helper
 def _allowed_by_parent(
     s: Skeleton, parent: Quaternion, j: int, aimed: Quaternion, along: Vector
 ) -> Quaternion:
@@ -87,9 +107,7 @@ def _allowed_by_parent(
     if s.kinds[j] == HINGE:
         bone = (s.bones[j, 0], s.bones[j, 1], s.bones[j, 2])
         wanted = rotate(conjugate(parent), along[0], along[1], along[2])
-        angle = _fitted(s.axes[j], bone, wanted, hinge_angle(turn, s.axes[j]))
-        angle = clamp_angle(angle, s.bounds[j, LOWER], s.bounds[j, UPPER])
-        return multiply(parent, about(s.axes[j, 0], s.axes[j, 1], s.axes[j, 2], angle))
+        return multiply(parent, _hinged(s, j, bone, wanted, turn, 1.0))
     frame = load(s.frames, j)
     return multiply(parent, clamp_joint(turn, s.kinds[j], s.bounds[j], s.axes[j], frame))
 
@@ -103,9 +121,7 @@ def _allowed_by_child(
     if s.kinds[j] == HINGE:
         bone = (s.bones[i, 0], s.bones[i, 1], s.bones[i, 2])
         wanted = rotate(conjugate(child), along[0], along[1], along[2])
-        angle = -_fitted(s.axes[j], bone, wanted, -hinge_angle(turn, s.axes[j]))
-        angle = clamp_angle(angle, s.bounds[j, LOWER], s.bounds[j, UPPER])
-        return multiply(child, about(s.axes[j, 0], s.axes[j, 1], s.axes[j, 2], -angle))
+        return multiply(child, _hinged(s, j, bone, wanted, turn, -1.0))
     frame = load(s.frames, j)
     allowed = clamp_joint(turn, s.kinds[j], s.bounds[j], s.axes[j], frame)
     return multiply(child, conjugate(allowed))
@@ -113,7 +129,7 @@ def _allowed_by_child(
 
 @helper
 def _gather_goals(g: Goals, p: FloatArray, sums: FloatArray, votes: IntArray) -> None:
-    """Write where the goals and the loops want the joints: sums of points, and their number."""
+    """Write the sum and the number of the points at which goals and loops want each joint."""
     for i in range(votes.shape[0]):
         sums[i, 0], sums[i, 1], sums[i, 2], votes[i] = 0.0, 0.0, 0.0, 0
     for k in range(g.joints.shape[0]):
@@ -178,7 +194,7 @@ def reach_backward(
 
 @helper
 def _is_turned(g: Goals, j: int) -> bool:
-    """Whether an orientation is asked of bone j."""
+    """Return whether bone j has an orientation as a goal."""
     found = False
     for k in range(g.turned.shape[0]):
         found = found or g.turned[k] == j
@@ -214,7 +230,7 @@ def sweep_tree(
     s: Skeleton, g: Goals, q: FloatArray, p: FloatArray, accuracy: Accuracy, budget: int,
     record: FloatArray,
 ) -> int:  # fmt: skip
-    """Sweep for as long as it pays.
+    """Sweep for as long as the sweeps make progress.
 
     Args:
         s: The tree.

@@ -12,13 +12,13 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""One step that puts the tip of a free chain at any reachable target: no bone by bone crawling.
+"""One step that puts the tip of a free chain at any reachable target.
 
-FABRIK carries a change from bone to bone, so its sweeps grow with the number of bones and with
-nearness to full reach. Here the chain is turned as a whole until it faces the target, bent evenly
-along its length if it has to become shorter, and the rest is shared by all bones alike
-(`lean_kernel`). A straight chain, and one where sharing fails, is laid on a circle (`arc_kernel`).
-Each part costs a few passes over the chain, whatever its length.
+FABRIK carries a change from bone to bone, so it needs more sweeps with more bones and near full
+reach. Here the whole chain is turned to face the target, and bent evenly along its length if it has
+to become shorter. All bones share the rest alike (`lean_kernel`). A straight chain is laid on a
+circle instead (`arc_kernel`), and so is one where sharing fails. Each part costs a few passes over
+the chain, whatever its length.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The joints' freedoms within their limits: axes to turn about, what blocks them, and steps."""
+"""The freedoms of joints within limits: their axes, which of them are blocked, and steps."""
 
 from __future__ import annotations
 

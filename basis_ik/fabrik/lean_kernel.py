@@ -19,8 +19,8 @@ can be. Lagrange: v_i = (g_i + λ)/|g_i + λ| with one vector λ for all bones, 
 
     F(λ) = Σ l_i |g_i + λ| − λ·T        (∇F = Σ l_i v_i − T)
 
-is least. F is convex: three unknowns, however long the chain. One exception remains: a bone that
-would have to shrink through zero (g_i + λ = 0) has no direction; the caller then bends otherwise.
+is least. F is convex, with three unknowns whatever the length of the chain. One exception remains:
+a bone with g_i + λ = 0 has no direction; the caller then bends the chain in another way.
 """
 
 from __future__ import annotations

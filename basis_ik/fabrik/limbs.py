@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Trees without limits: first the ends of their limbs, then every limb as a free chain."""
+"""Trees without limits, solved for the ends of their limbs and then limb by limb as free chains."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _NOTHING = np.empty(0)
 
 
 class Limbs(NamedTuple):
-    """A tree seen from afar: limb 0 is none, its end is the root.
+    """A tree as limbs; limb 0 has no bones, its end is the root.
 
     Attributes:
         joints: The joints of each limb from its start to its end.
@@ -60,8 +60,8 @@ def solve_limbs(
 ) -> FabrikResult:
     """Sweep the limbs, then lay every limb between its ends.
 
-    Where the sweeps fail, the limbs are tried as arms of two bones each, which can hold their ends
-    at exactly the same distances, by sweeps and descents from many starts.
+    If the sweeps fail, each limb is replaced by an arm of two bones, whose ends can be at the same
+    distances. These arms are solved by sweeps and descents from many starts.
 
     Args:
         s: The tree; its limits do not count.

@@ -17,7 +17,7 @@
 A limb of free bones can hold its ends at any distance from its inner void to its full reach. So a
 tree without limits is swept limb by limb: only root, sub-bases and end effectors move, each to the
 nearest place at an allowed distance. Once they stand, every limb is a chain of its own, solved by
-`fabrik_reach`. The cost of a sweep does not depend on the number of bones.
+`free_reach_kernel`. The cost of a sweep does not depend on the number of bones.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def _pull_to_targets(
 def sweep_limbs(
     limbs: LimbArrays, tolerance: float, budget: int, p: FloatArray, record: FloatArray
 ) -> tuple[float, int]:
-    """Move the ends of limbs until every end effector is at its target, or no more is won.
+    """Move the ends of limbs until every end effector is at its target, or progress ends.
 
     Args:
         limbs: The limbs.

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What FABRIK gives back, and what it refuses."""
+"""Results and errors of FABRIK, and the checks of its arguments."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LARGEST = 1e75
 
 
 class FabrikError(BasisIkError):
-    """Base class of what FABRIK refuses, apart from shapes and numbers that are not finite."""
+    """Base class of FABRIK's errors, apart from those of shapes and of numbers not finite."""
 
 
 class ToleranceError(FabrikError):
@@ -70,7 +70,7 @@ class OutOfRangeError(FabrikError):
 
 
 class FabrikResult(NamedTuple):
-    """A pose, and how well it does.
+    """A pose, and how near it is to its goals.
 
     Attributes:
         positions: Joint positions [m], shape (n + 1, 3), read-only. Every bone has kept its length,
@@ -133,18 +133,31 @@ def check_points(name: str, points: FloatArray) -> None:
         raise OutOfRangeError(name, largest)
 
 
-def fresh_chain(positions: npt.ArrayLike) -> FloatArray:
+def fresh_chain(name: str, positions: npt.ArrayLike) -> FloatArray:
     """Copy the joint positions of a chain, shape (n + 1, 3) with n ≥ 1; finiteness is not checked.
 
     Raises:
         ShapeError: Not of that shape.
         NoBonesError: One joint only.
     """
-    p = real_array("positions", positions)
+    p = real_array(name, positions)
     if p.ndim != 2 or p.shape[1] != 3 or p.shape[0] == 0:
-        raise ShapeError("positions", "(n + 1, 3)", p.shape)
+        raise ShapeError(name, "(n + 1, 3)", p.shape)
     if p.shape[0] == 1:
         raise NoBonesError()
+    return p
+
+
+def finite_chain(name: str, positions: npt.ArrayLike) -> FloatArray:
+    """Copy the joint positions of a chain that can be computed with, shape (n + 1, 3) with n ≥ 1.
+
+    Raises:
+        ShapeError: Not of that shape.
+        NoBonesError: One joint only.
+        NotFiniteError, OutOfRangeError: A coordinate that cannot be computed with.
+    """
+    p = fresh_chain(name, positions)
+    check_points(name, p)
     return p
 
 

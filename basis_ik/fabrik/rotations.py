@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""From joint positions back to rotations: FABRIK's last step on a skeleton (change_of_basis, 3)."""
+"""Rotations from joint positions, FABRIK's last step on a skeleton (change_of_basis, 3)."""
 
 from __future__ import annotations
 
@@ -21,13 +21,11 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from basis_ik.fabrik.result import check_points, fresh_chain
-from basis_ik.fabrik.skeleton import TreeError, make_skeleton, starts_of
+from basis_ik.fabrik.result import finite_chain
+from basis_ik.fabrik.skeleton import TreeError, checked_quaternion, make_skeleton, starts_of
 from basis_ik.fabrik.skeleton_kernel import Skeleton, fit_rotations
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.checks import finite_array
-from basis_ik.transforms.quaternion import xyzw_from_matrix
-from basis_ik.transforms.rigid import RigidTransform
 
 
 def bone_rotations(
@@ -54,9 +52,7 @@ def bone_rotations(
         NoBonesError: There is one joint only.
         TreeError: Parents that do not fit, or poses of different size.
     """
-    calm, now = fresh_chain(rest), fresh_chain(positions)
-    check_points("rest", calm)
-    check_points("positions", now)
+    calm, now = finite_chain("rest", rest), finite_chain("positions", positions)
     if calm.shape != now.shape:
         raise TreeError(f"rest has {len(calm)} joints, positions have {len(now)}")
     starts = starts_of(range(-1, len(calm) - 1) if parents is None else parents, len(calm))
@@ -65,15 +61,14 @@ def bone_rotations(
 
 
 def quaternions(rotations: npt.ArrayLike | None, s: Skeleton, p: FloatArray) -> FloatArray:
-    """Return rotations as the kernels take them, shape (m, 4); explain the positions if None."""
+    """Return rotations as kernels take them, (m, 4); if None, those that fit the positions."""
     m = len(s.starts)
     q = np.empty((m, 4))
     if rotations is None:
         fit_rotations(s, p, q)
         return q
     for row, rotation in enumerate(finite_array("rotations", rotations, m, 3, 3)):
-        checked = RigidTransform.from_rotation_translation(rotation, np.zeros(3))
-        q[row] = xyzw_from_matrix(checked.rotation)[[3, 0, 1, 2]]
+        q[row] = checked_quaternion(rotation)
     return q
 
 

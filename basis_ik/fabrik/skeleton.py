@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""From joints, parents, limits and targets to the arrays that the FABRIK kernels take."""
+"""The arrays that FABRIK kernels take, from joints, parents, limits and targets."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from basis_ik.fabrik.result import FabrikError, check_points, fresh_point
 from basis_ik.fabrik.skeleton_kernel import Goals, IntArray, Skeleton
 from basis_ik.fabrik.swing_twist_kernel import FREE
 from basis_ik.numerics.arrays import FloatArray
-from basis_ik.transforms.quaternion import xyzw_from_matrix
+from basis_ik.transforms.quaternion import wxyz_from_matrix
 from basis_ik.transforms.rigid import RigidTransform
 
 
@@ -103,7 +103,7 @@ def make_goals(
     loops: Iterable[tuple[int, int]],
     free_root: bool,
 ) -> Goals:
-    """Collect what is asked of a tree.
+    """Collect the goals of a tree.
 
     Args:
         starts: Starting joint of each bone, shape (m,).
@@ -131,8 +131,7 @@ def make_goals(
     turns = np.empty((len(orientations), 4))
     for row, (bone, rotation) in enumerate(orientations.items()):
         check_index("orientations", bone, m)
-        checked = RigidTransform.from_rotation_translation(rotation, np.zeros(3))
-        turns[row] = xyzw_from_matrix(checked.rotation)[[3, 0, 1, 2]]
+        turns[row] = checked_quaternion(rotation)
     pairs = _pairs(loops, m + 1)
     joints, turned = np.array(list(targets), np.int64), np.array(list(orientations), np.int64)
     for joint in (*joints, *(turned + 1), *pairs.ravel()):
@@ -142,6 +141,17 @@ def make_goals(
     if not len(joints) + len(turned) + len(pairs):
         raise TreeError("nothing is asked: no target, orientation or loop")
     return Goals(joints, points, turned, turns, pairs, active)
+
+
+def checked_quaternion(rotation: npt.ArrayLike) -> FloatArray:
+    """Return a rotation, shape (3, 3), as a unit quaternion (w, x, y, z).
+
+    Raises:
+        ShapeError, NotFiniteError, NotARotationError: It is none.
+    """
+    return wxyz_from_matrix(
+        RigidTransform.from_rotation_translation(rotation, np.zeros(3)).rotation
+    )
 
 
 def _pairs(loops: Iterable[tuple[int, int]], joints: int) -> IntArray:

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A tree of bones that turn, what is asked of it, and how far a pose is from that."""
+"""A tree of bones with rotations, its goals, and the distance of a pose from them."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Skeleton(NamedTuple):
 
 
 class Goals(NamedTuple):
-    """What a tree is asked for.
+    """The goals of a tree.
 
     Attributes:
         joints: End effectors, shape (k,).
@@ -88,7 +88,7 @@ Accuracy = tuple[float, float, float]
 
 @helper
 def load(q: FloatArray, j: int) -> Quaternion:
-    """Read bone j's rotation; the root's surroundings (−1) are at rest."""
+    """Return bone j's rotation; −1 stands for the root's surroundings, which are at rest."""
     if j < 0:
         return 1.0, 0.0, 0.0, 0.0
     return q[j, 0], q[j, 1], q[j, 2], q[j, 3]
@@ -169,7 +169,7 @@ def errors(g: Goals, q: FloatArray, p: FloatArray) -> tuple[float, float]:
 
 @jit
 def fit_rotations(s: Skeleton, p: FloatArray, q: FloatArray) -> None:
-    """Find rotations that explain joint positions: bone after bone, a points-at for each.
+    """Find rotations that fit joint positions, bone after bone by a points-at for each.
 
     From the root outwards (change_of_basis, 3): a bone first turns with its parent, and then by the
     smallest rotation that points it to where its end is.

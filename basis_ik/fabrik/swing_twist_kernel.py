@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What a joint between two bones allows: swing and twist, and the nearest allowed rotation.
+"""Limits of a joint between two bones: swing and twist, and the nearest allowed rotation.
 
 Quaternions are (w, x, y, z) and unit. A bone's rotation says how it is turned against its rest
 pose; a joint's, how the child is turned against its parent, both in rest coordinates. In a ball
@@ -58,13 +58,13 @@ def multiply(a: Quaternion, b: Quaternion) -> Quaternion:
 
 @helper
 def conjugate(a: Quaternion) -> Quaternion:
-    """Turn back."""
+    """Return the rotation back."""
     return a[0], -a[1], -a[2], -a[3]
 
 
 @helper
 def unit(a: Quaternion) -> Quaternion:
-    """Clear the rounding that products gather."""
+    """Return a quaternion scaled to length one, against the rounding of products."""
     size = math.sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2] + a[3] * a[3])
     return a[0] / size, a[1] / size, a[2] / size, a[3] / size
 

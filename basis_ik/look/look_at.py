@@ -62,9 +62,9 @@ def look_at(
 ) -> Solution:
     """Find joint positions at which a ray, fixed to the chain's tip, passes through a point.
 
-    The ray starts at `origin` and runs along `axis`, both in the tip's coordinates; how it rolls is
-    free, and so is how far along it the point lies. Of the positions that do it, those near the
-    seed are taken. A pan-tilt head is solved in closed form (docs/mathematics.md, section 7).
+    The ray starts at `origin` and runs along `axis`, both in the tip's coordinates. Its roll and
+    the distance to the point are free. The solution is near the seed. A pan-tilt head is solved in
+    closed form (docs/mathematics.md, section 7).
     The same arguments give the same bits, in every process and thread.
 
     Args:
@@ -146,7 +146,7 @@ def warm_up(chain: Chain) -> None:
 
 
 def with_ray(ready: PreparedChain, axis: Triple, origin: Triple) -> PreparedChain:
-    """Return the chain with a ray as its tip's z axis, from memory after the first time.
+    """Return the chain with a ray as its tip's z axis; the result is kept with the chain.
 
     Raises:
         SolveArgumentError: An axis or origin that makes no ray.

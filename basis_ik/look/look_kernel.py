@@ -12,10 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""From a point and a seed to joint positions from which the ray is proven to meet the point.
+"""The search for joint positions at which a ray is proven to pass through a point.
 
-One call does everything and allocates nothing. Which starts, and in which order, depends on the
-inputs alone.
+One call does everything and allocates nothing. The starts and their order depend on the inputs
+alone.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def relate_to_point(base: FloatArray, point: FloatArray, work: FloatArray, row: 
 
 @helper
 def begin_aside(variables: FloatArray, seed: FloatArray, start: int, q: FloatArray) -> None:
-    """Write the start-th fresh start: the first ones stay near the seed, to look like it."""
+    """Write the start-th fresh start: the first ones are mixed with the seed, to stay near it."""
     begin_anew(variables, start, q)
     take_shortest_turns(variables, seed, q)
     mix = 0.5 ** max(NEARBY_STARTS + 1 - start, 0)
@@ -82,8 +82,8 @@ def begin_well(
 ) -> None:
     """Write the start-th fresh start: the first ones near the seed, later ones the best of many.
 
-    The best is the one whose ray passes the point most closely, in metres: a point close to the tip
-    is met from a small part of the configurations only, and around it the angle tells little.
+    The best has the ray that passes the point most closely, in metres. A point close to the tip is
+    met from a small part of the configurations only, and around it the angle tells little.
     """
     variables = chain.variables
     if start <= NEARBY_STARTS:
@@ -132,7 +132,7 @@ def nearest_branch(
 
 
 class LookEffort(NamedTuple):
-    """How near a ray is to come to a point, and how long a search for that may go on."""
+    """The angle that a search for a point allows, and how long it may go on."""
 
     tolerance: float
     """[rad]."""

@@ -12,11 +12,11 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Two turning joints and a ray: where each has to stand for the ray to meet a point.
+"""The closed form of two turning joints and a ray that is to pass through a point.
 
-The ray lies in a plane across the second axis, which it never leaves while that joint turns. So the
-first joint alone has to bring the point into that plane, and the second the ray onto the point: a
-circle meets a plane, and in the plane a circle a line. Either has up to two answers.
+The ray lies in a plane across the second axis, and stays in it while that joint turns. So the first
+joint brings the point into that plane, where its circle meets the plane. The second joint brings
+the ray onto the point, where in the plane a circle meets a line. Each has up to two solutions.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ ON_AXIS = 1e-9  # [m] from an axis to the point: nearer, that joint makes no dif
 
 @jit
 def admits_pan_tilt(exact: FloatArray, n: int) -> bool:
-    """Say whether a chain, `exact` with the ray as its tip, has this form."""
+    """Return whether a chain, `exact` with the ray as its tip, has this form."""
     if n != 2 or exact.shape[0] != 3:
         return False
     for i in range(2):
@@ -68,10 +68,13 @@ def admits_pan_tilt(exact: FloatArray, n: int) -> bool:
 def tilts(
     exact: FloatArray, x: float, y: float, pan: float, tilt: float, found: FloatArray, count: int
 ) -> tuple[int, float]:
-    """Append what meets the point (x, y) in the ray's plane; return the new count, what is missing.
+    """Append the tilts that meet the point (x, y) in the ray's plane.
 
     With the ray's origin o and direction d in that plane, b = o·d and |o + s d| = |(x, y)|:
     s = −b ± √(b² − |o|² + x² + y²), of which those in front, s > 0, count.
+
+    Returns:
+        The new count; by how much the point is too near if there is none [m].
     """
     o0, o1, d0, d1 = exact[2, P0], exact[2, P1], exact[2, R02], exact[2, R12]
     flat = sqrt(d0 * d0 + d1 * d1)
@@ -97,7 +100,7 @@ def tilts(
 def pan_tilt(
     exact: FloatArray, point: FloatArray, seed: FloatArray, found: FloatArray
 ) -> tuple[int, float]:
-    """Write all positions of two joints at which the ray meets a point, limits aside.
+    """Write all positions of two joints at which the ray meets a point, without regard to limits.
 
     With the point in the first joint's coordinates (X, Y, Z), the second axis w and joint at t
     there, and the ray's plane at c along the second axis: A cos + B sin = C with A = w₀X + w₁Y,

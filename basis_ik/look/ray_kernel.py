@@ -12,13 +12,13 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Turning a chain until a ray fixed to its tip passes through a point, the roll left free.
+"""The descent of a chain until a ray fixed to its tip passes through a point, with its roll free.
 
 With d the ray's unit direction, p its origin and a the unit vector from p to the point, n away, the
 error is the angle θ from d to a about k = d × a / sin θ. A velocity v of p and a turn ω of the tip
-change it by θ' = −(ω·k + v·(k × a) / n): one row of the Jacobian. The other row is the turn about
-k × a, which no error asks for, but which must not happen near the goal. So the system has two rows,
-however many joints there are, and its least-squares step leaves alone what need not move.
+change it by θ' = −(ω·k + v·(k × a) / n), which is one row of the Jacobian. The other row is the
+turn about k × a: its error is always 0, and it keeps the ray from turning aside near the goal. So
+the system has two rows, however many joints there are.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ import numpy as np
 
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper
-from basis_ik.search.descent_kernel import REACHED, SPENT, STALLED, place, walk
+from basis_ik.search.descent_kernel import REACHED, SPENT, STALLED, apply_step, place
 from basis_ik.search.proof_kernel import place_exactly
 from basis_ik.search.tables_kernel import (
     ASIDE,
@@ -88,9 +88,9 @@ def ray_miss(
 def choose_way_round(
     joints: FloatArray, variables: FloatArray, q: FloatArray, work: FloatArray, direction: Triple
 ) -> Triple:
-    """Return k for a point exactly behind the ray: across it, along the axis most able to turn it.
+    """Return k for a point exactly behind the ray: along the axis that can turn the ray best.
 
-    That joint is asked to turn to where it has more room.
+    The sign lets that joint turn to the side where it has more room.
     """
     (d0, d1, d2), n = direction, q.shape[0]
     best, k0, k1, k2 = 1e-6, 0.0, 0.0, 0.0
@@ -141,9 +141,9 @@ def fill_ray_step(
 ) -> float:  # fmt: skip
     """Write the step Jᵀ (J Jᵀ + damping I)⁻¹ (e − J t) + t; return its largest entry.
 
-    t is `pull` times the way back to the seed: what the error leaves free goes there. A variable
-    that stands at a limit and would step outward leaves the system, and the others take over
-    (active set); they are asked again until none does.
+    t is `pull` times the way back to the seed, which acts in the null space of the error. A
+    variable that stands at a limit and would step outward leaves the system, and the others take
+    over (active set). The step is computed again until no variable would.
     """
     n = variables.shape[0]
     for k in range(n):
@@ -179,7 +179,7 @@ def fill_ray_step(
 def aim_step(
     chain: PackedChain, q: FloatArray, work: FloatArray, seed: FloatArray, trust: float, pull: float
 ) -> tuple[float, float]:
-    """Leave a step from q in `work`; return the angle at q and the step's largest entry.
+    """Write a step from q into `work`; return the angle at q and the step's largest entry.
 
     Without pull, the step is damped by `trust` times the squared angle; see `descend_to_point`.
     """
@@ -243,12 +243,12 @@ def descend_to_point(
         taken += 1
         for k in range(n):
             work[k, BEFORE] = q[k]
-        walk(variables, q, work, largest)
+        apply_step(variables, q, work, largest)
 
 
 @helper
 def squared_way(variables: FloatArray, seed: FloatArray, q: FloatArray) -> float:
-    """Return the squared distance from the seed, slides taken as angles."""
+    """Return the squared distance from the seed, with slides scaled to angles."""
     way = 0.0
     for k in range(variables.shape[0]):
         way += ((q[k] - seed[k]) / variables[k, SCALE]) ** 2
@@ -260,7 +260,7 @@ def pull_to_seed(
     chain: PackedChain, seed: FloatArray, q: FloatArray, work: FloatArray, goal: float,
     iterations: int,
 ) -> int:  # fmt: skip
-    """Slide q, which meets the point, along all that do towards the seed; return steps taken."""
+    """Move q, which meets the point, in the null space towards the seed; return steps taken."""
     variables, n, taken = chain.variables, q.shape[0], 0
     way = squared_way(variables, seed, q)
     for _ in range(MOST_PULLS):
@@ -269,7 +269,7 @@ def pull_to_seed(
         for k in range(n):
             work[k, BEFORE_PULL] = q[k]
         largest = aim_step(chain, q, work, seed, 0.0, 1.0)[1]
-        walk(variables, q, work, largest)
+        apply_step(variables, q, work, largest)
         careful = taken < 0  # never; a constant would be a type of its own
         left = iterations - taken - 1
         status, steps, _ = descend_to_point(chain, q, work, goal, left, careful)

@@ -12,4 +12,4 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""From a solution to safe commands: limits, checks, and simulated joints."""
+"""From a solution to safe commands: limits, checks and simulated joints."""

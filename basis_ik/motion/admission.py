@@ -30,14 +30,14 @@ QUATERNION_NORM_TOLERANCE = 1e-3
 # In a message's own frame: ECEF coordinates (REP-105 "earth") stay below 7e6 m.
 LARGEST_COORDINATE = 1e8  # m
 LONGEST_FRAME_ID = 255
-FASTEST_TWIST = 1e3  # m/s or rad/s; no arm comes near it
+FASTEST_TWIST = 1e3  # m/s or rad/s, far above any arm's speed
 
 
 class Units(NamedTuple):
     """Units of twists and joint velocities."""
 
     most: float = FASTEST_TWIST
-    """Largest number that is admitted."""
+    """Largest admitted number."""
     linear: float = 1.0
     """Speed for a value of 1 [m/s]."""
     rotational: float = 1.0
@@ -64,9 +64,9 @@ class Refusal(enum.Enum):
     NO_TRANSFORM = "tf has no transform to the chain's root"
     TF_STALE = "the frame's newest transform is too old"
     NOT_READY = "the node is not ready yet"
-    NOT_STREAMED = "the command interface takes whole motions only"
+    NOT_STREAMED = "the command interface only accepts whole motions"
     UNKNOWN_JOINT = "a joint is not one of the chain's"
-    UNSUPPORTED = "a part of the message cannot be done"
+    UNSUPPORTED = "a part of the message is not supported"
     SIZE_MISMATCH = "names and values differ in number"
     DUPLICATE_JOINT = "a joint is named twice"
     JUMP = "a joint has moved faster than it can"
@@ -90,18 +90,18 @@ class Refused:
 
 @dataclass
 class Refusals:
-    """The inputs refused so far.
+    """Counts refused inputs.
 
     Attributes:
-        counts: Their number, by reason.
-        last: The last of them.
+        counts: Number of refused inputs by reason.
+        last: The last refused input.
     """
 
     counts: Counter[str] = field(default_factory=Counter)
     last: Refused | None = None
 
     def add(self, refused: Refused) -> None:
-        """Count one more."""
+        """Count a refused input."""
         self.counts[refused.reason.name] += 1
         self.last = refused
 
@@ -111,8 +111,8 @@ class StampRules:
     """Bounds on stamps.
 
     Attributes:
-        max_age: Oldest acceptable stamp, counted back from now [ns].
-        max_future: How far ahead of now a stamp may lie [ns].
+        max_age: Largest age of a stamp [ns].
+        max_future: Largest time by which a stamp may lie ahead [ns].
     """
 
     max_age: int
@@ -120,7 +120,7 @@ class StampRules:
 
 
 def printable(text: str, length: int = 128) -> str:
-    """Return foreign text fit for a log line: control characters escaped, at most `length` long."""
+    """Return input text for a log line: control characters escaped, at most `length` long."""
     escaped = ascii(text[: length + 1])[1:-1]
     return escaped if len(escaped) <= length else escaped[: length - 3] + "..."
 
@@ -143,7 +143,7 @@ def admit_stamp(
         nanosec: Nanoseconds of the header's stamp.
         now: The node's clock [ns].
         newest: Stamp of the last accepted message [ns].
-        rules: Acceptable age and advance.
+        rules: Acceptable stamps.
     """
     if sec < 0 or not 0 <= nanosec < 1_000_000_000:
         return Refused(Refusal.BAD_STAMP, f"sec {sec}, nanosec {nanosec}")
@@ -164,13 +164,13 @@ def admit_pose(position: Sequence[float], quaternion: Sequence[float]) -> RigidT
 
     Args:
         position: x, y, z [m].
-        quaternion: x, y, z, w. Normalised when its length is within 1e-3 of one, refused beyond;
-            q and -q give the same transform to the last bit.
+        quaternion: x, y, z, w. It is normalised if its length is within 1e-3 of one, and otherwise
+            refused; q and -q give the same transform bit for bit.
     """
     x, y, z = map(float, position)
     qx, qy, qz, qw = map(float, quaternion)
     norm = math.sqrt(qx * qx + qy * qy + qz * qz + qw * qw)
-    # Written so that NaN fails every comparison.
+    # NaN fails every comparison.
     if (
         abs(norm - 1.0) <= QUATERNION_NORM_TOLERANCE
         and abs(x) <= LARGEST_COORDINATE
@@ -197,7 +197,7 @@ def admit_point(x: float, y: float, z: float) -> tuple[float, float, float] | Re
 
 
 def admit_place(root_point: Sequence[float]) -> Refused | None:
-    """Refuse a point in the chain's root frame (3,) [m] that is too far for any solver."""
+    """Refuse a point in the chain's root frame (3,) [m] that is too far away for the solvers."""
     x, y, z = root_point
     if not (abs(x) <= LARGEST_LENGTH and abs(y) <= LARGEST_LENGTH and abs(z) <= LARGEST_LENGTH):
         return Refused(Refusal.OUT_OF_RANGE, f"at {tuple(root_point)} from the chain's root")
@@ -209,7 +209,7 @@ def admit_twist(
     angular: tuple[float, float, float],
     most: float = FASTEST_TWIST,
 ) -> Refused | None:
-    """Refuse a twist message's content: not finite, or a number beyond the largest allowed."""
+    """Refuse a twist with a number that is not finite, or larger in size than `most`."""
     if not all(map(math.isfinite, (*linear, *angular))):
         return Refused(Refusal.NON_FINITE, f"linear {linear}, angular {angular}")
     if max(map(abs, (*linear, *angular))) > most:
@@ -233,13 +233,13 @@ def admit_joint_velocities(
     joint_names: Sequence[str],
     most: float = FASTEST_TWIST,
 ) -> tuple[float, ...] | Refused:
-    """Return a velocity for each joint of a chain, zero if not named, or why they are refused.
+    """Return a velocity for each joint of a chain, zero for others, or why they are refused.
 
     Args:
         names: The joints to move.
         velocities: One for each of them.
         joint_names: The joints of the chain.
-        most: Largest velocity that is admitted.
+        most: Largest admitted velocity.
     """
     if len(names) != len(velocities):
         return Refused(Refusal.SIZE_MISMATCH, f"{len(names)} names, {len(velocities)} velocities")

@@ -15,7 +15,7 @@
 """Caps on the speeds of an arm's links, for every kind of motion.
 
 A command is accepted only if the links keep their caps on the way to it and while braking after it.
-So a next command always exists: at least a braking one. docs/mathematics.md has the details.
+Thus there is always a next command, at least a braking one. docs/mathematics.md has the details.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ INSTANT = 1e-4  # half the interval of the finite difference for a speed [s]
 CLOSE = 1e-4  # fraction of the caps that the search for the fastest step may leave unused
 TRIES = 10  # iterations of that search
 SPARE = 0.98  # fraction of the caps that jogging uses; the rest is a reserve for changes
-# Part of the caps that whole motions use, because their samples are coarse; and iterations for
-# their pace.
+# Fraction of the caps that whole motions use, because their samples are coarse; and iterations for
+# their speed.
 SAMPLED, CORRECTIONS = 0.999, 16
 
 
@@ -91,9 +91,9 @@ class SpeedCaps:
         self.reset()
 
     def set(self, linear: float, angular: float) -> None:
-        """Cap the speed of all these links from now on.
+        """Set the caps on the speed of all links.
 
-        Links that are faster slow down as quickly as the limits of the joints allow.
+        Links that are faster slow down as quickly as the joints' limits allow.
 
         Args:
             linear: Cap for a link's origin [m/s]; 0: none.
@@ -153,7 +153,7 @@ class SpeedCaps:
         return False
 
     def brakes(self, memory: FloatArray, limits: FloatArray, period: float) -> bool:
-        """Return whether the links keep their caps while the joints brake with other limits."""
+        """Return whether the links would keep their caps while the joints brake with new limits."""
         if self._evaluated(memory, memory, limits, period, 0).part > ROUNDING:
             return False
         self._out = None
@@ -173,7 +173,7 @@ class SpeedCaps:
         self, memory: FloatArray, goal: FloatArray, velocity: FloatArray, acceleration: FloatArray,
         limits: FloatArray, period: float, ticks: int,
     ) -> int:  # fmt: skip
-        """Advance by one period, as fast as the caps allow; arguments and result as the kernel."""
+        """Advance a period as fast as the caps allow; arguments and result as of the kernel."""
         bounds = self._on_line(memory, goal, velocity, limits)
 
         def attempt(share: float, ticks: int) -> _Step:
@@ -196,7 +196,7 @@ class SpeedCaps:
     ) -> FloatArray:
         """Return limits (5, n) that keep the joints on their straight line in joint space.
 
-        At any speed, they are in proportion to the joints' distances.
+        They are proportional to the joints' distances, so this holds at any speed.
         """
         if velocity.any():
             self._goal = None
@@ -218,8 +218,8 @@ class SpeedCaps:
         """Return the step with the largest share of the velocities that the caps allow.
 
         At the cap the share hardly changes from period to period, so values near the last one are
-        tried first. The velocities change little within a period, which brackets the shares that
-        make a difference; the search between them is regula falsi (the Illinois method).
+        tried first. The velocities change little within a period, which brackets the relevant
+        shares; the search between them is regula falsi (the Illinois method).
         """
         share = self._share
         for _ in range(2):
@@ -248,10 +248,10 @@ class SpeedCaps:
         return best
 
     def pace(self, planned: Callable[[float], tuple[FloatArray, FloatArray]]) -> float:
-        """Return the share of the joints' velocities with which a whole motion keeps the caps.
+        """Return the fraction of the joints' velocities with which a whole motion keeps the caps.
 
         Args:
-            planned: Returns times (s,) and positions (s, n) of the motion with a share.
+            planned: Returns times (s,) and positions (s, n) of the motion with a given fraction.
         """
         share = 1.0
         for _ in range(CORRECTIONS):

@@ -48,7 +48,7 @@ from basis_ik.search.proof_kernel import place_exactly
 
 IntArray = NDArray[np.int64]
 
-HALVINGS = 30  # of the bracket for the part of a joint's limits with which it stops last
+HALVINGS = 30  # of the bracket for the fraction of its limits with which a joint stops last
 LEAST_PART = 1e-3
 
 
@@ -61,9 +61,9 @@ def _place_links(limbs: FloatArray, starts: IntArray, q: FloatArray, frames: Flo
 
 @helper
 def _part(before: FloatArray, after: FloatArray, caps: FloatArray, time: float) -> float:
-    """Return the largest part of a cap that links use between two sets of frames (k, 3, 4).
+    """Return the largest fraction of a cap that links use between two sets of frames (k, 3, 4).
 
-    Each link takes the shortest way and turn; for a turn by θ, ‖A − B‖² = 8 sin²(θ/2).
+    Each link takes the shortest path and rotation; for a rotation by θ, ‖A − B‖² = 8 sin²(θ/2).
     """
     most = 0.0
     for k in range(before.shape[0]):
@@ -83,7 +83,7 @@ def part_of_caps(
     limbs: FloatArray, starts: IntArray, caps: FloatArray,
     before: FloatArray, after: FloatArray, time: float,
 ) -> float:  # fmt: skip
-    """Return the largest part of a cap that links use between two joint positions (n,)."""
+    """Return the largest fraction of a cap that links use between two joint positions (n,)."""
     here, there = np.empty((caps.shape[0], 3, 4)), np.empty((caps.shape[0], 3, 4))
     _place_links(limbs, starts, before, here)
     _place_links(limbs, starts, after, there)
@@ -92,7 +92,7 @@ def part_of_caps(
 
 @helper
 def _least_part(v: float, a: float, speed: float, jerk: float) -> float:
-    """Return the smallest part of its jerk with which a joint keeps its velocity limit.
+    """Return the smallest fraction of its jerk with which a joint keeps its velocity limit.
 
     While the acceleration fades to zero, the velocity changes from v to v + a |a| / (2 jerk).
     """
@@ -105,9 +105,9 @@ def _least_part(v: float, a: float, speed: float, jerk: float) -> float:
 def plan_brake_together(memory: FloatArray, limits: FloatArray) -> float:
     """Write profiles to rest that all end when the slowest joint stops.
 
-    The other joints use less acceleration and jerk, so joints whose motions cancel at a link do so
-    to the end. A joint that would exceed its velocity limit stops sooner; a joint that would pass
-    a position limit stops as soon as it can.
+    The other joints use less acceleration and jerk, so that joints whose motions cancel at a link
+    do so to the end. A joint that would exceed its velocity limit stops earlier; a joint that would
+    pass a position limit stops as soon as it can.
 
     Args:
         memory: (n, 27).
@@ -151,11 +151,11 @@ def part_to_rest(
     memory: FloatArray, then: FloatArray, limits: FloatArray, period: float,
     limbs: FloatArray, starts: IntArray, caps: FloatArray,
 ) -> float:  # fmt: skip
-    """Return the largest part of a cap that links use in a period and in braking after it.
+    """Return the largest fraction of a cap that links use in a period and while braking after it.
 
     Args:
         memory: (n, 27) now.
-        then: (n, 27) after the period; its profiles are overwritten with those of braking.
+        then: (n, 27) after the period; the profiles of braking overwrite its own.
         limits: (5, n).
         period: [s].
         limbs: (M, 16).
@@ -187,7 +187,7 @@ def part_to_rest(
 def part_on_way(
     times: FloatArray, way: FloatArray, limbs: FloatArray, starts: IntArray, caps: FloatArray
 ) -> float:
-    """Return the largest part of a cap that links use between samples of a motion.
+    """Return the largest fraction of a cap that links use between samples of a motion.
 
     Args:
         times: (s,) increasing [s].

@@ -14,7 +14,7 @@
 
 """The state machine of a chain: whether it may move, and why not.
 
-It uses neither ROS nor a clock. `TRANSITIONS` is the whole of it; docs/states.md is drawn from it.
+It uses neither ROS nor a clock. `TRANSITIONS` defines it completely; docs/states.md shows it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import enum
 
 
 class State(enum.Enum):
-    """What a chain is doing."""
+    """The state of a chain."""
 
     UNCONFIGURED = "no robot"
     INACTIVE = "inactive"
@@ -39,28 +39,28 @@ class State(enum.Enum):
 
 
 class Event(enum.Enum):
-    """What happens to a chain."""
+    """An event of a chain."""
 
-    CONFIGURE = "a robot is made"
-    CLEAN_UP = "the robot is given up"
+    CONFIGURE = "a robot is created"
+    CLEAN_UP = "the robot is destroyed"
     ACTIVATE = "the node is activated"
     DEACTIVATE = "the node is deactivated"
     UNMET = "something that motion requires is missing"
     MET = "nothing is missing any more"
-    MOVE = "the arm is to move to a target"
-    DROP_TARGET = "the target is given up"
+    MOVE = "the arm starts to move to a target"
+    DROP_TARGET = "the target is dropped"
     END_COMMANDS = "the command is at the target"
     ARRIVE = "the arm is at the target"
-    DEPART = "the arm is there no more"
+    DEPART = "the arm is no longer at the target"
     COME_TO_REST = "the motion has ended"
     STOP = "the operator stops it"
     LOSE_TRACKING = "the arm is too far from its command"
     FAIL_CHECK = "a command fails the last check"
-    ENABLE = "the operator lets it go on"
+    ENABLE = "the operator enables it"
 
 
 class AtRest(enum.Enum):
-    """Where a transition leads that ends at rest: what is then true decides."""
+    """The result of a transition to rest; the conditions at that time decide the state."""
 
     AT_REST = "at rest"
 
@@ -126,9 +126,9 @@ class ChainState:
     Attributes:
         state: What it is doing.
         latch: STOPPED, TRACKING_LOST or UNSAFE until the chain is enabled; otherwise None.
-        unmet: What is missing for a motion; empty if nothing is.
+        unmet: The missing requirement of motion; empty if there is none.
         active: Whether the node is active.
-        why: Reason for the last change of state; one line.
+        why: Reason for the last change of state, in one line.
     """
 
     def __init__(self) -> None:
@@ -150,12 +150,12 @@ class ChainState:
 
     @property
     def has_target(self) -> bool:
-        """Whether there is a target that it moves to or holds."""
+        """Whether it moves to a target or holds it."""
         return self.state in WITH_TARGET
 
     @property
     def resting(self) -> bool:
-        """Whether nothing is sent, nor will be before a new target comes."""
+        """Whether no command is sent until a new target arrives."""
         return self.state not in WITH_TARGET and self.state is not State.BRAKING
 
     def handle(self, event: Event, why: str = "") -> bool:
@@ -163,10 +163,10 @@ class ChainState:
 
         Args:
             event: The event.
-            why: One line; what is missing, for UNMET.
+            why: The reason, in one line; for UNMET, the missing requirement.
 
         Returns:
-            Whether the state has a transition for it; nothing changes otherwise.
+            Whether the state has a transition for it; if not, nothing changes.
         """
         leads = TRANSITIONS.get((self.state, event))
         if leads is None or (event is Event.MOVE and self.why_not):

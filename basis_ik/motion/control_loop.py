@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A controller and the drives behind it: read, update, write, as ros2_control's manager does."""
+"""A controller and its drives: read, update and write, as in ros2_control's manager."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ class ControlLoop:
         controller: TrajectoryController,
         period: float,
     ) -> None:
-        """Start with the joints' present positions as the command.
+        """Start with the joints' current positions as the command.
 
         Args:
             joints: The drives.
-            columns: shape (n,), indices of the controller's joints among them; the others keep
-                their positions.
-            controller: Of n joints.
-            period: From one cycle to the next [s].
+            columns: shape (n,), indices of the controller's joints among the drives; other joints
+                hold their positions.
+            controller: The controller of n joints.
+            period: Time from one cycle to the next [s].
         """
         self._joints = joints
         self._columns = columns
@@ -55,10 +55,10 @@ class ControlLoop:
         """Run one cycle.
 
         Args:
-            now: On the clock of the commands' start times [s].
+            now: Time on the clock of the commands' start times [s].
 
         Returns:
-            The controller's result; None when it is inactive.
+            The controller's result; None if it is inactive.
         """
         self._joints.step(self._targets, self._period)
         if not self._controller.active:

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What every engine of the simulated arm offers: drives that follow set points."""
+"""The interface of the simulated arm's engines: drives that follow set points."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from basis_ik.numerics.arrays import FloatArray
 
 
 class Drives(Protocol):
-    """The drives of n joints, which a controller commands by positions.
+    """The drives of n joints, commanded by positions.
 
     Attributes:
         stopped: Whether all drives hold their positions, as after an emergency stop.
@@ -38,30 +38,30 @@ class Drives(Protocol):
 
     @property
     def positions(self) -> FloatArray:
-        """Shape (n,), measured [rad] or [m]; a new array every step."""
+        """Measured positions, shape (n,) [rad or m]; a new array every step."""
 
     @property
     def velocities(self) -> FloatArray:
-        """Shape (n,), measured [rad/s] or [m/s]."""
+        """Measured velocities, shape (n,) [rad/s or m/s]."""
 
     def step(self, targets: FloatArray, dt: float) -> None:
-        """Move towards the targets for a while.
+        """Move towards the targets.
 
         Args:
-            targets: shape (n,), [rad] or [m]; a joint whose target is not finite stays put.
-            dt: How long [s], above zero.
+            targets: shape (n,) [rad or m]; a joint whose target is not finite holds its position.
+            dt: Duration [s], above zero.
         """
 
 
 class Feedback:
-    """The measured state, which is told late."""
+    """Delays the measured state."""
 
     def __init__(self, positions: FloatArray, delay: float) -> None:
-        """Begin at rest.
+        """Start at rest.
 
         Args:
-            positions: shape (n,), [rad] or [m].
-            delay: How old a state is when it is told [s].
+            positions: shape (n,) [rad or m].
+            delay: Age of the reported state [s].
         """
         self._delay = delay
         self._time = 0.0
@@ -69,16 +69,16 @@ class Feedback:
 
     @property
     def positions(self) -> FloatArray:
-        """Shape (n,), as they are told now."""
+        """Reported positions, shape (n,) [rad or m]."""
         return self._history[0][1]
 
     @property
     def velocities(self) -> FloatArray:
-        """Shape (n,), as they are told now."""
+        """Reported velocities, shape (n,) [rad/s or m/s]."""
         return self._history[0][2]
 
     def add(self, positions: FloatArray, velocities: FloatArray, dt: float) -> None:
-        """Take the state after a step of some length [s]; the arrays are kept."""
+        """Store the state after a step of length dt [s]; the arrays are kept."""
         self._time += dt
         self._history.append((self._time, positions, velocities))
         # Half a step, because the sum of the steps is rounded.
@@ -87,7 +87,7 @@ class Feedback:
 
 
 class SetPoints:
-    """Positions that move towards targets no farther and no faster than the joints may."""
+    """Positions that move towards targets within the joints' limits of position and speed."""
 
     def __init__(
         self,
@@ -97,34 +97,34 @@ class SetPoints:
         positions: FloatArray,
         time_constant: float,
     ) -> None:
-        """Begin at positions.
+        """Start at given positions.
 
         Args:
-            lower: shape (n,), [rad] or [m], -inf where there is none.
-            upper: shape (n,), inf where there is none.
-            speed: shape (n,), greatest [rad/s] or [m/s], inf where there is none.
-            positions: shape (n,); those beyond the limits are taken to be there.
-            time_constant: Of a first-order lag [s]; 0: none.
+            lower: Least positions, shape (n,) [rad or m]; -inf for none.
+            upper: Largest positions, shape (n,); inf for none.
+            speed: Largest speeds, shape (n,) [rad/s or m/s]; inf for none.
+            positions: Positions, shape (n,); clipped to the limits.
+            time_constant: Time constant of a first-order lag [s]; 0: none.
         """
         self._lower, self._upper, self._speed = lower.copy(), upper.copy(), speed.copy()
         self._time_constant = time_constant
         self.positions = np.clip(positions, lower, upper)
 
     def step(self, targets: FloatArray, held: NDArray[np.bool_], dt: float) -> FloatArray:
-        """Move for a while.
+        """Move towards the targets.
 
         Args:
-            targets: shape (n,), [rad] or [m]; a joint whose target is not finite stays put.
-            held: shape (n,), True for a joint that stays put.
-            dt: How long [s], above zero.
+            targets: shape (n,) [rad or m]; a joint whose target is not finite holds its position.
+            held: shape (n,), True for a joint that holds its position.
+            dt: Duration [s], above zero.
 
         Returns:
-            shape (n,), a new array, which is `positions` from now on.
+            The new `positions`, shape (n,), a new array.
         """
-        # Checked before clipping, which would turn an infinity into a plausible command.
-        wanted = np.where(np.isfinite(targets) & ~held, targets, self.positions)
+        # Checked before clipping, which would turn infinity into a plausible command.
+        desired = np.where(np.isfinite(targets) & ~held, targets, self.positions)
         share = -np.expm1(-dt / self._time_constant) if self._time_constant > 0.0 else 1.0
         farthest = self._speed * dt
-        move = np.clip(share * (wanted - self.positions), -farthest, farthest)
+        move = np.clip(share * (desired - self.positions), -farthest, farthest)
         self.positions = np.clip(self.positions + move, self._lower, self._upper)
         return self.positions

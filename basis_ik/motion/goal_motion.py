@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Estimates the motion of a goal that is received repeatedly."""
+"""Estimates the motion of a goal from repeated samples of it."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ from numpy.typing import NDArray
 from basis_ik.motion.joints_kernel import is_equal
 from basis_ik.numerics.arrays import FloatArray
 
-LONGEST = 0.25  # goals farther apart than this are single goals, not a moving one [s]
-PAIR = 0.1  # two goals no farther apart are a motion; those that are take a third [s]
-SHORTEST = 1e-3  # of goals closer together than this the later one replaces the earlier [s]
-OLDEST = 0.1  # largest age of a goal on arrival; an older one counts as that old [s]
-MOST, INTERVALS = 48, 24  # goals, and intervals between them, that are stored
+LONGEST = 0.25  # goals farther apart in time than this are single goals [s]
+PAIR = 0.1  # two goals at most this far apart are a moving one; otherwise it takes three [s]
+SHORTEST = 1e-3  # a goal replaces an earlier one that is closer in time than this [s]
+OLDEST = 0.1  # largest age of a goal on arrival; older ones count as this old [s]
+MOST, INTERVALS = 48, 24  # stored goals, and stored intervals between them
 # The next goal is overdue this fraction of the usual interval after the longest recent interval.
 OVERDUE = 0.5
-# A kind of motion is judged by its prediction from this fraction of its present look-ahead ago, but
-# at least this time ago [s]: an error of its velocity shows only then.
+# A kind of motion is rated by a prediction made this fraction of its current look-ahead ago, but at
+# least this time ago [s]: only then do errors of its velocity show.
 AHEAD, FORESIGHT = 0.5, 0.06
 MEMORY = 0.3  # time constant of the averaged prediction error [s]
-STAY = 0.8  # error ratio below which another kind replaces the one in use
-DOUBT = 0.7  # error ratio below which a goal at rest counts as a moving one
-TINY = 1e-9  # errors below this are equal, as time in which the joints go that far [s]
-PASSES = 2  # iterations to find which goals of an evenly sent motion are missing
+SWITCH_RATIO = 0.8  # error ratio below which another kind replaces the current one
+MOVING_RATIO = 0.7  # error ratio below which a goal at rest counts as a moving one
+TINY = 1e-9  # errors below this count as equal; as time in which the joints move so far [s]
+PASSES = 2  # iterations to find missing goals of an evenly sent motion
 
 
 class _Kind(NamedTuple):
@@ -48,7 +48,7 @@ class _Kind(NamedTuple):
 
     degree: int
     window: float
-    """Time span of those goals [s]; extended if it has too few."""
+    """Time span of those goals [s]; longer if it has too few."""
     even: bool = False
     """Whether the goals are assumed to be evenly spaced, with varying delays."""
 
@@ -69,14 +69,14 @@ POWERS = np.arange(1 + max(kind.degree for kind in KINDS))
 
 
 class _Sample(NamedTuple):
-    """A goal, and the time at which it was valid [s]."""
+    """A goal, and the time for which it is valid [s]."""
 
     time: float
     place: FloatArray
 
 
 class _Fits(NamedTuple):
-    """Polynomials in time, one of each of k kinds."""
+    """Polynomials in time, one for each of k kinds."""
 
     since: FloatArray
     """Origin of each polynomial's time (k,) [s]: the time of the newest goal."""
@@ -86,7 +86,7 @@ class _Fits(NamedTuple):
     """Whether there were enough goals for each (k,)."""
 
     def places(self, times: FloatArray) -> FloatArray:
-        """Return the prediction of each for a time of its own (k,), shape (k, n)."""
+        """Return the prediction of each for its own time (k,), shape (k, n)."""
         powers = (times - self.since)[:, np.newaxis] ** POWERS
         foretold: FloatArray = np.einsum("kp,kpn->kn", powers, self.rows)
         return foretold
@@ -106,10 +106,9 @@ class _Fits(NamedTuple):
 class GoalMotion:
     """Estimates how a goal moves, so that it can be followed without lag.
 
-    Polynomials in time are fitted to the last goals. The polynomial with the best recent
-    predictions, at its present look-ahead, is used; so noise and steps are not mistaken for motion.
-    A goal counts as at rest if its successor is overdue, or if it has jumped farther than the
-    joints can follow.
+    Polynomials in time are fitted to the last goals. The one with the best recent predictions, at
+    its current look-ahead, is used; thus noise and steps are not mistaken for motion. A goal counts
+    as at rest if its successor is overdue, or if it has jumped farther than the joints can follow.
 
     Args:
         speeds: Largest speeds of the joints (n,) [rad/s or m/s].
@@ -144,21 +143,22 @@ class GoalMotion:
 
         Args:
             goal: The goal as last received (n,).
-            now: The present time, on any clock, increasing [s].
-            time: When the goal was valid, on the same clock; None: when it is first seen here.
+            now: The current time, on any clock, increasing [s].
+            time: Time for which the goal is valid, on the same clock; None: that of the first call
+                with it.
         """
         if self._goal is None or time != self._of or not is_equal(goal, self._goal):
-            self._take(_Sample(max(now if time is None else time, now - OLDEST), goal.copy()), now)
+            self._add(_Sample(max(now if time is None else time, now - OLDEST), goal.copy()), now)
             self._goal, self._of = self._samples[-1].place, time
         if not self._fits or now - self._seen > self._timeout:
             return np.array([goal, self._still, self._still])
         self._reach = max(self._reach, now - self._samples[-1].time)
         return self._fits[-1].at(self._kind, now)
 
-    def _take(self, sample: _Sample, now: float) -> None:
+    def _add(self, sample: _Sample, now: float) -> None:
         """Store a goal, and compare it with the predictions."""
         interval, self._seen = now - self._seen, now
-        if not self._goes_on(sample, interval):
+        if not self._continues(sample, interval):
             self._begin()
             self._samples = [sample]
             return
@@ -171,15 +171,15 @@ class GoalMotion:
             return
         times = np.array([each.time for each in self._samples])
         # The times of the goals in each kind, shape (k, goals).
-        taken = np.where(self._even[:, np.newaxis], _evened(times), times)
+        taken = np.where(self._even[:, np.newaxis], _evenly_spaced(times), times)
         if newer and self._fits:
             self._score(taken[:, -1], float(times[-1] - times[-2]))
         self._fits.append(self._fitted(taken, np.array([each.place for each in self._samples])))
         self._choose()
         self._reach = 0.0
 
-    def _goes_on(self, sample: _Sample, interval: float) -> bool:
-        """Return whether a goal continues the motion of those before."""
+    def _continues(self, sample: _Sample, interval: float) -> bool:
+        """Return whether a goal continues the motion of the previous ones."""
         if not self._samples or not interval <= LONGEST:
             return False
         before = self._samples[-1]
@@ -233,17 +233,17 @@ class GoalMotion:
         known = self._weights > 0.0
         scores = np.full(len(KINDS), np.inf)
         scores[known] = self._misses[known] / self._weights[known]
-        scores[self._kind] *= STAY
+        scores[self._kind] *= SWITCH_RATIO
         best = LINEAR + int(np.argmin(scores[LINEAR:]))
         if not known[best]:
             best = LINEAR if self._intervals[-1] <= PAIR else RESTS
-        elif scores[best] > DOUBT * scores[RESTS]:
+        elif scores[best] > MOVING_RATIO * scores[RESTS]:
             best = RESTS
         self._kind = best
 
 
-def _evened(times: FloatArray) -> FloatArray:
-    """Return evenly spaced times (k,) nearest to given ones, with gaps for missing ones."""
+def _evenly_spaced(times: FloatArray) -> FloatArray:
+    """Return the evenly spaced times (k,) nearest to given ones, with gaps for missing ones."""
     apart, steps = np.diff(times), np.arange(len(times))
     usual, middle = np.sort(apart)[len(apart) // 2], times.sum() / len(times)
     counts = np.append(0.0, np.cumsum(np.maximum(np.round(apart / usual), 1.0)))

@@ -39,7 +39,7 @@ class Ray:
 
 @dataclass(frozen=True)
 class PoseGoal:
-    """Bring the tip to a pose.
+    """Move the tip to a pose.
 
     Attributes:
         root_T_target: The pose.
@@ -69,12 +69,12 @@ class PointGoal:
 
 @dataclass(frozen=True)
 class TwistGoal:
-    """Keep the tip moving.
+    """Move the tip with a twist.
 
     Attributes:
         linear: Velocity of the tip's origin [m/s].
         angular: Angular velocity [rad/s].
-        in_tip: Both are along the axes of the tip, and turn with it; else along the root's.
+        in_tip: Both are along the tip's axes, and turn with it; otherwise along the root's.
     """
 
     linear: Triple
@@ -84,7 +84,7 @@ class TwistGoal:
 
 @dataclass(frozen=True)
 class JointVelocityGoal:
-    """Keep the joints moving.
+    """Move the joints with velocities.
 
     Attributes:
         velocities: One for each variable [rad/s or m/s].
@@ -95,7 +95,7 @@ class JointVelocityGoal:
 
 @dataclass(frozen=True)
 class JointGoal:
-    """Bring the joints to positions.
+    """Move the joints to positions.
 
     Attributes:
         positions: One for each variable [rad or m].

@@ -14,9 +14,9 @@
 
 """Jogging: the tip moves with a twist, and accelerates and brakes on its line.
 
-The limits apply to the twist as a whole: the joints' velocities grow and shrink together, and the
-tip keeps the direction of the twist; docs/mathematics.md has the formulae. The path to a pose is
-straight if the twist always points to the pose.
+The limits scale the twist as a whole: the joints' velocities grow and shrink together, and the tip
+keeps the direction of the twist; docs/mathematics.md has the formulae. The path to a pose is a
+straight line, because the twist always points to the pose.
 """
 
 from __future__ import annotations
@@ -51,34 +51,34 @@ from basis_ik.search.prepare import prepared
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Reason, Verdict
 
-# Fractions of the joints' limits that jogging uses. Velocity: the rest is for corrections.
+# Fractions of the joints' limits that jogging uses. Velocity; the rest is for corrections:
 FAST = 0.9
-# Acceleration and jerk: for changes of the twist. Acceleration: to keep the tip on its line at a
-# steady speed. Acceleration and jerk: to come to rest at a position limit.
+# Acceleration and jerk for changes of the twist; acceleration to keep the tip on its line at
+# constant speed; acceleration and jerk to come to rest at a position limit:
 CHANGE, STEADY, STOP = 0.7, 0.2, 0.5
 LOST = 0.02  # largest fraction of a twist that may be lost away from singularities
 AHEAD = 0.1  # look-ahead for the joints' velocities [s]
 WARNING = 0.5  # look-ahead for the warning of a singularity [s]
-ALONG = 1e-9  # a relative deviation below this counts as no deviation
-LATE = 3.0  # periods until slowing down before a position limit takes effect
-SLIGHT = 1e-6  # a joint slower than another by this factor does not count as moving
-# A step of the joints leaves a singularity: the largest motion of each joint [rad or m], the motion
-# of the tip [m or rad], and its relative tolerance.
+ALONG = 1e-9  # a smaller relative deviation counts as none
+LATE = 3.0  # periods until braking before a position limit takes effect
+SLIGHT = 1e-6  # a joint slower than another by this factor counts as at rest
+# A step off a singularity: largest motion of each joint [rad or m], motion of the tip [m or rad],
+# and its relative tolerance.
 STEP, STEP_WAY, STEP_ERROR = 0.15, 1e-3, 0.02
-STANDING = 1e-3  # a twist scaled below this is held
-# The direction is fixed on the last part of a line, where samples are coarse: this many times the
-# distance that the largest jerk makes in a period. Within [m and rad together] it only stops.
+STANDING = 1e-3  # a twist scaled below this factor counts as held
+# The direction is fixed on the final part of a line, where samples are coarse: this many times the
+# distance that the largest jerk covers in a period. Within this distance [m and rad] it only stops.
 LAST, NEAR = 4.0, 1e-6
 # Largest relative growth of the joints' velocities on the line while the tip stops; and the
-# fraction of its speed below which the tip does not creep on towards a singularity.
+# fraction of its speed below which the tip stops instead of creeping towards a singularity.
 GROWTH, CREEPING = 0.3, 0.04
-# Next to a singularity, a remaining distance below this [m and rad together] is covered in joint
-# space if it would take longer than this [s].
+# Next to a singularity, a shorter remaining distance [m and rad] is covered in joint space if it
+# would take longer than this time [s].
 SHORT, LONG = 5e-4, 0.5
 CORRECTIONS = 3  # iterations for the next positions; each leaves a hundredth of the error
-MOST = 1e9  # speed, acceleration and jerk of a tip that moves no joint
-SWERVE = 1e-3  # largest fraction of a twist across its line that is no change of direction
-# Fraction of acceleration and jerk for starting and stopping on a line; and steps to more.
+MOST = 1e9  # bound on speed, acceleration and jerk of a tip whose motion needs no joint
+SWERVE = 1e-3  # fraction of a twist across its line, above which the direction changes
+# Fraction of acceleration and jerk for starting and stopping on a line; and increment of it.
 EASY, EASIER = 0.5, 0.02
 # Fractions of acceleration and jerk for a stop on the line, tried one after the other; and its
 # largest duration, relative to the joints' own time to rest.
@@ -107,10 +107,10 @@ class Jog:
         limiter: Checks every command.
 
     Attributes:
-        held: Why the tip is held although it should move; None while it is not.
+        held: Why the tip is held although it should move; None if it is not.
         notice: The effect of a singularity on the motion; None if none is near.
         singularities: "pass" them at the joints' largest speeds, "slow" the joints down, or "stop"
-            ahead of them.
+            before them.
     """
 
     def __init__(self, chain: Chain, limiter: Limiter) -> None:
@@ -118,7 +118,8 @@ class Jog:
         self.singularities: Singularities = "slow"
         self._chain, self._limiter = chain, limiter
         self._row: FloatArray = np.zeros(ROW)
-        self._lost: RigidTransform | None = None  # a pose on whose line the joints had to brake
+        # Pose of a line on which the joints had to brake independently.
+        self._blocked_target: RigidTransform | None = None
         n, self._exact = len(chain.joint_names), prepared(chain).exact
         self._axes: FloatArray = np.zeros((len(self._exact) - 1, 6))
         self._columns: FloatArray = np.zeros((n, 6))
@@ -138,52 +139,52 @@ class Jog:
         self._twist: FloatArray = np.zeros(6)  # along the axes of the last goal
         self._rate: FloatArray = np.zeros(6)  # its derivative
         self._in_tip = False
-        self._last: FloatArray | None = None  # fixed direction on the last part of a line
-        self._beyond: FloatArray | None = None  # where a step off a singularity ends
+        self._final_direction: FloatArray | None = None  # on the final part of a line
+        self._step_target: FloatArray | None = None  # positions after a step off a singularity
         self._tried: tuple[TwistGoal, bytes] | None = None
-        self._stop: LineStop | None = None  # while it brakes
-        self._since = 0  # periods of that
+        self._stop: LineStop | None = None  # while the tip brakes
+        self._since = 0  # periods since the stop began
         self.held: Held | None = None
         self.notice: Notice | None = None
 
     @property
     def moving(self) -> bool:
         """Whether the tip moves: accelerating, at speed, braking or leaving a singularity."""
-        return bool(self._twist.any() or self._rate.any() or self._beyond is not None)
+        return bool(self._twist.any() or self._rate.any() or self._step_target is not None)
 
     def step(self, goal: TwistGoal | None) -> FloatArray:
         """Return the command (n,) of the next period.
 
         Args:
-            goal: The wanted twist; None or zero: brake on the line.
+            goal: The desired twist; None or zero: brake on the line.
         """
         self._used, self.notice = True, None
         limiter, period = self._limiter, self._limiter.period
         if not (self.moving or limiter.at_rest):
-            return limiter.brake()  # motion from another kind of goal ends first
-        q, wanted = limiter.position, np.zeros(6)
+            return limiter.brake()  # the motion to another kind of goal ends first
+        q, desired = limiter.position, np.zeros(6)
         if goal is None or not any((*goal.linear, *goal.angular)):
-            self._beyond = None
+            self._step_target = None
             self.held = self.held if goal is None else None
-        elif self._beyond is None:
+        elif self._step_target is None:
             self._turn_axes(q, in_tip=goal.in_tip)
-            wanted = self._scaled(q, np.array([*goal.linear, *goal.angular])) * limiter.override
+            desired = self._scaled(q, np.array([*goal.linear, *goal.angular])) * limiter.override
             if self.held is not None and not self.moving and limiter.override > 0.0:
-                self._beyond = self._step_off(q, goal)
-        if self._beyond is not None:
-            return self._step_on(self._beyond)
-        if not (self.moving or wanted.any()):
+                self._step_target = self._step_off(q, goal)
+        if self._step_target is not None:
+            return self._step_on(self._step_target)
+        if not (self.moving or desired.any()):
             return limiter.brake()
-        if not wanted.any():
+        if not desired.any():
             return self._brake(q)
-        return self._go_on(q, self._after(q, wanted, period))
+        return self._advance(q, self._after(q, desired, period))
 
     def _brake(self, q: FloatArray) -> FloatArray:
         """Return the command (n,) of the next period for the quickest stop on the line.
 
-        If the joints would stop much sooner independently, as during a turn of the twist, they do.
+        The joints stop independently if that is much quicker, as during a turn of the twist.
         """
-        if self._stop is not None and self._play(self._stop, q):
+        if self._stop is not None and self._advance_stop(self._stop, q):
             return self._limiter.position
         longest = MOST_LATE * self._limiter.time_to_rest()
         for share in SHARES:
@@ -193,12 +194,12 @@ class Jog:
             )
             if self._stop.duration > longest:
                 break
-            if self._play(self._stop, q):
+            if self._advance_stop(self._stop, q):
                 return self._limiter.position
         self.reset()
         return self._limiter.brake()
 
-    def _play(self, stop: LineStop, q: FloatArray) -> bool:
+    def _advance_stop(self, stop: LineStop, q: FloatArray) -> bool:
         """Advance a stop by one period; return whether the limits allow it."""
         before, then = (stop.at((self._since + k) * self._limiter.period) for k in (0, 1))
         then[0] -= before[0]
@@ -213,25 +214,24 @@ class Jog:
     def approach(self, target: RigidTransform) -> FloatArray | None:
         """Return the command (n,) of the next period on the line to a pose.
 
-        The tip's origin moves on a line and the tip turns about one axis, both at one pace, from
-        its present pose; velocity across the line fades meanwhile. `held` is the reason why the tip
-        stops before the end.
+        The tip's origin moves on a line while the tip turns about one axis, in proportion, from the
+        current pose; velocity across the line fades meanwhile. `held` is why the tip stops early.
 
         Args:
             target: root_T_tip at the end, which may change with every call.
 
         Returns:
-            None if the tip has come to rest; the remaining distance is some micrometres.
+            The command; None once the tip rests, within some micrometres of the end.
         """
         self._used, self.notice = True, None
         limiter, period = self._limiter, self._limiter.period
-        self._beyond = self.held = None
+        self._step_target = self.held = None
         if not (self.moving or limiter.at_rest):
-            return limiter.brake()  # motion from another kind of goal ends first
+            return limiter.brake()  # the motion to another kind of goal ends first
         if limiter.override == 0.0:
-            self._last = None
+            self._final_direction = None
             return self.step(None)
-        if target is self._lost:
+        if target is self._blocked_target:
             self.held = Held(Verdict.SINGULAR)
             return limiter.brake()
         q = limiter.position
@@ -241,33 +241,42 @@ class Jog:
         along = way / size if size > NEAR else np.zeros(6)
         fastest, _, jerk = self._bounds(q, along)
         if size > LAST * jerk * period**3:
-            self._last = None
-        elif self._last is None:
-            self._last = along
+            self._final_direction = None
+        elif self._final_direction is None:
+            self._final_direction = along
         elif not self.moving:
             return None
-        if self._last is not None:
-            along, size = self._last, float(way @ self._last)
-        if abs(size) > NEAR:
-            fastest = min(fastest, float(np.linalg.norm(self._scaled(q, fastest * along))))
-            fastest *= self._stoppable(q, fastest * along)
-            if abs(size) < SHORT and abs(size) > LONG * fastest:
-                fastest = 0.0
-        fastest *= limiter.override
+        if self._final_direction is not None:
+            along, size = self._final_direction, float(way @ self._final_direction)
+        fastest = self._approach_speed(q, along, size, fastest)
         if abs(size) <= NEAR or fastest == 0.0:  # there, or held
             if not self.moving:
                 return None if self.held is None else limiter.brake()
             return self._brake(q)
-        command = self._go_on(q, self._approach_step(q, along, size, fastest))
+        command = self._advance(q, self._approach_step(q, along, size, fastest))
         if not self.moving and not limiter.at_rest:
-            self._lost = target
+            self._blocked_target = target
         return command
 
-    def _stoppable(self, q: FloatArray, twist: FloatArray) -> float:
-        """Return the factor on a twist with which it can still stop ahead of a singularity.
+    def _approach_speed(
+        self, q: FloatArray, along: FloatArray, size: float, fastest: float
+    ) -> float:
+        """Return the largest speed towards a goal; set `held` if a limit or a singularity stops it.
 
-        The joints' velocities grow towards a singularity, very fast close to it. Their relative
-        growth during the stop is proportional to the power 3/2 of the twist.
+        Arguments as of `_approach_step`.
+        """
+        if abs(size) > NEAR:
+            fastest = min(fastest, float(np.linalg.norm(self._scaled(q, fastest * along))))
+            fastest *= self._factor_to_stop(q, fastest * along)
+            if abs(size) < SHORT and abs(size) > LONG * fastest:
+                fastest = 0.0
+        return fastest * self._limiter.override
+
+    def _factor_to_stop(self, q: FloatArray, twist: FloatArray) -> float:
+        """Return the factor on a twist with which the tip can still stop before a singularity.
+
+        The joints' velocities grow towards a singularity, very quickly close to it. Their relative
+        growth during the stop is proportional to the twist to the power 3/2.
         """
         if self.held is not None:
             return 0.0
@@ -285,7 +294,7 @@ class Jog:
     def _bounds(self, q: FloatArray, along: FloatArray) -> FloatArray:
         """Return the largest speed, acceleration and jerk of the joints at q along a unit twist."""
         speeds = np.abs(self._speeds(q, along))
-        with np.errstate(divide="ignore"):  # a joint that need not move sets no bound
+        with np.errstate(divide="ignore"):  # a joint at rest sets no bound
             most = self._limiter.bounds[[VELOCITY, ACCELERATION, JERK]] / speeds
         least: FloatArray = np.minimum(most.min(axis=1), MOST)
         return least
@@ -293,10 +302,10 @@ class Jog:
     def _approach_step(
         self, q: FloatArray, along: FloatArray, size: float, fastest: float
     ) -> FloatArray:
-        """Return displacement, twist and rate after a period (3, 6), for the quickest stop there.
+        """Return displacement, twist and rate (3, 6) after a period of the quickest approach.
 
         Args:
-            q: Positions of the joints (n,).
+            q: Positions of the joints (n,) [rad or m].
             along: Unit twist towards the goal (6,).
             size: Distance to the goal along it.
             fastest: Largest speed along it.
@@ -318,9 +327,9 @@ class Jog:
     def _share_to_stop(
         self, size: float, speed: float, push: float, top: float, jerk: float
     ) -> float:
-        """Return the fraction of acceleration and jerk with which to stop within a distance (size).
+        """Return the fraction of acceleration and jerk that a stop within a distance (size) needs.
 
-        It is as small as possible, because the bounds change along the line and need a reserve.
+        It is as small as possible: the bounds change along the line, which needs a reserve.
         """
         size, speed, push = (size, speed, push) if size > 0.0 else (-size, -speed, -push)
         share = EASY
@@ -331,7 +340,7 @@ class Jog:
             share += EASIER
         return share
 
-    def _go_on(self, q: FloatArray, then: FloatArray) -> FloatArray:
+    def _advance(self, q: FloatArray, then: FloatArray) -> FloatArray:
         """Return the command (n,) of the next period; arguments as of `_follow`."""
         self._stop = None
         if self._follow(q, then):
@@ -350,8 +359,8 @@ class Jog:
         lower, upper = np.minimum(limiter.bounds[LOWER], q), np.maximum(limiter.bounds[UPPER], q)
         _, v, a = limiter.state.T
         way, twist, rate = then
-        # A constant jerk connects the states before and after. The joints' displacement differs
-        # from it by as much as the tip's does.
+        # A constant jerk connects the states before and after. The joints' displacement deviates
+        # from that motion in proportion to the tip's.
         smooth = self._twist + twist + period / 6.0 * (self._rate - rate)
         middle = q + 0.5 * period * (v + 0.25 * period * a)
         extra = self._speeds(middle, way - 0.5 * period * smooth)
@@ -375,7 +384,7 @@ class Jog:
         return twist
 
     def _step_off(self, q: FloatArray, goal: TwistGoal) -> FloatArray | None:
-        """Return positions slightly beyond a singularity in the wanted direction, or None."""
+        """Return positions slightly beyond a singularity in the desired direction, or None."""
         size = max(float(np.linalg.norm(goal.linear)), float(np.linalg.norm(goal.angular)))
         attempt = (goal, q.tobytes())
         if self.held != Held(Verdict.SINGULAR) or size == 0.0 or attempt == self._tried:
@@ -395,19 +404,19 @@ class Jog:
         return found.positions.copy() if found.success else None
 
     def _step_on(self, beyond: FloatArray) -> FloatArray:
-        """Return the next command of a step away from a singularity, from rest to rest."""
+        """Return the next command of a step off a singularity, from rest to rest."""
         self.held = None
         command = self._limiter.step(beyond)
         if self._limiter.at_rest:
-            self._beyond = None
+            self._step_target = None
         return command
 
     def _turn_axes(self, q: FloatArray, *, in_tip: bool) -> None:
-        """Express the present motion along the axes of a goal."""
+        """Express the current motion along the axes of a goal."""
         if in_tip != self._in_tip:
             rotation = self._chain.forward(q).rotation
             turn = rotation.T if in_tip else rotation
-            # In axes that turn with the tip, the derivative lacks the share of their rotation.
+            # Along axes that turn with the tip, the derivative lacks the part of their rotation.
             turned = np.cross(self._twist[3:], self._twist[:3])
             self._rate[:3] += -turned if in_tip else turned
             for vector in (self._twist, self._rate):
@@ -417,7 +426,7 @@ class Jog:
     def _states(
         self, q: FloatArray, twist: FloatArray, rate: FloatArray | None = None
     ) -> tuple[FloatArray, float]:
-        """Return positions, velocities, accelerations (n, 3) with a twist, and its lost part."""
+        """Return positions, velocities, accelerations (n, 3) for a twist, and its lost fraction."""
         states = np.zeros((len(q), 3))
         states[:, 0] = q
         rate = np.zeros(6) if rate is None else rate
@@ -440,7 +449,7 @@ class Jog:
         states_ahead, _ = self._states(q + AHEAD * here * states[:, 1], twist)
         ahead = self._steady(states_ahead)
         self.held = None
-        # Slow motion is allowed away from a singularity, but not into one.
+        # Slow motion out of a singularity is allowed, but not into one.
         if (lost > LOST and len(q) >= 6) or ahead <= min(here, STANDING):
             self.held = Held(Verdict.SINGULAR)
         elif to_stop <= STANDING:
@@ -458,9 +467,9 @@ class Jog:
 
         Args:
             q: Positions of the joints (n,).
-            twist: The wanted twist (6,).
+            twist: The desired twist (6,).
             part: The factor that all other limits allow.
-            here: The joints' speeds for the whole twist (n,).
+            here: Velocities of the joints for the whole twist (n,).
             ahead: The same at the positions ahead.
         """
         gains, bounds = self._gains, self._limiter.bounds
@@ -483,7 +492,7 @@ class Jog:
         return part
 
     def _steady(self, states: FloatArray) -> float:
-        """Return the factor on a twist, up to 1, within the limits of velocity and acceleration."""
+        """Return the factor on a twist, at most 1, for the limits of velocity and acceleration."""
         bounds, (_, v, a) = self._limiter.bounds, np.abs(states.T)
         with np.errstate(divide="ignore"):
             fast = FAST * bounds[VELOCITY] / v
@@ -491,7 +500,7 @@ class Jog:
         return min(1.0, float(fast.min()), float(curved.min()))
 
     def _to_stop(self, q: FloatArray, v: FloatArray) -> tuple[float, int]:
-        """Return the factor on velocities (n,) with which all joints can stop; and the worst."""
+        """Return the factor on velocities (n,) to let all joints stop, and the worst joint."""
         bounds, speeds = self._limiter.bounds, np.abs(v)
         moves = speeds > SLIGHT * speeds.max()
         if not moves.any():
@@ -505,26 +514,25 @@ class Jog:
         part = fastest_before(left, float(top), float(jerk))
         return min(part, float(time[joint]) / late), joint
 
-    def _after(self, q: FloatArray, wanted: FloatArray, time: float) -> FloatArray:
-        """Return displacement, twist and rate (3, 6) after a time, changing to a wanted twist."""
-        change = self._faded(q, self._twist - wanted, self._rate, time, CHANGE)
-        change[:2] += time * wanted, wanted
+    def _after(self, q: FloatArray, desired: FloatArray, time: float) -> FloatArray:
+        """Return displacement, twist and rate (3, 6) after a time of change to a desired twist."""
+        change = self._faded(q, self._twist - desired, self._rate, time, CHANGE)
+        change[:2] += time * desired, desired
         return change
 
     def _faded(
         self, q: FloatArray, off: FloatArray, rate: FloatArray, time: float, share: float
     ) -> FloatArray:
-        """Return displacement, twist and rate of a component of the twist that fades to zero.
+        """Return displacement, twist and rate (3, 6) of a part of the twist that fades to zero.
 
-        It fades as quickly as possible. The rate across it is reduced to zero meanwhile, with half
-        of the jerk.
+        It fades as quickly as possible. Meanwhile the rate across it fades with half of the jerk.
 
         Args:
             q: Positions of the joints (n,).
-            off: The component (6,).
+            off: That part (6,).
             rate: Its rate (6,).
             time: Since now [s].
-            share: Fraction of the joints' limits of acceleration and jerk that this may use.
+            share: Fraction of the joints' limits of acceleration and jerk to use.
         """
         size, part, acceleration = float(np.linalg.norm(off)), off, share
         if size == 0.0:
@@ -540,7 +548,7 @@ class Jog:
             share = 0.5 * share
             fading = float((np.abs(self._speeds(q, across)) / (share * jerk)).max())
         speeds = np.abs(self._speeds(q, away))
-        with np.errstate(divide="ignore"):  # a joint that need not move sets no bound
+        with np.errstate(divide="ignore"):  # a joint at rest sets no bound
             top = float((acceleration * self._limiter.bounds[ACCELERATION] / speeds).min())
             push = float((share * jerk / speeds).min())
         left = float(off @ away)
@@ -557,7 +565,7 @@ class Jog:
 
 
 def _way(root_T_tip: RigidTransform, target: RigidTransform) -> FloatArray:
-    """Return the displacement to a pose (6,): of the origin [m] and rotation [rad], root's axes."""
+    """Return the displacement to a pose (6,) along the root's axes: translation [m], turn [rad]."""
     turn = (target @ root_T_tip.inverse()).log()[3:]
     return np.concatenate([target.translation - root_T_tip.translation, turn])
 
@@ -570,7 +578,7 @@ def warm_up(chain: Chain, limits: MotionLimits) -> None:
     jog = Jog(chain, limiter)
     jog.step(TwistGoal((0.0, 0.0, 0.0), (1e-3, 1e-3, 1e-3)))
     jog.step(None)
-    # No step from a singularity gets this far.
+    # A step off a singularity does not reach these.
     jog._after(middle, np.full(6, 1e-3), limiter.period)
     jog._approach_step(middle, np.full(6, 0.4), 1e-3, 1e-3)
 
@@ -578,8 +586,8 @@ def warm_up(chain: Chain, limits: MotionLimits) -> None:
 def fastest_before(gap: float, acceleration: float, jerk: float) -> float:
     """Return the largest speed that can stop within a gap, starting without acceleration.
 
-    A stop from speed v takes 2 √(v/j) while the acceleration stays below its limit a, that is up to
-    a²/j, and v/a + a/j beyond; the distance is half of speed times time. Solved for v.
+    A stop from speed v takes 2 √(v/j) if the acceleration stays below its limit a (v ≤ a²/j), and
+    otherwise v/a + a/j; the distance is half of speed times time. This is solved for v.
 
     Args:
         gap: Distance to stop in [rad or m]; below zero counts as zero.

@@ -27,8 +27,8 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.chain import Chain
 from basis_ik.verdict import Verdict
 
-# Fractions of the joints' limits: of velocity; of acceleration and jerk for changes of the
-# velocity, and to come to rest at a position limit.
+# Fractions of the joints' limits: velocity; acceleration and jerk for changes of the velocity;
+# acceleration and jerk to come to rest at a position limit.
 FAST, CHANGE, STOP = 0.999, 0.95, 0.4
 
 
@@ -40,7 +40,7 @@ class JointJog:
         limiter: Checks every command.
 
     Attributes:
-        held: The joint that is held at its limit although it should move; None if there is none.
+        held: Why a joint is held at its limit although it should move; None if none is.
     """
 
     def __init__(self, chain: Chain, limiter: Limiter) -> None:
@@ -52,42 +52,42 @@ class JointJog:
         """Return the command (n,) of the next period.
 
         Args:
-            velocities: Of the joints (n,) [rad/s or m/s]. If one exceeds its joint's limit, all are
-                scaled down together, and by the limiter's override; a joint that approaches its
-                position limit stops by itself.
+            velocities: Velocities of the joints (n,) [rad/s or m/s]. The limiter's override scales
+                them, and if one exceeds its joint's limit, all are scaled down together. A joint
+                that approaches its position limit stops by itself.
         """
         limiter, period = self._limiter, self._limiter.period
         bounds, states = limiter.bounds, limiter.state
-        wanted = self._within_limits(velocities, states)
+        desired = self._within_limits(velocities, states)
         for i, (_, v, a) in enumerate(states):
             top, jerk = CHANGE * bounds[[ACCELERATION, JERK], i]
-            plan_stop(v - wanted[i], a, float(top), float(jerk), self._row)
-            x, v, a, _ = sample(self._row, 0.0, v - wanted[i], a, period)
-            states[i] = states[i, 0] + wanted[i] * period + x, v + wanted[i], a
+            plan_stop(v - desired[i], a, float(top), float(jerk), self._row)
+            x, v, a, _ = sample(self._row, 0.0, v - desired[i], a, period)
+            states[i] = states[i, 0] + desired[i] * period + x, v + desired[i], a
         if limiter.take(states):
             return limiter.position
         return limiter.brake()
 
     def _within_limits(self, velocities: FloatArray, states: FloatArray) -> FloatArray:
-        """Return the velocities (n,) within the position limits; set `held` if one becomes zero."""
+        """Return velocities (n,) reduced at position limits; set `held` if one becomes zero."""
         bounds = self._limiter.bounds
         with np.errstate(divide="ignore"):
             part = min(1.0, float((FAST * bounds[VELOCITY] / np.abs(velocities)).min()))
-        wanted: FloatArray = self._limiter.override * part * velocities
-        wanted = wanted * min(
-            1.0, SPARE / max(self._limiter.part_of_caps(states[:, 0], wanted), SPARE)
+        desired: FloatArray = self._limiter.override * part * velocities
+        desired = desired * min(
+            1.0, SPARE / max(self._limiter.part_of_caps(states[:, 0], desired), SPARE)
         )
-        gaps = np.where(wanted > 0.0, bounds[UPPER] - states[:, 0], states[:, 0] - bounds[LOWER])
+        gaps = np.where(desired > 0.0, bounds[UPPER] - states[:, 0], states[:, 0] - bounds[LOWER])
         self.held = None
-        for i in np.flatnonzero(wanted):
+        for i in np.flatnonzero(desired):
             left = gaps[i] - LATE * self._limiter.period * abs(states[i, 1])
             top, jerk = STOP * bounds[[ACCELERATION, JERK], i]
             speed = fastest_before(float(left), float(top), float(jerk))
             speed = min(speed, float(gaps[i]) / (LATE * self._limiter.period))
-            if speed <= STANDING * abs(wanted[i]):
-                bound = float(bounds[UPPER if wanted[i] > 0.0 else LOWER, i])
+            if speed <= STANDING * abs(desired[i]):
+                bound = float(bounds[UPPER if desired[i] > 0.0 else LOWER, i])
                 name = self._chain.joint_names[i]
                 self.held = Held(Verdict.LIMIT, joint=name, bound=bound)
                 speed = 0.0
-            wanted[i] = np.copysign(min(speed, abs(wanted[i])), wanted[i])
-        return wanted
+            desired[i] = np.copysign(min(speed, abs(desired[i])), desired[i])
+        return desired

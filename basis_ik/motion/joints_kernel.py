@@ -14,10 +14,10 @@
 
 """Motion of several joints: to rest together, or following a moving goal.
 
-The state of a motion is an array `memory` (n, 27) with a row for each joint: its position, velocity
-and acceleration now, the same at the start of its profile, the position at the end of the profile,
-and the profile. `limits` (5, n) holds the least and largest positions, and the largest velocities,
-accelerations and jerks.
+The state of a motion is an array `memory` (n, 27) with a row for each joint: its current position,
+velocity and acceleration, the same at the start of its profile, the position at the end of the
+profile, and the profile. `limits` (5, n) has the least and largest positions, and the largest
+velocities, accelerations and jerks.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ from basis_ik.numerics.jit import helper, jit
 POSITION, SPEED, RATE, START, GOAL, PROFILE = 0, 1, 2, 3, 6, 7
 COLUMNS = PROFILE + ROW
 LOWER, UPPER, VELOCITY, ACCELERATION, JERK = 0, 1, 2, 3, 4
-# A straight line in joint space may cost this factor of the slowest joint's own time.
+# A straight line in joint space may take this factor longer than the slowest joint.
 STRAIGHT = 1.05
-# Part of its largest velocity with which a joint follows a goal; the rest is for catching up.
+# Fraction of its largest velocity with which a joint follows a goal; the rest is for catching up.
 FOLLOW = 0.9
-CURVE = 0.5  # the same of its largest acceleration
+CURVE = 0.5  # the same for its largest acceleration
 EDGE = 1e-12  # rounding allowance at a position limit [rad or m]
 ROUNDING = 1.0 + 1e-9  # allowance at the other limits
 ROUNDED = 1e-9  # allowance for times, in periods
@@ -58,9 +58,9 @@ TURN = 2.0 * pi
 def plan_joints(memory: FloatArray, limits: FloatArray) -> float:
     """Write profiles to rest at the stored goal; return the duration of the slowest [s].
 
-    From rest the joints start and arrive together. They move on a straight line in joint space; if
-    differing limits make that more than a twentieth slower, each joint takes its own profile at a
-    slower pace. If joints already move, each goes as quickly as it can.
+    From rest the joints start and arrive together. They move on a straight line in joint space. If
+    different limits make that more than a twentieth slower, each joint's own profile is slowed
+    down instead. If joints already move, each moves as quickly as it can.
 
     Args:
         memory: (n, 27) with state and goal; the rest is overwritten.
@@ -154,12 +154,12 @@ def is_near(
     """Return whether joints are on a path, or within a margin of it.
 
     Args:
-        way: (k, n) positions of the path, at least one; each joint should be between them.
+        way: (k, n) positions of the path, k ≥ 1; each joint should be between them.
         measured: (n,) measured positions.
-        endless: (n,) the continuous joints: whole turns do not count.
+        endless: (n,) the continuous joints, for which whole turns do not count.
         margin: [rad or m].
-        away: (n,) distance of each joint from the path, output; not positive on the path, NaN if
-            unknown.
+        away: (n,) distance of each joint from the path, output; zero or negative on the path, NaN
+            if unknown.
     """
     near = True
     for i in range(measured.shape[0]):
@@ -196,7 +196,7 @@ def _keep(memory: FloatArray, i: int, x: float, v: float, a: float, limits: Floa
 
 @jit
 def advance(memory: FloatArray, limits: FloatArray, time: float) -> None:
-    """Set the state that the profiles have at a time; after their end, the goal.
+    """Set the state at a time on the profiles; after their end, the goal.
 
     Args:
         memory: (n, 27).
@@ -213,9 +213,9 @@ def advance(memory: FloatArray, limits: FloatArray, time: float) -> None:
 def _may_leave_limits(
     v: float, a: float, u: float, b: float, limits: FloatArray, i: int, period: float
 ) -> bool:
-    """Return whether joint i may be too fast in a period, or after it.
+    """Return whether joint i may become too fast within a period or after it.
 
-    Within the period the velocity exceeds those at both ends by at most the largest acceleration
+    Within the period the velocity exceeds that at both ends by at most the largest acceleration
     times half of the period. After it, the velocity grows until the acceleration is zero.
     """
     jerk = limits[JERK, i]
@@ -237,8 +237,8 @@ def _follow(
     """Advance joint i by a period, towards a goal with velocity w and acceleration c.
 
     The joint comes to rest relative to the goal. If its limits do not allow that, the goal's
-    acceleration is ignored. If it could then not stop before a position limit, it goes to that
-    limit instead.
+    acceleration is ignored. If the joint then could not stop before a position limit, it moves to
+    that limit instead.
     """
     x, v, a = memory[i, POSITION], memory[i, SPEED], memory[i, RATE]
     speed, top, jerk = limits[VELOCITY, i], limits[ACCELERATION, i], limits[JERK, i]
@@ -278,8 +278,8 @@ def step_joints(
 ) -> int:
     """Advance by one period.
 
-    Profiles to a goal at rest are planned once, and then only sampled; profiles to a moving goal
-    are planned in every period.
+    Profiles to a goal at rest are planned once and then sampled; profiles to a moving goal are
+    planned in every period.
 
     Args:
         memory: (n, 27).
@@ -296,9 +296,9 @@ def step_joints(
     moves, known = False, ticks > 0
     for i in range(goal.shape[0]):
         lower, upper = limits[LOWER, i], limits[UPPER, i]
-        wanted = lower if goal[i] < lower else upper if goal[i] > upper else goal[i]
-        known = known and wanted == memory[i, GOAL]
-        memory[i, GOAL] = wanted
+        clamped = lower if goal[i] < lower else upper if goal[i] > upper else goal[i]
+        known = known and clamped == memory[i, GOAL]
+        memory[i, GOAL] = clamped
         moves = moves or velocity[i] != 0.0
     if moves:
         for i in range(goal.shape[0]):
@@ -332,16 +332,16 @@ def brake(memory: FloatArray, limits: FloatArray, period: float, ticks: int) -> 
 
 @helper
 def _comes_to(v: float, a: float, jerk: float) -> float:
-    """Return the velocity of a joint after its acceleration has returned to zero at once."""
+    """Return the velocity of a joint once its acceleration has returned to zero directly."""
     return v + 0.5 * a * abs(a) / jerk
 
 
 @helper
 def _keeps_speed(now: FloatArray, then: FloatArray, limits: FloatArray, i: int) -> bool:
-    """Return whether joint i can keep its velocity limit from `then` on, or exceeds it less.
+    """Return whether joint i can keep its velocity limit after `then`, or exceeds it less.
 
     Args:
-        now: (3,) its present state.
+        now: (3,) its current state.
         then: (3,) its next state.
         limits: (5, n).
         i: The joint.
@@ -351,10 +351,37 @@ def _keeps_speed(now: FloatArray, then: FloatArray, limits: FloatArray, i: int) 
     return bool(abs(speed) <= max(limits[VELOCITY, i], abs(was)) * ROUNDING)
 
 
+@helper
+def _continue(
+    memory: FloatArray, work: FloatArray, limits: FloatArray, time: float, ahead: float
+) -> bool:
+    """Advance a copy of `memory` without new goals; return whether the joints could then stop.
+
+    Args:
+        memory: (n, 27).
+        work: (n, 27) the copy.
+        limits: (5, n).
+        time: As the first of `look_ahead`'s clock.
+        ahead: As the last of it.
+
+    Returns:
+        Whether they could stop before their limits, and would keep their velocity limits.
+    """
+    if time > 0.0:
+        advance(work, limits, time + ahead)
+        return bool(can_stop(work, limits))
+    keeps_speed = True
+    for i in range(memory.shape[0]):
+        x, v, a = after(work[i, POSITION], work[i, SPEED], work[i, RATE], 0.0, ahead)
+        work[i, POSITION], work[i, SPEED], work[i, RATE] = x, v, a
+        keeps_speed = keeps_speed and _keeps_speed(memory[i], work[i], limits, i)
+    return keeps_speed and bool(can_stop(work, limits))
+
+
 @jit
 def look_ahead(
     memory: FloatArray, limits: FloatArray, clock: tuple[float, float, float],
-    settled: FloatArray, times: FloatArray, states: FloatArray,
+    past: FloatArray, times: FloatArray, states: FloatArray,
 ) -> int:  # fmt: skip
     """Write the last states, and the motion without new goals: it continues, then brakes to rest.
 
@@ -362,34 +389,26 @@ def look_ahead(
         memory: (n, 27).
         limits: (5, n).
         clock: Time since the profiles' start [s]; if not positive, the last step followed no
-            profile, and the joints continue with their present state. The period [s]. The time
-            until braking begins [s]; it begins at once if the joints could not stop in time then,
+            profile, and the joints continue with their current state. The period [s]. The time
+            until braking begins [s]; it begins at once if the joints could then not stop in time,
             or would be too fast.
-        settled: (h, 3, n) positions, velocities and accelerations, a period apart, up to now.
-        times: (h + k,) since the first of those [s], output: theirs, and the start, the samples and
-            the end of braking.
-        states: (h + k, 3, n) at these times, output.
+        past: (h, 3, n) positions, velocities and accelerations, a period apart, up to now.
+        times: (h + k,) times since the first of those [s], output: theirs, and the start, samples
+            and end of braking.
+        states: (h + k, 3, n) states at these times, output.
 
     Returns:
-        The number of states written: if braking takes less than a period only its end is written,
-        and the present state is not written twice.
+        The number of states written: if braking takes less than a period, only its end is written,
+        and the current state is not repeated.
     """
     time, period, ahead = clock
-    work, h, n = memory.copy(), settled.shape[0], memory.shape[0]
+    work, h, n = memory.copy(), past.shape[0], memory.shape[0]
     for j in range(h):
         times[j] = j * period
         for column in range(3):
             for i in range(n):
-                states[j, column, i] = settled[j, column, i]
-    keeps_speed = True
-    if time > 0.0:
-        advance(work, limits, time + ahead)
-    else:
-        for i in range(n):
-            x, v, a = after(work[i, POSITION], work[i, SPEED], work[i, RATE], 0.0, ahead)
-            work[i, POSITION], work[i, SPEED], work[i, RATE] = x, v, a
-            keeps_speed = keeps_speed and _keeps_speed(memory[i], work[i], limits, i)
-    if not (keeps_speed and can_stop(work, limits)):
+                states[j, column, i] = past[j, column, i]
+    if not _continue(memory, work, limits, time, ahead):
         work, ahead = memory.copy(), 0.0
     _plan_brake(work, limits)
     slowest = 0.0
@@ -410,10 +429,10 @@ def look_ahead(
 
 @helper
 def _can_lead(c: float, v: float, x: float, edge: float) -> bool:
-    """Return whether a jerk u(t) within ±1 for a time of 1 can add this to a joint's state.
+    """Return whether a jerk u(t) within ±1 for unit time can change a joint's state by c, v, x.
 
-    Let c be the integral of u, and v that of (1 - t) u. The jerk that adds most (least) to the
-    position is +1 (-1), except for one interval with the opposite sign.
+    c is the integral of u, and v that of (1 - t) u. The jerk that adds most (least) to the position
+    is +1 (-1), except for one interval with the opposite sign.
 
     Args:
         c: Acceleration.
@@ -425,7 +444,7 @@ def _can_lead(c: float, v: float, x: float, edge: float) -> bool:
         width = 0.5 * (1.0 - c)  # of the interval where u = -1
         if not width >= 0.0:
             return False
-        # The middle of the interval, in the remaining time s = 1 - t.
+        # The middle of the interval, as remaining time s = 1 - t.
         middle = (0.5 - v) / (2.0 * width) if width > ROUNDED else 0.5
         if width <= ROUNDED and abs(v - 0.5) > ROUNDED:
             return False
@@ -441,7 +460,7 @@ def _can_lead(c: float, v: float, x: float, edge: float) -> bool:
 def _allowed(
     now: FloatArray, then: FloatArray, limits: FloatArray, i: int, period: float, row: FloatArray
 ) -> bool:
-    """Return whether joint i may go from `now`, its row of `memory`, to `then` (3,) in a period."""
+    """Return whether joint i may move from `now`, its row of `memory`, to `then` (3,)."""
     x, v, a = then[POSITION], then[SPEED], then[RATE]
     if not abs(v) <= max(limits[VELOCITY, i], abs(now[SPEED])) * ROUNDING:
         return False
@@ -449,7 +468,7 @@ def _allowed(
         return False
     if not _keeps_speed(now, then, limits, i):
         return False
-    # Relative to the motion without jerk, in units of the effect of the largest jerk.
+    # Relative to the motion without jerk, in units of the largest jerk's effect.
     y, u, b = after(now[POSITION], now[SPEED], now[RATE], 0.0, period)
     most = limits[JERK, i] * period * ROUNDING
     edge = EDGE / (most * period * period)
@@ -466,12 +485,12 @@ def _allowed(
 def take(memory: FloatArray, states: FloatArray, limits: FloatArray, period: float) -> bool:
     """Advance by one period to given states, if the limits allow it.
 
-    No joint may exceed its limits of velocity, acceleration or jerk, and each must be able to stop
-    before its position limits afterwards. A joint that is already beyond a limit may not go
-    farther.
+    No joint may exceed its limits of velocity, acceleration or jerk, and each must then be able to
+    stop before its position limits. A joint that is already beyond a limit may not move farther
+    beyond.
 
     Args:
-        memory: (n, 27); unchanged unless the states are taken.
+        memory: (n, 27); unchanged unless the states are accepted.
         states: (n, 3) positions, velocities, accelerations.
         limits: (5, n).
         period: [s].

@@ -29,9 +29,9 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.checks import finite_array
 
 LEAD = 2  # commands of a window that are final: later windows do not change them
-AHEAD = 3  # periods after those in which a window continues the motion, before it brakes
-# Samples of the braking at the end of a window. A controller's interpolation exceeds the limits of
-# acceleration by 9 % at most if joints brake for different times; 13 % with three samples.
+AHEAD = 3  # further periods for which a window continues the motion before it brakes
+# Samples of the braking at the end of a window. If joints brake for different times, a controller's
+# interpolation exceeds the acceleration limits by at most 9 %; with three samples, by 13 %.
 TAIL = 4
 MOST_POINTS = 1 + LEAD + TAIL  # of a window
 
@@ -40,7 +40,7 @@ class Motion(NamedTuple):
     """A motion from rest to rest, sampled.
 
     Attributes:
-        times: Since its start [s], shape (k,); the last is its duration.
+        times: Times since its start [s], shape (k,); the last is its duration.
         positions: shape (k, n) [rad or m].
         velocities: shape (k, n) [rad/s or m/s].
         accelerations: shape (k, n) [rad/s² or m/s²].
@@ -54,10 +54,10 @@ class Motion(NamedTuple):
     def at(self, time: float) -> FloatArray:
         """Return positions, velocities and accelerations at a time, shape (n, 3).
 
-        Positions between two samples are on the cubic that fits both samples' velocities.
+        Between two samples, positions are on the cubic that fits both samples' velocities.
 
         Args:
-            time: Since the motion's start [s]; before that and after the end the motion rests.
+            time: Time since the motion's start [s]; before it and after the end the joints rest.
         """
         k = int(np.searchsorted(self.times, time, side="right")) - 1
         if k < 0 or k >= len(self.times) - 1:
@@ -98,22 +98,22 @@ class Motion(NamedTuple):
 class Limiter:
     """Turns goals into commands, one each period.
 
-    The commands are samples of a continuous motion that keeps every limit at every time. Therefore
+    The commands are samples of a continuous motion that keeps all limits at all times. Therefore
     the n-th differences of consecutive commands, divided by the period to the n-th power, also keep
-    the limits of velocity, acceleration and jerk, up to rounding. The motion is the quickest of
-    each joint; from rest all joints move on a straight line in joint space (see
-    `motion.joints_kernel.plan_joints`). At its end the command is the goal, bit for bit.
+    the limits of velocity, acceleration and jerk, up to rounding. Each joint moves as quickly as it
+    can; from rest all joints move on a straight line in joint space (see
+    `motion.joints_kernel.plan_joints`). The last command equals the goal, bit for bit.
 
     Args:
-        limits: Of the n joints.
+        limits: Limits of the n joints.
         period: Time between two commands [s], positive.
-        positions: Present positions of the joints (n,).
-        caps: On the speeds of links; None: none.
+        positions: Current positions of the joints (n,) [rad or m].
+        caps: Caps on the speeds of links; None: none.
 
     Attributes:
         limits: As given.
         period: As given.
-        braking: Whether the last command was one of `brake`.
+        braking: Whether the last command was from `brake`.
         override: As set by `slow_down`.
     """
 
@@ -142,7 +142,7 @@ class Limiter:
         """Restart from rest at measured positions (n,).
 
         Raises:
-            ShapeError: Another number of positions.
+            ShapeError: The number of positions is wrong.
             NotFiniteError: One of them is NaN or infinite.
         """
         n = len(self._memory)
@@ -170,7 +170,7 @@ class Limiter:
         self._append_final()
 
     def _append_final(self) -> None:
-        """Append the last command to those that are final."""
+        """Append the last command to the final ones."""
         self._final[:-1] = self._final[1:]
         self._final[-1] = self._memory[:, :3].T
         self._count = min(self._count + 1, 1 + LEAD)
@@ -181,7 +181,7 @@ class Limiter:
         return np.array(self._memory[:, :3])
 
     def undo(self) -> None:
-        """Undo the last command: the next one continues from the one before."""
+        """Undo the last command: the next one continues from its predecessor."""
         self._memory[:] = self._before
         if self._caps is not None:
             self._caps.reset()
@@ -192,8 +192,8 @@ class Limiter:
     def scale(self, velocity: float, acceleration: float = 1.0, jerk: float = 1.0) -> None:
         """Use only a fraction of the limits, each in (0, 1].
 
-        They take effect once every joint can stop with them before its position limits, at rest at
-        the latest. A joint that is then too fast slows down as quickly as its limits allow.
+        They take effect once all joints can stop before their position limits with them, at rest
+        at the latest. A joint that is then too fast slows down as quickly as its limits allow.
 
         Raises:
             MotionLimitError: A fraction is not in (0, 1].
@@ -203,10 +203,10 @@ class Limiter:
             self._scaling = (velocity, acceleration, jerk)
 
     def slow_down(self, override: float) -> None:
-        """Scale the velocities of motions to goals from now on.
+        """Scale the velocities of motions to goals.
 
-        Unlike `scale`, this does not change the limits for `take`: its caller must slow down by
-        itself, on its own line.
+        Unlike `scale`, this does not change the limits of `take`, whose caller must slow down on
+        its own line.
 
         Args:
             override: The fraction, in [0, 1]; at 0 `step` brakes.
@@ -226,7 +226,7 @@ class Limiter:
 
     @property
     def bounds(self) -> FloatArray:
-        """The present limits, shape (5, n), as `MotionLimits.scaled` gives them; do not write."""
+        """The current limits, shape (5, n), as from `MotionLimits.scaled`; read-only."""
         return self._kept
 
     @property
@@ -243,8 +243,7 @@ class Limiter:
         """Return the command (n,) of the next period.
 
         Args:
-            goal: Position to reach (n,) [rad or m], clamped to the limits. NaN makes the command
-                NaN.
+            goal: Position to reach (n,) [rad or m], clamped to the limits. NaN gives a NaN command.
             velocity: Velocity of the goal (n,) [rad/s or m/s]; None: zero.
             acceleration: Acceleration of the goal (n,) [rad/s² or m/s²]; None: zero.
         """
@@ -267,8 +266,8 @@ class Limiter:
             states: Positions, velocities and accelerations a period from now, shape (n, 3).
 
         Returns:
-            Whether they were accepted: no joint exceeds a limit or becomes unable to stop before
-            one.
+            Whether they were accepted: no joint exceeds a limit, and each can stop before its
+            position limits.
         """
         self._prepare(braking=False)
         self._ticks = 0
@@ -293,7 +292,7 @@ class Limiter:
         return self.position
 
     def time_to_rest(self) -> float:
-        """Return the time that `brake` needs until the slowest joint is at rest [s]."""
+        """Return the time until `brake` would bring the slowest joint to rest [s]."""
         self._prepare(braking=self.braking)
         memory = self._memory.copy()
         kernels.brake(memory, self._kept, self.period, 0)
@@ -304,7 +303,7 @@ class Limiter:
 
         Args:
             goal: As for `step`, at rest; None: the motion of `brake`.
-            most: Maximum number of samples after the first, which are a period apart if possible.
+            most: Maximum number of samples after the first; they are a period apart if possible.
         """
         goal = None if self.override == 0.0 else goal
         self._prepare(braking=goal is None)
@@ -343,12 +342,12 @@ class Limiter:
     def window(self) -> Motion:
         """Return the motion through the last commands, and its continuation without new ones.
 
-        It is a piece of the motion that `step` makes, and then brakes to rest; so a controller that
+        It continues the motion of `step`, and then brakes to rest, so that a controller that
         receives no other window stops.
 
         Returns:
-            The motion, MOST_POINTS samples at most: LEAD commands and the one before them, a period
-            apart, the start of braking, and samples of the braking; at rest the end is some periods
+            The motion, at most MOST_POINTS samples: LEAD commands and the one before them, a period
+            apart, the start of braking, and samples of the braking; at rest its end is some periods
             away.
         """
         count = kernels.look_ahead(
@@ -360,7 +359,7 @@ class Limiter:
         return Motion(self._times[:count].copy(), states[:, 0], states[:, 1], states[:, 2])
 
     def _prepare(self, *, braking: bool) -> None:
-        """Discard the profiles if the conditions that they were planned for have changed."""
+        """Discard the profiles if the conditions of their planning have changed."""
         self._before[:] = self._memory
         if self._kept is not self._wanted and self._can_stop():
             self._kept, self._ticks = self._wanted, 0
@@ -368,7 +367,7 @@ class Limiter:
             self.braking, self._ticks = braking, 0
 
     def _slowed(self) -> FloatArray:
-        """Return the present limits (5, n), with the velocities scaled by the override."""
+        """Return the current limits (5, n), with the velocities scaled by the override."""
         if self.override == 1.0:
             return self._kept
         slowed = self._kept.copy()
@@ -376,7 +375,7 @@ class Limiter:
         return slowed
 
     def _can_stop(self) -> bool:
-        """Return whether all joints can stop with the wanted limits and keep the caps meanwhile."""
+        """Return whether all joints can stop with the desired limits and caps."""
         if not kernels.can_stop(self._memory, self._wanted):
             return False
         return self._capped is None or self._capped.brakes(self._memory, self._wanted, self.period)
@@ -398,13 +397,13 @@ def plan_motion(limits: FloatArray, start: FloatArray, goal: FloatArray, period:
     """Return the motion of a `Limiter` between two positions, from rest to rest.
 
     Args:
-        limits: As `MotionLimits.scaled` gives them, shape (5, n).
-        start: First positions (n,).
-        goal: Last positions (n,).
+        limits: As from `MotionLimits.scaled`, shape (5, n).
+        start: First positions (n,) [rad or m].
+        goal: Last positions (n,) [rad or m].
         period: Time between two samples [s]; the last step is shorter.
 
     Raises:
-        ShapeError: Another number of positions.
+        ShapeError: The number of positions is wrong.
         NotFiniteError: A position is NaN or infinite.
     """
     n = limits.shape[1]
@@ -416,8 +415,8 @@ def plan_motion(limits: FloatArray, start: FloatArray, goal: FloatArray, period:
 
 
 def sample_times(total: float, period: float) -> FloatArray:
-    """Return the times (k,) of samples from 0 to the end of a motion [s], the end included."""
-    # A remainder of a period that is only rounding gets no sample of its own.
+    """Return the times (k,) of samples from 0 to the end of a motion, inclusive [s]."""
+    # A last period that is only rounding gets no sample.
     return np.append(np.arange(0.0, total * (1.0 - 1e-9), period), total)
 
 

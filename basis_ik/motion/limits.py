@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""How far, how fast and how abruptly joints may move."""
+"""Limits of the joints' positions, velocities, accelerations and jerks."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.chain import Chain
 from basis_ik.transforms.checks import read_only, real_array
 
-# A URDF states no acceleration and no jerk. The defaults reach the largest speed, and the largest
-# acceleration, in these times [s].
+# A URDF does not state acceleration and jerk. With the defaults, joints reach the largest speed and
+# the largest acceleration in these times [s].
 SPEED_TIME = 0.25
 ACCELERATION_TIME = 0.05
 
@@ -59,11 +59,11 @@ class MotionLimits:
     jerk: FloatArray
 
     def __post_init__(self) -> None:
-        """Copy and check.
+        """Copy and check the limits.
 
         Raises:
             MotionLimitError: A lower limit is above the upper one, another limit is not positive
-                and finite, or there is not one limit for each joint.
+                and finite, or the number of limits is wrong.
         """
         for name in ("lower", "upper", "velocity", "acceleration", "jerk"):
             value = real_array(name, getattr(self, name))
@@ -76,7 +76,7 @@ class MotionLimits:
             raise MotionLimitError("lower", self.lower.tolist(), f"below {self.upper.tolist()}")
 
     def scaled(self, velocity: float, acceleration: float, jerk: float) -> FloatArray:
-        """Return the limits as kernels take them, shape (5, n).
+        """Return the limits for kernels, shape (5, n).
 
         Args:
             velocity: Fraction of the largest velocities, in (0, 1].
@@ -106,7 +106,7 @@ class MotionLimits:
         acceleration: FloatArray | None = None,
         jerk: FloatArray | None = None,
     ) -> MotionLimits:
-        """Return the limits of a chain's variables, with defaults for the rest.
+        """Return the limits of a chain's variables, with defaults for acceleration and jerk.
 
         Args:
             chain: The chain.
@@ -116,8 +116,7 @@ class MotionLimits:
                 `ACCELERATION_TIME`.
 
         Raises:
-            MotionLimitError: A limit is not positive and finite, or there is not one limit for each
-                joint.
+            MotionLimitError: A limit is not positive and finite, or the number of limits is wrong.
         """
         if acceleration is None:
             acceleration = chain.velocity / SPEED_TIME

@@ -14,8 +14,8 @@
 
 """The quickest stop of a tip on its line.
 
-The whole stop is planned at once, including the accelerations and jerks that keep the tip on its
-line; docs/mathematics.md has the formulae.
+The whole stop is planned at once, with the accelerations and jerks that keep the tip on its line;
+docs/mathematics.md has the formulae.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from basis_ik.motion.joints_kernel import ACCELERATION, JERK
 from basis_ik.motion.profile_kernel import ROW, duration, plan_stop, sample
 from basis_ik.numerics.arrays import FloatArray
 
-# Times at which the joints' needs are evaluated, as fractions of the stop; and the interval of the
-# finite difference for the change of an acceleration [s].
+# Times at which the demand on the joints is evaluated, as fractions of the stop; and the interval
+# of the finite difference for the change of an acceleration [s].
 FORESEEN, INSTANT = (0.0, 0.3, 0.5, 0.75, 1.0), 1e-3
-LEAST = 0.2  # fraction of a joint's limits that is reserved for the stop, at any curvature
-HALVINGS = 6  # of the bracket for the share of the jerk that stops a turn of the twist
-STRAIGHT = 1e-9  # a rate whose relative deviation from the twist is below this is along it
+LEAST = 0.2  # fraction of a joint's limits reserved for the stop, at any curvature
+HALVINGS = 6  # of the bracket for the fraction of the jerk that stops a turn of the twist
+STRAIGHT = 1e-9  # largest relative deviation of a rate that counts as along the twist
 
 StatesOnLine = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 """Maps positions (n,), twist (6,) and its rate (6,) to the joints' states (n, 3)."""
@@ -44,9 +44,9 @@ class Needs(NamedTuple):
     """Largest demand of a stop on each joint; each (n,)."""
 
     along: FloatArray
-    """Speed for a unit of the twist along its direction."""
+    """Speed for a unit twist along its direction."""
     aside: FloatArray
-    """Speed for a unit across."""
+    """Speed for a unit twist across."""
     acceleration: FloatArray
     """For the curvature of the line, with a constant twist."""
     jerk: FloatArray
@@ -56,11 +56,11 @@ class Needs(NamedTuple):
 class LineStop:
     """The quickest stop of a twist.
 
-    The twist shrinks along its own direction, and the rate across it is reduced to zero meanwhile;
-    each is a quickest stop, both in the same time if possible.
+    The twist shrinks along its own direction, while the rate across it shrinks to zero; each is a
+    quickest stop, both in the same time if possible.
 
     Args:
-        q: Positions of the joints (n,).
+        q: Positions of the joints (n,) [rad or m].
         twist: Twist of the tip (6,).
         rate: Its derivative (6,).
         bounds: The joints' limits (5, n).
@@ -78,7 +78,7 @@ class LineStop:
         states: StatesOnLine,
     ) -> None:
         self._top, self._jerk = share * bounds[ACCELERATION], share * bounds[JERK]
-        # The twist after the rate has returned to zero at once; the part across is short-lived.
+        # The twist once the rate has returned to zero directly; the part across is short-lived.
         back = float((np.abs(states(q, rate, np.zeros(6))[:, 1]) / self._jerk).max())
         along, across = _directions(twist + 0.5 * back * rate, twist, rate)
         self._directions = np.stack([along, across])
@@ -106,7 +106,7 @@ class LineStop:
     def _needs(
         self, q: FloatArray, states: StatesOnLine, time: float, worst: Needs | None
     ) -> Needs:
-        """Return the larger of the needs at a time of the stop and given ones."""
+        """Return the maximum of the demand at a time of the stop and a given one."""
         way, twist, rate = self.at(time)
         still = np.zeros(6)
         q = q + states(q, way, still)[:, 1]
@@ -154,7 +154,7 @@ def _directions(
 
 
 def _least(bounds: FloatArray, speeds: FloatArray) -> FloatArray:
-    """Return the bounds along a direction from the joints' (2, n), by their speeds (n,) on it."""
-    with np.errstate(divide="ignore"):  # a joint that need not move sets no bound
+    """Return the bounds along a direction, from the joints' bounds (2, n) and speeds on it (n,)."""
+    with np.errstate(divide="ignore"):  # a joint at rest sets no bound
         most: FloatArray = np.minimum((bounds / speeds).min(axis=1), 1e9)
     return most

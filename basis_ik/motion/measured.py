@@ -27,12 +27,12 @@ from numpy.typing import NDArray
 from basis_ik.motion.admission import Refusal, Refused, StampRules, admit_stamp, printable
 from basis_ik.search.pose_search_kernel import LARGEST_ANGLE
 
-# Factor on a joint's velocity limit up to which a measurement is accepted: stamps jitter.
+# Factor on a joint's velocity limit up to which a measurement is accepted, because stamps jitter.
 FASTEST = 2.0
-JUMP_MARGIN = 0.05  # rad or m; encoder noise, and positions with late stamps
-SETTLING = 0.5  # s; a new position is accepted when it has lasted this long
-CONTRADICTION = 2.0  # s; the same after a joint has jumped to and fro: its driver may only pause
-STEADY = 0.1  # of the timeout; the offset of a wrong clock varies by less than this
+JUMP_MARGIN = 0.05  # rad or m: allowance for encoder noise and late stamps
+JUMP_TIME = 0.5  # s for which a new position must last to be accepted
+CONFLICT_TIME = 2.0  # s: the same after jumps to and fro, whose first source may only pause
+STEADY_OFFSET = 0.1  # of the timeout: the offset of a wrong clock varies by less
 
 
 class StateStamp(NamedTuple):
@@ -43,7 +43,7 @@ class StateStamp(NamedTuple):
     clock: int
     """The node's clock on arrival [ns]."""
     timeout: int
-    """Largest difference between that clock and the stamp [ns]."""
+    """Largest difference between this clock and the stamp [ns]."""
 
 
 class _Reading(NamedTuple):
@@ -55,14 +55,14 @@ class _Reading(NamedTuple):
 
 
 class _Candidate(NamedTuple):
-    """A position that a joint has jumped to, and since when [s] it is reported there."""
+    """A position that a joint has jumped to, and the time since which it is reported [s]."""
 
     since: float
     last: _Reading
 
 
 class _Offset(NamedTuple):
-    """Offset of the stamps from the node's clock [ns], and since when [s]."""
+    """Offset of the stamps from the node's clock [ns], and the time since which it lasts [s]."""
 
     nanoseconds: int
     since: float
@@ -71,23 +71,22 @@ class _Offset(NamedTuple):
 class MeasuredState:
     """Newest position of each joint of a chain, and its time of arrival.
 
-    Joint states may be reordered, contain other robots' joints, or be partial. Ages are measured
-    per joint on the clock of the control loop.
+    Joint states may be reordered, partial, or contain other robots' joints. Ages are measured per
+    joint on the control loop's clock.
 
     A jump of a joint is not accepted, and no motion may begin, until no state has jumped for half a
-    second, or for two seconds after joints have jumped to and fro: two publishers may contradict
-    each other for ever. A jump is accepted if it lasts that long without a state from the old
-    position, because an encoder may have a new reference, or if the joint can have travelled that
-    far in the meantime.
+    second; for two seconds after jumps to and fro, because two publishers may contradict each other
+    forever. A jump is accepted if it lasts that long without a state from the old position, because
+    an encoder may have a new reference, or if the joint can have moved that far meanwhile.
 
     Args:
         joint_names: The chain's joints.
         velocity: Their velocity limits (n,) [rad/s or m/s]; None: jumps are not detected.
-        continuous: Continuous joints (n,) bool, whose driver may reset its count of turns; None: no
-            joint is continuous.
+        continuous: Continuous joints (n,) bool, whose driver may reset its count of turns; None:
+            none.
 
     Attributes:
-        refused: Why joint states are refused or not accepted at present, or None.
+        refused: Why joint states are currently refused or not accepted, or None.
     """
 
     def __init__(
@@ -105,7 +104,7 @@ class MeasuredState:
         self.reset()
 
     def reset(self) -> None:
-        """Discard all positions, stamps and ages: the clock has jumped."""
+        """Discard all positions, stamps and ages, after a jump of the clock."""
         count = len(self._joint_names)
         self._positions = [math.nan] * count
         self._arrivals = [-math.inf] * count
@@ -113,7 +112,7 @@ class MeasuredState:
         self._candidates: list[_Candidate | None] = [None] * count
         self._doubtful: tuple[str, ...] = ()
         self._doubted = self._doubted_since = -math.inf
-        self._returns = 0  # of joints that had jumped, in the present doubt
+        self._returns = 0  # of joints that had jumped, since states were last consistent
         self._offset: _Offset | None = None
         self.refused: Refused | None = None
 
@@ -145,7 +144,7 @@ class MeasuredState:
         return refused
 
     def _admit_values(self, names: list[str], positions: Sequence[float]) -> Refused | None:
-        """Refuse a malformed state; otherwise find the indices of the chain's joints in it."""
+        """Refuse a malformed state; otherwise store the indices of the chain's joints in it."""
         if len(names) != len(positions):
             return Refused(Refusal.SIZE_MISMATCH, f"{len(names)} names, {len(positions)} positions")
         if names != self._names_seen:
@@ -157,7 +156,7 @@ class MeasuredState:
             self._places = [(k, places[n]) for k, n in enumerate(self._joint_names) if n in places]
             self._names_seen = list(names)
         for k, i in self._places:
-            if not abs(positions[i]) <= LARGEST_ANGLE:  # no solver could start from there
+            if not abs(positions[i]) <= LARGEST_ANGLE:  # beyond the solvers' range
                 finite = math.isfinite(positions[i])
                 reason = Refusal.OUT_OF_RANGE if finite else Refusal.NON_FINITE
                 return Refused(reason, f"joint {self._joint_names[k]}: {positions[i]}")
@@ -168,12 +167,12 @@ class MeasuredState:
     ) -> Refused | None:
         """Store the positions of the chain's joints, unless a stamp or a position is refused."""
         stamped = 0 if stamp is None else self._admit_stamp(stamp, now)
-        # Without a valid stamp the time of arrival bounds the distance of a joint.
+        # Without a valid stamp, the time of arrival bounds a joint's distance.
         counted = 0 if isinstance(stamped, Refused) else stamped
         jumped = [
             (k, after)
             for k, i in self._places
-            # Most states end here, and must be cheap.
+            # The usual case, which must be cheap.
             if abs(positions[i] - self._positions[k]) > JUMP_MARGIN
             and self._jumps(k, self._last(k), after := _Reading(positions[i], now, counted))
         ]
@@ -201,7 +200,7 @@ class MeasuredState:
                 returned, arrived = returned or back, arrived or not back
         if returned:
             self._returns += 1
-        elif jumped or (arrived and self._settling == SETTLING):  # the message was only late
+        elif jumped or (arrived and self._jump_time == JUMP_TIME):  # the message was only late
             self._doubted = -math.inf
         return None
 
@@ -210,10 +209,10 @@ class MeasuredState:
         return _Reading(self._positions[k], self._arrivals[k], self._stamps[k])
 
     def _admit_stamp(self, stamp: StateStamp, now: float) -> int | Refused:
-        """Return a stamp [ns], or why it is refused; the order is checked elsewhere."""
+        """Return a stamp [ns], or why it is refused, apart from its order."""
         offset = stamp.sec * 1_000_000_000 + stamp.nanosec - stamp.clock
-        sound = stamp.sec >= 0 and 0 <= stamp.nanosec < 1_000_000_000
-        if sound and abs(offset) <= stamp.timeout:  # what follows costs more
+        valid = stamp.sec >= 0 and 0 <= stamp.nanosec < 1_000_000_000
+        if valid and abs(offset) <= stamp.timeout:  # what follows costs more
             self._offset = None
             return offset + stamp.clock
         rules = StampRules(max_age=stamp.timeout, max_future=stamp.timeout)
@@ -222,16 +221,16 @@ class MeasuredState:
             self._offset = None
             return admitted
         before = self._offset
-        if before is None or abs(offset - before.nanoseconds) > STEADY * stamp.timeout:
+        if before is None or abs(offset - before.nanoseconds) > STEADY_OFFSET * stamp.timeout:
             before = self._offset = _Offset(offset, now)
-        if now - before.since < SETTLING:
+        if now - before.since < JUMP_TIME:
             return admitted
-        # The offset is steady while time passes: these are not old states sent repeatedly.
+        # The offset is steady while time passes, so these are not old states sent repeatedly.
         detail = f"{admitted.detail}, steadily: the publisher's clock is off, or use_sim_time is"
         return Refused(admitted.reason, detail)
 
     def _jumps(self, k: int, before: _Reading, after: _Reading) -> bool:
-        """Return whether a joint cannot have moved from one reading to another."""
+        """Return whether a joint cannot have moved between two readings."""
         return self._way(k, before, after) > (
             FASTEST * self._velocity[k] * _elapsed(before, after) + JUMP_MARGIN
         )
@@ -247,15 +246,15 @@ class MeasuredState:
         new = candidate is None or self._jumps(k, candidate.last, reading)
         since = reading.arrival if candidate is None or new else candidate.since
         self._candidates[k] = _Candidate(since, reading)
-        return reading.arrival - since >= self._settling
+        return reading.arrival - since >= self._jump_time
 
     @property
-    def _settling(self) -> float:
+    def _jump_time(self) -> float:
         """Time that a new position must last [s]."""
-        return SETTLING if self._returns < 2 else CONTRADICTION
+        return JUMP_TIME if self._returns < 2 else CONFLICT_TIME
 
     def _in_doubt(self, now: float) -> bool:
-        return now - self._doubted < self._settling
+        return now - self._doubted < self._jump_time
 
     def _jump(self, k: int, reading: _Reading) -> Refused:
         """Return a refusal with the distance of a joint's jump."""
@@ -277,11 +276,11 @@ class MeasuredState:
         Args:
             now: The control loop's clock [s].
             limit: Largest age of a position [s].
-            moving: Whether the arm is in motion. Then it need not brake for a single wrong state:
-                jumps, too, are tolerated for this long.
+            moving: Whether the arm moves. A moving arm does not brake for a single wrong state:
+                jumps are also tolerated for this long.
 
         Returns:
-            The joints without a position for that long, or otherwise those that jump.
+            The joints whose positions are too old; if there are none, those that jump.
         """
         if now - min(self._arrivals, default=now) <= limit:
             tolerable = moving and now - self._doubted_since <= limit
@@ -294,7 +293,7 @@ class MeasuredState:
 
 
 def _elapsed(one: _Reading, other: _Reading) -> float:
-    """Return the time between two readings [s], by their stamps if both have one."""
+    """Return the time between two readings [s]; by their stamps, if both have one."""
     if one.stamp and other.stamp:
         return 1e-9 * abs(other.stamp - one.stamp)
     return abs(other.arrival - one.arrival)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Bounds on the speed of the motion to a single goal."""
+"""Bounds on the speed of the motion to one goal."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from numpy.typing import NDArray
 
 from basis_ik.numerics.arrays import FloatArray
 
-SLOWEST = 1e-6  # a fraction of zero would be no speed at all
+SLOWEST = 1e-6  # least fraction, because it must not be zero
 
 
 @dataclass(frozen=True, eq=False)
 class Pace:
-    """A goal's own bounds on its motion, within those of the joints.
+    """A goal's bounds on its motion, within the joints' limits.
 
     Attributes:
-        speeds: Speed limits of the joints otherwise (n,) [rad/s or m/s], above zero.
+        speeds: The joints' velocity limits (n,) [rad/s or m/s], above zero.
         not_before: Steady time before which the motion must not end [s].
         max_velocity: Largest speed of any revolute joint [rad/s]; inf for none.
         turning: The revolute joints (n,) bool.
@@ -46,7 +46,7 @@ class Pace:
         """Return the fraction of the joints' speeds to use, in (0, 1].
 
         Called in every cycle, it spreads the remaining distance over the remaining time, so that a
-        moving target is followed no slower than that.
+        moving target is followed at least as fast.
 
         Args:
             remaining: Remaining distance of each joint (n,) [rad or m].

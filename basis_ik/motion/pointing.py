@@ -24,16 +24,16 @@ import numpy as np
 from basis_ik.motion.goals import Ray, Triple
 from basis_ik.transforms.rigid import RigidTransform
 
-STALL = 5.0  # s without progress after which a point is given up
-NEARER = 1e-4  # [rad], or [m] for a prismatic joint: less is no progress
+STALL = 5.0  # s without progress after which a goal is aborted
+NEARER = 1e-4  # rad, or m for a prismatic joint: least progress
 
 
 @dataclass
 class Progress:
-    """Whether a ray still approaches a point.
+    """Progress of a ray towards a point.
 
     Attributes:
-        since: Steady time of the last progress, or before which none is expected [s].
+        since: Steady time of the last progress, or until which none is expected [s].
         angle: Smallest pointing error so far [rad].
         way: Smallest remaining distance of any joint so far [rad or m].
     """
@@ -43,7 +43,7 @@ class Progress:
     way: float = math.inf
 
     def observe(self, angle: float, way: float, now: float) -> None:
-        """Add a pointing error [rad] and the joints' distance left [rad or m] at a time [s]."""
+        """Add a pointing error [rad] and the joints' remaining distance [rad or m] at now [s]."""
         if angle < self.angle - NEARER or way < self.way - NEARER:
             self.since = max(self.since, now)
             self.angle, self.way = min(angle, self.angle), min(way, self.way)
@@ -60,12 +60,12 @@ class Progress:
 def pointing_error(root_T_tip: RigidTransform, ray: Ray, root_point: Triple) -> float:
     """Return the angle between a ray and the line from its origin to a point [rad].
 
-    A point on the origin itself has no direction; its error counts as half a turn.
+    A point at the origin has no direction; its error counts as half a turn.
 
     Args:
         root_T_tip: Pose of the tip.
-        ray: In tip coordinates.
-        root_point: In the root frame [m].
+        ray: The ray, in tip coordinates.
+        root_point: The point, in the root frame [m].
     """
     line = np.array(root_point) - root_T_tip.apply(ray.origin)
     if not line.any():

@@ -14,9 +14,9 @@
 
 """The quickest motion of one joint to rest, limited in velocity, acceleration and jerk.
 
-A profile is a row of the durations and the jerks of ten successive segments; docs/mathematics.md
-has the derivation. Distances are relative to the joint's position; `v` and `a` are its velocity and
-acceleration there. Units: [rad] or [m], and seconds.
+A profile is a row with the durations and the jerks of ten successive segments; docs/mathematics.md
+has the derivation. Distances are relative to the joint's position, where `v` and `a` are its
+velocity and acceleration. Units: [rad] or [m], and seconds.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from basis_ik.numerics.jit import helper, jit
 
 SEGMENTS = 10
 ROW = 2 * SEGMENTS
-# Segments of a profile: back below the largest acceleration, back below the largest velocity (a
-# ramp of the acceleration and a hold), on towards the goal (ramp, hold), level, cruise, and stop
-# (ramp, hold, ramp).
+# Segments of a profile: return below the largest acceleration; return below the largest velocity
+# (ramp of the acceleration, hold); accelerate (ramp, hold); level off; cruise; stop (ramp, hold,
+# ramp).
 RECOVER, SLOW, PUSH, LEVEL, CRUISE, STOP = 0, 1, 3, 5, 6, 7
 CLOSE = 1e-14  # tolerance of the distance [rad or m]; relative above 1
 
@@ -47,7 +47,7 @@ def after(x: float, v: float, a: float, jerk: float, time: float) -> tuple[float
 
 @helper
 def stop(v: float, a: float, top: float, jerk: float) -> tuple[float, float, float, float]:
-    """Return the quickest way to v = a = 0, at any position.
+    """Return the quickest motion to v = a = 0, at any position.
 
     Args:
         v: Velocity, relative to the desired one.
@@ -56,9 +56,9 @@ def stop(v: float, a: float, top: float, jerk: float) -> tuple[float, float, flo
         jerk: Largest jerk.
 
     Returns:
-        The sign of the first jerk, and the durations of that jerk, of no jerk, and of the opposite.
+        The sign of the first jerk, and the durations of that jerk, of none, and of its opposite.
     """
-    # The sign follows from the velocity that is left after the acceleration has returned to zero.
+    # The sign follows from the velocity that remains once the acceleration has returned to zero.
     sign = 1.0 if v + 0.5 * a * abs(a) / jerk < 0.0 else -1.0
     v, a = -sign * v, -sign * a
     crest = v + 0.5 * a * a / jerk  # where the first jerk's parabola v(a) crosses a = 0
@@ -70,7 +70,7 @@ def stop(v: float, a: float, top: float, jerk: float) -> tuple[float, float, flo
 
 @helper
 def stopping_distance(v: float, a: float, top: float, jerk: float) -> float:
-    """Return the distance of the way to v = a = 0; arguments as of `stop`."""
+    """Return the distance of the motion to v = a = 0; arguments as of `stop`."""
     sign, ramp, hold, end = stop(v, a, top, jerk)
     x, v, a = after(0.0, v, a, sign * jerk, ramp)
     x, v, a = after(x, v, a, 0.0, hold)
@@ -87,7 +87,7 @@ def _push(v: float, a: float, top: float, jerk: float, time: float) -> tuple[flo
 
 @helper
 def _excess(distance: float, v: float, a: float, top: float, jerk: float, time: float) -> float:
-    """Return by how much the joint passes `distance` if it accelerates for a time, then stops."""
+    """Return how far the joint passes `distance` if it accelerates for a time, then stops."""
     x, v, a = _push(v, a, top, jerk, time)
     return x + stopping_distance(v, a, top, jerk) - distance
 
@@ -98,8 +98,8 @@ def _push_time(
 ) -> float:
     """Return how long to accelerate so that the joint then stops at `distance`.
 
-    The distance never decreases with the time, so a bracket holds the root. The method is that of
-    Chandrupatla (1997): inverse interpolation if it is sure to help, else bisection.
+    The distance never decreases with the time, so the root can be bracketed. The method is that of
+    Chandrupatla (1997): inverse interpolation where it is certain to help, otherwise bisection.
     """
     close = CLOSE * max(1.0, abs(distance))
     x1, x2 = 0.0, longest
@@ -132,7 +132,7 @@ def _push_time(
 def _recover(
     v: float, a: float, lowest: float, highest: float, top: float, jerk: float, row: FloatArray
 ) -> tuple[float, float, float]:
-    """Write the way back into limits that were lowered; return the state at its end."""
+    """Write the motion back into lowered limits; return the state at its end."""
     x = 0.0
     if abs(a) > top:
         row[RECOVER] = (abs(a) - top) / jerk
@@ -141,7 +141,7 @@ def _recover(
         a = copysign(top, a)
     reach = v + 0.5 * a * abs(a) / jerk
     if reach > highest or reach < lowest:
-        # The way to the bound without its last ramp.
+        # The motion to the bound without its last ramp.
         bound = highest if reach > highest else lowest
         sign, ramp, hold, _ = stop(v - bound, a, top, jerk)
         row[SLOW], row[SLOW + 1] = ramp, hold
@@ -177,13 +177,13 @@ def plan_stop(v: float, a: float, top: float, jerk: float, row: FloatArray) -> N
 def plan(
     distance: float, v: float, a: float, bounds: tuple[float, float, float, float], row: FloatArray
 ) -> None:
-    """Write the quickest profile that comes to rest at a distance; NaN if that is not finite.
+    """Write the quickest profile to rest at a distance; NaN if that is not finite.
 
     The joint accelerates towards the goal, levels off at the largest velocity, cruises, and stops.
     A velocity or acceleration beyond its limit is reduced first.
 
     Args:
-        distance: From the present position to the goal.
+        distance: From the current position to the goal.
         v: Velocity.
         a: Acceleration.
         bounds: Least velocity, negative; largest velocity, acceleration and jerk, positive.
@@ -193,11 +193,11 @@ def plan(
     row[:] = 0.0 if isfinite(distance + v + a) else nan
     x, v, a = _recover(v, a, lowest, highest, top, jerk, row)
     distance -= x
-    # If it would stop too late, it accelerates the other way: the mirror image.
+    # If it would stop too late, it accelerates the other way: solve the mirror image.
     turn = 1.0 if distance >= stopping_distance(v, a, top, jerk) else -1.0
     distance, v, a = turn * distance, turn * v, turn * a
     fastest = highest if turn > 0.0 else -lowest
-    # The longest acceleration: after levelling off, the joint has its largest velocity.
+    # The longest acceleration gives the largest velocity after levelling off.
     base = v - 0.5 * a * a / jerk
     crest = sqrt(max(jerk * (fastest - base), 0.0))
     longest = max((crest - a) / jerk, 0.0)
@@ -241,7 +241,7 @@ def sample(
     """
     for i in range(SEGMENTS):
         if i == CRUISE and row[i] > 0.0:
-            a = 0.0  # its rounding error would add up over a long cruise
+            a = 0.0  # its rounding error would accumulate over a long cruise
         if time < row[i]:
             x, v, a = after(x, v, a, row[SEGMENTS + i], time)
             return x, v, a, False

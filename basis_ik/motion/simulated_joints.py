@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The kinematic engine: drives that follow commands within the joints' limits, without mass."""
+"""The kinematic engine: drives without mass, which follow commands within the joints' limits."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from basis_ik.numerics.arrays import FloatArray
 
 
 class SimulatedJoints:
-    """Positions and velocities of joints with hard stops and a largest speed each.
+    """Positions and velocities of joints with limits of position and speed.
 
-    A target that is beyond a limit or too fast is not refused: the joint follows it as far and as
-    fast as its limits allow, and has a tracking error.
+    A target beyond a limit, or too fast, is not refused: the joint follows it as far and as fast as
+    its limits allow, with a tracking error.
 
     Attributes:
         stopped: Whether all drives hold their positions, as after an emergency stop.
@@ -43,7 +43,7 @@ class SimulatedJoints:
         time_constant: float = 0.0,
         feedback_delay: float = 0.0,
     ) -> None:
-        """Rest at the given positions.
+        """Start at rest at given positions.
 
         Args:
             lower: shape (n,), least positions [rad or m]; -inf for none.
@@ -60,19 +60,19 @@ class SimulatedJoints:
 
     @property
     def positions(self) -> FloatArray:
-        """Shape (n,), measured [rad] or [m]; a new array every step."""
+        """Measured positions, shape (n,) [rad or m]; a new array every step."""
         return self._feedback.positions
 
     @property
     def velocities(self) -> FloatArray:
-        """Shape (n,), measured, the mean over a step [rad/s] or [m/s]."""
+        """Measured velocities, the mean over a step, shape (n,) [rad/s or m/s]."""
         return self._feedback.velocities
 
     def step(self, targets: FloatArray, dt: float) -> None:
         """Move towards the targets.
 
         Args:
-            targets: shape (n,), [rad or m]; a joint with a target that is not finite stays put.
+            targets: shape (n,) [rad or m]; a joint whose target is not finite holds its position.
             dt: Duration [s], above zero.
         """
         before = self._set_points.positions
@@ -90,6 +90,6 @@ def initial_positions(lower: FloatArray, upper: FloatArray) -> FloatArray:
     Returns:
         shape (n,), within the limits.
     """
-    with np.errstate(invalid="ignore"):  # -inf + inf: zero is within such limits
+    with np.errstate(invalid="ignore"):  # -inf + inf is not used: zero is within such limits
         middle = 0.5 * (lower + upper)
     return np.where((lower <= 0.0) & (upper >= 0.0), 0.0, middle)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""All movable joints of a robot: driven ones, and those that mimic them."""
+"""The movable joints of a robot: driven joints, and those that mimic them."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from basis_ik.robot.variables import find_variable, tie_of
 
 
 class SimulatedRobotError(BasisIkError):
-    """A robot that cannot be simulated, or joints that cannot be controlled.
+    """A robot cannot be simulated, or joints cannot be controlled.
 
     Attributes:
-        joints: The joints that cannot.
+        joints: The joints that cannot be controlled.
     """
 
     def __init__(self, joints: Sequence[str], text: str) -> None:
@@ -47,24 +47,24 @@ class SimulatedRobot:
     Attributes:
         names: All revolute, continuous and prismatic joints without a fault, in the order of the
             model.
-        driven: The n of them that do not mimic another joint.
+        driven: The n joints of `names` that do not mimic another joint.
         continuous: shape (n,), True for continuous driven joints.
         lower: shape (n,), lower limits of the driven joints [rad or m]; they also respect the
             limits of the mimic joints.
         upper: shape (n,), the upper limits.
-        speed: shape (n,), largest speeds at which no joint exceeds its own [rad/s or m/s].
+        speed: shape (n,), largest speeds with which no joint exceeds its own [rad/s or m/s].
         column: For each of `names`, the index in `driven` of the joint that moves it.
         multiplier: For each of `names`, its motion per unit of that joint's.
-        offset: For each of `names`, its position while that joint is at zero.
-        joints: The driven joints; they begin at zero, or midway if zero is outside their limits.
+        offset: For each of `names`, its position when that joint is at zero.
+        joints: The driven joints; they start at zero, or midway if zero is outside their limits.
     """
 
     def __init__(self, model: RobotModel) -> None:
-        """Take the movable joints of a model.
+        """Read the movable joints of a model.
 
         Raises:
             SimulatedRobotError: There are none.
-            ChainError: The limits of a mimic joint leave no room.
+            ChainError: The limits of a mimic joint exclude all positions.
         """
         movable = [joint for joint in model.joints.values() if joint.moves and not joint.fault]
         self.names = tuple(joint.name for joint in movable)
@@ -106,7 +106,7 @@ class SimulatedRobot:
         """Return the indices of k driven joints among all driven joints, shape (k,).
 
         Raises:
-            SimulatedRobotError: A name is not that of a driven joint, or occurs twice.
+            SimulatedRobotError: A joint is not driven, or is named twice.
         """
         wrong = [name for name in joints if name not in self.driven or joints.count(name) > 1]
         if wrong:
@@ -118,7 +118,7 @@ class SimulatedRobot:
         return np.array([self.driven.index(name) for name in joints], dtype=np.intp)
 
     def moved_by(self, columns: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return the indices in `names` of some driven joints and of all that mimic them."""
+        """Return the indices in `names` of some driven joints and their mimic joints."""
         return np.flatnonzero(np.isin(self.column, columns))
 
     def state(self) -> tuple[FloatArray, FloatArray]:

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Distance of a motion from a singularity: the speed of joints relative to that of the tip."""
+"""Nearness of a motion to a singularity: the speed of joints relative to that of the tip."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from basis_ik.verdict import Reason, Verdict
 
 Singularities = Literal["pass", "slow", "stop"]
 
-# Gains of a joint from which a singularity is near, and from which the motion runs into it.
+# Gains of a joint above which a singularity is near, and above which the motion runs into it.
 NEAR, VERY_NEAR = 5.0, 10.0
-SLOW = 0.2  # fraction of a joint's largest speed that is allowed from twice NEAR on
+SLOW = 0.2  # fraction of a joint's largest speed allowed above twice NEAR
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,8 @@ class Notice(Reason):
     """The effect of a singularity on the motion.
 
     Attributes:
-        joints: The joints that turn fast.
-        passing: Whether they turn fast now; otherwise they will.
+        joints: The fast joints.
+        passing: Whether they are fast now; otherwise they will be.
     """
 
     joints: tuple[str, ...] = ()
@@ -54,9 +54,9 @@ class Notice(Reason):
 class Gains:
     """The gain of a joint: its speed, relative to that of the tip.
 
-    The tip's speed is its linear velocity divided by the chain's reach, plus its angular velocity,
-    so that the gain has no unit, and is the same for a small arm and a large one. It depends on the
-    direction of the motion: near a singularity it is large only for motions in the lost direction.
+    The tip's speed is its linear velocity divided by the chain's reach, plus its angular velocity.
+    Therefore the gain has no unit, and does not depend on the arm's size. It depends on the
+    direction of motion: near a singularity it is large only for motions in the lost direction.
 
     Args:
         chain: The chain that moves.
@@ -73,11 +73,11 @@ class Gains:
         return gains
 
     def names(self, gains: FloatArray) -> tuple[str, ...]:
-        """Return the joints that turn fast, by their gains (n,): the fastest and similar ones."""
+        """Return the fast joints, by their gains (n,): the fastest and similar ones."""
         return tuple(map(str, self._names[gains >= max(NEAR, 0.5 * float(gains.max()))]))
 
     def notice(self, here: FloatArray, ahead: FloatArray) -> Notice | None:
-        """Return the notice for the gains (n,) here and at the positions ahead, or None."""
+        """Return the notice for the gains (n,) here and ahead, or None."""
         now, then = float(here.max()), float(ahead.max())
         if now >= VERY_NEAR:
             return Notice(Verdict.SINGULAR, joints=self.names(here), passing=True)
@@ -87,7 +87,7 @@ class Gains:
 
     @staticmethod
     def most(gains: FloatArray, fast: float) -> FloatArray:
-        """Return the fractions (n,) of their largest speeds that joints may use in "slow".
+        """Return the fractions (n,) of their largest speeds that "slow" allows to joints.
 
         Args:
             gains: Their gains (n,).

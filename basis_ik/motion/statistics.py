@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Statistics: counts, rates and windows of values, cheap enough for a control loop; no clock."""
+"""Counts, rates and windows of values, cheap enough for a control loop; without a clock."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Window:
         return self._values[: self.count].copy()
 
     def quantiles(self, *fractions: float) -> tuple[float, ...]:
-        """Return the values below which these fractions lie, each NaN while there are none.
+        """Return quantiles; each is NaN while there are no values.
 
         Args:
             fractions: In [0, 1]; 1 gives the largest value.
@@ -76,13 +76,13 @@ class Rate:
 
 
 class LoopMeter:
-    """Measures a loop that should run one cycle in every period.
+    """Measures a loop that should run one cycle per period.
 
-    A period is missed when the next cycle begins more than half a period late; a cycle that is n
-    periods late counts as n missed.
+    A period is missed if the next cycle begins more than half a period late; a cycle that is n
+    periods late counts as n missed periods.
 
     Args:
-        period: [s].
+        period: Period of the loop [s].
     """
 
     def __init__(self, period: float) -> None:
@@ -106,7 +106,7 @@ class LoopMeter:
         self.turns.count += 1
 
     def end(self, now: float) -> None:
-        """End the cycle; same clock."""
+        """End the cycle; on the same clock."""
         if self._began is not None:
             self.work.add(now - self._began)
 

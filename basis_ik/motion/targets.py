@@ -36,8 +36,8 @@ class PoseTarget:
     """A pose.
 
     Attributes:
-        frame_id: The frame that `frame_T_target` is given in.
-        stamp: Time of the pose [ns]; 0 means now, and again now on every later cycle.
+        frame_id: The frame of `frame_T_target`.
+        stamp: Time of the pose [ns]; 0 means now, in every cycle.
         frame_T_target: The pose.
         position_only: Leave the orientation free.
         straight: As for a `PoseGoal`.
@@ -60,10 +60,10 @@ class PointTarget:
     """A point to look at.
 
     Attributes:
-        frame_id: The frame that `point` is given in.
+        frame_id: The frame of `point`.
         stamp: As for a pose [ns].
         point: The point [m].
-        ray: The ray that is to pass through it.
+        ray: The ray that should pass through it.
         pace: Bounds on the motion; None: as for any other target.
     """
 
@@ -83,15 +83,15 @@ class PointTarget:
 
 @dataclass(frozen=True)
 class TwistTarget:
-    """A motion of the tip, until it expires.
+    """A twist of the tip, until it expires.
 
     Attributes:
-        frame_id: The frame along whose axes the velocities are.
+        frame_id: The frame whose axes the velocities refer to.
         stamp: As for a pose [ns].
         linear: [m/s].
         angular: [rad/s].
         expires: Steady time at which the motion ends [s].
-        in_tip: The frame is the tip itself, and turns with it.
+        in_tip: Whether the frame is the tip, whose axes turn with it.
     """
 
     frame_id: str
@@ -111,13 +111,13 @@ class TwistTarget:
 
 @dataclass(frozen=True)
 class JointVelocityTarget:
-    """A motion of the joints, until it expires.
+    """Velocities of the joints, until they expire.
 
     Attributes:
         stamp: As for a pose [ns].
         velocities: One for each of the chain's joints [rad/s or m/s].
         expires: Steady time at which the motion ends [s].
-        frame_id: None: it has no frame.
+        frame_id: None, because it has no frame.
     """
 
     stamp: int

@@ -14,7 +14,7 @@
 
 """Tolerances of a followed trajectory, on its path and at its end.
 
-Only positions are checked, as by the real controller when it commands positions.
+Only positions are checked, as in the real controller when it commands positions.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from basis_ik.robot.elements import shown
 
 
 class JointTolerance(NamedTuple):
-    """Override for one joint: 0 keeps the default, -1 removes it, above 0 replaces it."""
+    """Override for one joint: 0 keeps the default, -1 removes it, a positive value replaces it."""
 
     name: str
     position: float
@@ -65,7 +65,7 @@ class Tolerances:
             joints: The n joints.
             path: Overrides for single joints.
             goal: Overrides for single joints.
-            goal_time: 0, -1 or above 0, with the same meaning [s].
+            goal_time: Override of the goal time, with the same meaning [s].
 
         Returns:
             The tolerances, or why an override is invalid.

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from basis_ik.motion.joints_kernel import is_near
 from basis_ik.numerics.arrays import FloatArray
 
-# Once one joint does not follow, neither does each that is off by more than this fraction of the
-# margin: if the drives are off, the fastest joint is only the first to exceed the margin.
+# Once one joint is lost, all joints that are off by more than this fraction of the margin are: if
+# the drives are off, the fastest joint is only the first to exceed the margin.
 FOLLOWS = 0.02
 
 
@@ -33,7 +33,7 @@ class Departure:
     """A joint that does not follow its recent commands.
 
     Attributes:
-        joints: The joints that do not follow, shape (n,): it, and those that are about to.
+        joints: The joints that do not follow, or are about to stop following, shape (n,).
         text: One line with the farthest joint and its distance.
     """
 
@@ -44,12 +44,12 @@ class Departure:
 class Tracking:
     """Compares the measured joints with their recent commands.
 
-    A joint must be within a margin of a position that was commanded within the last `lag` seconds:
-    so the allowed distance grows with the speed of the command.
+    A joint must be within a margin of a position that was commanded within the last `lag` seconds.
+    Thus the allowed distance grows with the command's speed.
 
     Args:
         joint_names: The n joints.
-        endless: The continuous ones, shape (n,): whole turns do not count.
+        endless: The continuous joints, shape (n,), for which whole turns do not count.
         lag: Largest lag of the arm [s].
         margin: Largest distance beyond that [rad or m].
     """
@@ -62,10 +62,10 @@ class Tracking:
         self._away: FloatArray = np.zeros(len(self._names))
 
     def check(self, way: FloatArray, measured: FloatArray) -> Departure | None:
-        """Return which joints are too far away; None if all are near enough.
+        """Return the joints that are too far away; None if there are none.
 
         Args:
-            way: The recently commanded positions, at least one (k, n).
+            way: The recently commanded positions (k, n), k ≥ 1 [rad or m].
             measured: Measured positions (n,); one that is not finite is too far away.
         """
         away = self._away
@@ -88,7 +88,7 @@ class RecentCommands:
     """
 
     def __init__(self, size: int, joints: int) -> None:
-        # Each is stored twice, a whole buffer apart, so that the newest are always contiguous.
+        # Each command is stored twice, a buffer apart, so that the newest are always contiguous.
         self._commands: FloatArray = np.zeros((2 * size, joints))
         self._size, self._next, self._count = size, 0, 0
 

@@ -14,7 +14,7 @@
 
 """Joint trajectories: polynomials through waypoints, sampled at any time.
 
-The interpolation is the one that ros2_control documents for its joint_trajectory_controller.
+The interpolation is that of ros2_control's joint_trajectory_controller, according to its manual.
 Positions are [rad] or [m], velocities and accelerations per second, times [s].
 """
 
@@ -49,7 +49,7 @@ class TrajectorySample(NamedTuple):
 
     @classmethod
     def at_rest(cls, positions: FloatArray) -> TrajectorySample:
-        """Return the state of rest at positions, shape (n,)."""
+        """Return the state at rest at positions, shape (n,)."""
         zero = np.zeros_like(positions)
         return cls(positions, zero, zero, finished=True)
 
@@ -57,9 +57,9 @@ class TrajectorySample(NamedTuple):
 class Trajectory:
     """A piecewise polynomial through waypoints.
 
-    A piece is linear, cubic or quintic if both its ends have positions only, velocities too, or
-    accelerations as well. Before the first waypoint the trajectory rests there; after the last one,
-    the last waypoint stays the desired state.
+    A piece is linear if its ends have only positions, cubic if both also have velocities, quintic
+    if both also have accelerations. Before the first waypoint the trajectory rests there; after the
+    last one, the last waypoint remains the desired state.
     """
 
     def __init__(
@@ -74,8 +74,8 @@ class Trajectory:
         Args:
             times: shape (m,), strictly increasing.
             positions: shape (m, n), finite.
-            velocities: shape (m, n); a row of NaN: none.
-            accelerations: shape (m, n); a row of NaN: none.
+            velocities: shape (m, n); a row of NaN means none.
+            accelerations: shape (m, n); a row of NaN means none.
         """
         self._times = [float(time) for time in times]
         self._durations = np.diff(times)
@@ -119,8 +119,8 @@ def _fit(
 ) -> FloatArray:
     """Return coefficients, shape (m - 1, 6, n), in s = elapsed/duration from 0 to 1.
 
-    A quintic is solved from p, p', p'' at s = 0 and s = 1, a cubic from p, p'. The unit is s, not
-    seconds: powers of a short duration would be lost in rounding.
+    A quintic is solved from p, p', p'' at s = 0 and s = 1, a cubic from p, p'. The variable is s
+    instead of seconds, because powers of a short duration would be lost in rounding.
     """
     t = durations[:, None]
     ends = [positions, velocities, accelerations]
@@ -157,19 +157,19 @@ def plan_trajectory(
 ) -> Trajectory:
     """Return the trajectory that executes a valid command from a state.
 
-    If the first waypoint is still ahead, the trajectory leads to it from that state; otherwise
-    the commanded trajectory is entered at its present time. Joints that the command leaves out hold
-    their positions. A continuous joint is commanded modulo 2 pi: all its waypoints are shifted by
-    whole turns, so that it reaches the next one by the shortest way.
+    If the first waypoint is ahead, the trajectory leads to it from that state; otherwise the
+    commanded trajectory is entered at the current time. Joints that the command omits hold their
+    positions. A continuous joint is commanded modulo 2 pi: all its waypoints are shifted by whole
+    turns, so that it reaches the next one by the shortest way.
 
     Args:
         command: The command.
         joints: The controller's n joints.
         continuous: shape (n,), True for continuous joints.
-        now: Time at which the trajectory takes effect [s], on the clock of the command's start.
-        since: The time of `state` [s], not later than now.
+        now: Time at which the trajectory takes effect, on the clock of the command's start [s].
+        since: Time of `state` [s], not after now.
         state: The state at which the trajectory begins; NaN accelerations are unknown.
-        held: shape (n,), positions of joints that the command leaves out.
+        held: shape (n,), positions of joints that the command omits.
 
     Returns:
         The trajectory of the controller's joints, in their order.

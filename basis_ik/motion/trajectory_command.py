@@ -14,8 +14,9 @@
 
 """Commanded joint trajectories, and the rules by which a trajectory controller refuses them.
 
-ros2_control documents the rules for its joint_trajectory_controller (Jazzy); docstrings state where
-this module is stricter. Positions are [rad] or [m], velocities per second, times [s].
+The rules are those of ros2_control's joint_trajectory_controller (Jazzy), according to its manual;
+docstrings state where this module is stricter. Positions are [rad] or [m], velocities per second,
+times [s].
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ import numpy as np
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.elements import listed
 
-# Beyond any joint's value in [rad] or [m]; larger numbers would overflow the interpolation.
+# [rad] or [m], beyond any joint's value; larger numbers would overflow the interpolation.
 LARGEST_VALUE = 1e9
 # A final velocity below this counts as zero (single precision epsilon, as upstream).
 STANDSTILL = float(np.finfo(np.float32).eps)
@@ -50,7 +51,7 @@ class ErrorCode(IntEnum):
 
 
 @dataclass(frozen=True)
-class Refusal:
+class CommandFault:
     """Why a command is refused.
 
     Attributes:
@@ -82,12 +83,12 @@ class Waypoint(NamedTuple):
 
 @dataclass(frozen=True)
 class TrajectoryCommand:
-    """A trajectory as it was commanded, not yet checked.
+    """A commanded trajectory, not yet checked.
 
     Attributes:
         joint_names: k names.
-        waypoints: In the order of their times.
-        start: Time of its start on the controller's clock [s]; None: when it takes effect.
+        waypoints: The waypoints, in the order of their times.
+        start: Time of its start on the controller's clock [s]; None: the time it takes effect.
     """
 
     joint_names: tuple[str, ...]
@@ -102,7 +103,7 @@ def refuse_trajectory(
     *,
     allow_partial_joints: bool = False,
     allow_final_velocity: bool = False,
-) -> Refusal | None:
+) -> CommandFault | None:
     """Return why a command is refused, or None.
 
     Stricter than upstream: duplicate joints, values that are not finite or beyond 1e9, and
@@ -111,7 +112,7 @@ def refuse_trajectory(
     Args:
         command: The command.
         joints: The controller's joints.
-        now: On the controller's clock [s].
+        now: Time on the controller's clock [s].
         allow_partial_joints: Whether a subset of the joints is enough.
         allow_final_velocity: Whether the last waypoint may have a velocity.
     """
@@ -119,37 +120,37 @@ def refuse_trajectory(
     if refusal is not None:
         return refusal
     if not command.waypoints:
-        return Refusal(ErrorCode.INVALID_GOAL, "the trajectory has no points")
+        return CommandFault(ErrorCode.INVALID_GOAL, "the trajectory has no points")
     for index, waypoint in enumerate(command.waypoints):
         reason = _waypoint_fault(waypoint, command.joint_names)
         if reason is not None:
-            return Refusal(ErrorCode.INVALID_GOAL, f"point {index}: {reason}")
+            return CommandFault(ErrorCode.INVALID_GOAL, f"point {index}: {reason}")
     times = [waypoint.time for waypoint in command.waypoints]
     for index in range(1, len(times)):
         if not times[index - 1] < times[index]:
-            return Refusal(
+            return CommandFault(
                 ErrorCode.INVALID_GOAL,
                 f"point {index}: time_from_start {times[index]:.9g} s is not after the "
                 f"{times[index - 1]:.9g} s of the point before",
             )
     if command.start is not None and command.start + times[-1] < now:
         ago = now - (command.start + times[-1])
-        return Refusal(ErrorCode.OLD_HEADER_TIMESTAMP, f"the trajectory ended {ago:.3f} s ago")
-    if not allow_final_velocity:
-        for name, velocity in zip(
-            command.joint_names, command.waypoints[-1].velocities, strict=False
-        ):
-            if abs(velocity) > STANDSTILL:
-                return Refusal(
-                    ErrorCode.INVALID_GOAL,
-                    f"joint '{name}' has velocity {velocity:.6g} at the last point instead of zero",
-                )
+        return CommandFault(ErrorCode.OLD_HEADER_TIMESTAMP, f"the trajectory ended {ago:.3f} s ago")
+    return None if allow_final_velocity else _refuse_final_velocity(command)
+
+
+def _refuse_final_velocity(command: TrajectoryCommand) -> CommandFault | None:
+    velocities = command.waypoints[-1].velocities
+    for name, velocity in zip(command.joint_names, velocities, strict=False):
+        if abs(velocity) > STANDSTILL:
+            text = f"joint '{name}' has velocity {velocity:.6g} at the last point instead of zero"
+            return CommandFault(ErrorCode.INVALID_GOAL, text)
     return None
 
 
 def _refuse_joints(
     names: Sequence[str], joints: Sequence[str], allow_partial: bool
-) -> Refusal | None:
+) -> CommandFault | None:
     reason = None
     counts = Counter(names)
     unknown = [name for name in counts if name not in joints]
@@ -163,7 +164,7 @@ def _refuse_joints(
         reason = f"joint {listed(duplicates)} is named more than once"
     elif missing and not allow_partial:
         reason = f"joint {listed(missing)} is missing and allow_partial_joints_goal is false"
-    return None if reason is None else Refusal(ErrorCode.INVALID_JOINTS, reason)
+    return None if reason is None else CommandFault(ErrorCode.INVALID_JOINTS, reason)
 
 
 def _waypoint_fault(waypoint: Waypoint, names: Sequence[str]) -> str | None:

@@ -12,9 +12,9 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""ros2_control's joint_trajectory_controller, simulated cycle by cycle.
+"""A simulation of ros2_control's joint_trajectory_controller, cycle by cycle.
 
-Its rules follow recordings of the real one; docs/simulated_arm.md has the comparison.
+Its rules follow recordings of the real controller; docs/simulated_arm.md compares both.
 Positions are [rad] or [m], velocities per second, times [s].
 """
 
@@ -47,7 +47,7 @@ class GoalEnd(NamedTuple):
     Attributes:
         status: The goal's final status.
         code: Error code of its result.
-        text: Error string of its result, as of the real controller.
+        text: Error string of its result, as from the real controller.
     """
 
     status: GoalStatus
@@ -80,7 +80,7 @@ class Update(NamedTuple):
         output: The commanded state: the desired one a cycle later.
         errors: shape (2, n), reference minus measured positions and velocities.
         goal_end: The end of the active goal, if it ended in this cycle.
-        violation: Which tolerance was violated; empty otherwise.
+        violation: The violated tolerance, or nothing.
     """
 
     reference: TrajectorySample
@@ -93,8 +93,9 @@ class Update(NamedTuple):
 class TrajectoryController:
     """Follows the newest trajectory, which may belong to an action goal.
 
-    Trajectory time is the sum of the periods, each multiplied by the speed scaling, so no jump of a
-    clock disturbs a motion. The clock only matters in the cycle in which a trajectory takes effect.
+    Trajectory time is the sum of the periods, each multiplied by the speed scaling, so that a jump
+    of the clock does not disturb a motion. The clock only matters in the cycle in which a
+    trajectory takes effect.
 
     Attributes:
         speed_scaling: Rate of trajectory time, from 0 to 1.
@@ -110,14 +111,14 @@ class TrajectoryController:
         period: float,
         interpolate_from_desired_state: bool = False,
     ) -> None:
-        """Hold a position, active.
+        """Start active, holding a position.
 
         Args:
             joints: The n joints, in the order of all arrays.
             continuous: shape (n,), True for continuous joints.
-            positions: shape (n,), [rad or m].
-            tolerances: In force until a goal has its own.
-            period: From one cycle to the next [s].
+            positions: Positions to hold, shape (n,) [rad or m].
+            tolerances: Tolerances until a goal has its own.
+            period: Time from one cycle to the next [s].
             interpolate_from_desired_state: Whether a trajectory with its first point ahead begins
                 at the last command instead of the measured state.
         """
@@ -148,7 +149,7 @@ class TrajectoryController:
         """Hold the last command.
 
         Args:
-            tolerances: In force until a goal has its own.
+            tolerances: Tolerances until a goal has its own.
         """
         self._active = True
         self._tolerances = tolerances
@@ -163,8 +164,8 @@ class TrajectoryController:
         """Follow a trajectory from the next cycle on; the active goal then depends on it.
 
         Args:
-            command: One that `refuse_trajectory` does not refuse. An inactive controller ignores
-                it: it has no cycles, and holds its position when it is activated.
+            command: A command that `refuse_trajectory` accepts. An inactive controller ignores it:
+                it has no cycles, and holds its position when it is activated.
         """
         self._new = command
         self._holding = False
@@ -173,8 +174,8 @@ class TrajectoryController:
         """Follow the trajectory of a goal from the next cycle on.
 
         Args:
-            command: One that `refuse_trajectory` does not refuse.
-            tolerances: In force until another goal is started or the controller is activated.
+            command: A command that `refuse_trajectory` accepts.
+            tolerances: Tolerances until another goal starts or the controller is activated.
 
         Returns:
             The end of the goal that was active.
@@ -195,7 +196,7 @@ class TrajectoryController:
         """Run one cycle.
 
         Args:
-            now: On the clock of the commands' start times [s].
+            now: Time on the clock of the commands' start times [s].
             positions: shape (n,), measured.
             velocities: shape (n,), measured.
         """
@@ -208,7 +209,7 @@ class TrajectoryController:
             self._time = now
             self._new = None
         reference = self._trajectory.sample(self._time)
-        # As upstream: a whole period ahead, however slowly trajectory time passes.
+        # As upstream: a whole period ahead, regardless of the speed scaling.
         output = self._trajectory.sample(self._time + self._period)
         errors = np.stack([reference.positions - positions, reference.velocities - velocities])
         goal_end, violation = self._check(errors[0], first, output.finished)
@@ -226,10 +227,10 @@ class TrajectoryController:
         if isinstance(new, Trajectory):
             return new
         if self._from_desired_state:
-            # As upstream: the last command is for now, but is dated to the cycle that gave it.
+            # As upstream: the last command is for now, but has the time of the cycle that gave it.
             since, state = now - self._period, self._output
         else:
-            # As upstream: no acceleration is measured, and an unknown one counts as zero.
+            # As upstream: accelerations are not measured, and count as zero.
             since = now
             state = TrajectorySample(positions, velocities, np.zeros_like(positions), False)
         return plan_trajectory(
@@ -237,10 +238,10 @@ class TrajectoryController:
         )
 
     def _check(self, errors: FloatArray, first: bool, at_end: bool) -> tuple[GoalEnd | None, str]:
-        """Return the end of the goal and the violated tolerance, if any; hold a position then."""
+        """Return the goal's end and the violated tolerance, if any; in that case hold."""
         if self._holding:
             return None, ""
-        # A trajectory that ends in its first cycle may still jump.
+        # A trajectory that ends in its first cycle may jump.
         path = exceeded(errors, self._tolerances.path, self._joints) if first or not at_end else ""
         if path:
             self._hold(self._measured)

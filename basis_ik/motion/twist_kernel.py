@@ -34,26 +34,26 @@ from basis_ik.numerics.normal_equations_kernel import (
 )
 from basis_ik.search.limb_kernel import fill_twists, place_limb
 
-DAMPING = 1e-9  # squared [m or rad]: joints that move the tip by less do not move it
+DAMPING = 1e-9  # squared [m or rad]: joints with a smaller effect on the tip are not used
 INSTANT = 1e-4  # half the interval of the finite difference [s]
-FRAME, WANTED = 0, 1  # rows of `work`
+FRAME, DESIRED = 0, 1  # rows of `work`
 
 
 class Line(NamedTuple):
-    """How the tip of a chain moves."""
+    """The motion of a chain's tip."""
 
     exact: FloatArray
     """(m + 1, 16), see `proof_kernel.place_exactly`."""
     twist: FloatArray
-    """(6,) of the tip, linear first."""
+    """(6,) twist of the tip, linear first."""
     rate: FloatArray
     """(6,) its derivative."""
     in_tip: bool
-    """Whether both are along the axes of the tip, and turn with it; else of the root."""
+    """Whether both are along the tip's axes, and turn with it; otherwise along the root's."""
 
 
 class Scratch(NamedTuple):
-    """What the kernels of this file work in."""
+    """Work arrays of this file's kernels."""
 
     axes: FloatArray
     """(m, 6)."""
@@ -81,7 +81,7 @@ def _normal_matrix(twists: FloatArray) -> Triangle:
 
 
 @helper
-def _fill_wanted(line: Line, time: float, tip: FloatArray, b: FloatArray) -> None:
+def _fill_desired(line: Line, time: float, tip: FloatArray, b: FloatArray) -> None:
     """Write twist + time rate (6,) along the root's axes."""
     twist, rate, in_tip = line.twist, line.rate, line.in_tip
     for half in (0, 3):
@@ -97,25 +97,25 @@ def _fill_wanted(line: Line, time: float, tip: FloatArray, b: FloatArray) -> Non
 
 @helper
 def _speeds(line: Line, time: float, scratch: Scratch, q: FloatArray, speeds: FloatArray) -> float:
-    """Write the least joint velocities (n,) at q for a twist; return the lost part of the twist."""
+    """Write the least joint velocities (n,) at q for a twist; return the twist's lost fraction."""
     axes, twists, work = scratch
-    tip, b = work[FRAME].reshape((3, 4)), work[WANTED]
+    tip, b = work[FRAME].reshape((3, 4)), work[DESIRED]
     place_limb(line.exact, q, axes, tip)
     fill_twists(line.exact, axes, tip, twists)
-    _fill_wanted(line, time, tip, b)
+    _fill_desired(line, time, tip, b)
     wanted_twist = (b[0], b[1], b[2], b[3], b[4], b[5])
     x0, x1, x2, x3, x4, x5 = solve_symmetric_6(_normal_matrix(twists), wanted_twist)
     for k in range(q.shape[0]):
         speeds[k] = twists[k, 0] * x0 + twists[k, 1] * x1 + twists[k, 2] * x2
         speeds[k] += twists[k, 3] * x3 + twists[k, 4] * x4 + twists[k, 5] * x5
-    wanted, lost = 0.0, 0.0
+    desired, lost = 0.0, 0.0
     for r in range(6):
         made = 0.0
         for k in range(q.shape[0]):
             made += twists[k, r] * speeds[k]
-        wanted += b[r] * b[r]
+        desired += b[r] * b[r]
         lost += (b[r] - made) ** 2
-    return sqrt(lost / wanted) if wanted > 0.0 else 0.0
+    return sqrt(lost / desired) if desired > 0.0 else 0.0
 
 
 @jit
@@ -125,8 +125,8 @@ def states_on_line(
 ) -> float:  # fmt: skip
     """Write velocities and accelerations of joints whose tip moves with a twist.
 
-    The velocities are the least of those that come nearest to the twist. The accelerations are the
-    velocities' derivative along the motion, by central differences: exact up to INSTANT squared.
+    The velocities are the least-norm least-squares solution for the twist. The accelerations are
+    their derivative along the motion, by central differences: exact up to INSTANT squared.
 
     Args:
         line: The fields of a `Line`.
@@ -135,7 +135,7 @@ def states_on_line(
         states: (n, 3) positions, input; velocities and accelerations, output.
 
     Returns:
-        The part of the twist that no joint velocities achieve, in [0, 1].
+        The fraction of the twist that no joint velocities achieve, in [0, 1].
     """
     motion, memory = Line(*line), Scratch(*scratch)
     q, speeds, lost = moves[0], moves[1], 0.0

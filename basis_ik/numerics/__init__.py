@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What compiles kernels, and the small linear algebra that all of them share."""
+"""The compiler of kernels, and the small linear algebra that they share."""
 
 from basis_ik.dependencies import check_dependencies
 

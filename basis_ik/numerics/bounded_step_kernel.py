@@ -12,12 +12,12 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""One step of variables between bounds: some equations hold, others are met as well as may be.
+"""One step of variables between bounds that keeps equations and meets rows as well as possible.
 
     minimise ‖C s − e‖² + damping ‖s‖²  subject to  A s = b,  low ≤ s ≤ high
 
-By a primal active set (Nocedal and Wright 2006, section 16.5): a variable that would leave its
-bounds is held there, and one that its bound keeps from a better step is let go again.
+The method is a primal active set (Nocedal and Wright 2006, section 16.5). A variable that would
+leave its bounds is held there. It is let go again where that makes the step better.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Rows(NamedTuple):
 
 
 class Span(NamedTuple):
-    """What the equations say of a step: rows[pivots] = lower[pivots] @ basis, of rank r."""
+    """The factors of the equations: rows[pivots] = lower[pivots] @ basis, of rank r."""
 
     basis: FloatArray
     """(n, n), of which r rows are an orthonormal basis."""
@@ -64,7 +64,7 @@ class Span(NamedTuple):
 
 
 class Gram(NamedTuple):
-    """What the rows say of a step beside the equations."""
+    """The part of the rows that the equations leave open."""
 
     across: FloatArray
     """(c, n) the rows without what the equations settle."""
@@ -85,16 +85,16 @@ class Active(NamedTuple):
 
 @helper
 def moved_inside(here: float, there: float, lower: float, upper: float) -> float:
-    """Return where a variable gets that is to move from here to there; a NaN moves nothing.
+    """Return `there` brought between the bounds, or `here` if it is NaN.
 
-    The minimum and maximum alone would make a NaN the lower bound: a command like any other.
+    Minimum and maximum alone would turn a NaN into the lower bound, a command like any other.
     """
     return min(upper, max(lower, there)) if there == there else here
 
 
 @helper
 def _leave_out_held(equations: Rows, step: FloatArray, held: IntArray, span: Span) -> float:
-    """Write what the equations leave to variables that are not held.
+    """Write the equations without the variables that are held.
 
     Returns:
         The square of the longest row of it.
@@ -161,7 +161,7 @@ def _approach(
     wanted: Rows, damping: float, step: FloatArray, held: IntArray, basis: FloatArray, rank: int,
     gram: Gram,
 ) -> None:  # fmt: skip
-    """Add to a step what brings the rows to their right-hand sides without leaving the equations.
+    """Move a step so that it meets the rows as well as possible and keeps the equations.
 
     Args:
         wanted: The rows.
@@ -202,7 +202,7 @@ def _most_hindered(
     equations: FloatArray, rows: FloatArray, z: FloatArray, step: FloatArray, active: Active,
     span: Span, rank: int,
 ) -> int:  # fmt: skip
-    """Return the held variable that would better the step most if it were let go, or -1."""
+    """Return the held variable that would improve the step most if it were let go, or -1."""
     (held, freed), (basis, lower, pivots, _, _) = active, span
     n, c = held.shape[0], rows.shape[0]
     pulls, multipliers, largest = np.empty(n), np.empty(n), 0.0
@@ -258,9 +258,9 @@ def _shortest(
 def _advance(
     low: FloatArray, high: FloatArray, wish: FloatArray, held: IntArray, step: FloatArray
 ) -> bool:
-    """Go from a step towards the one wished for, up to the first bound, and hold that variable.
+    """Go from a step towards a better one up to the first bound, and hold that variable.
 
-    One at a time: two that stop together may say the same, given the equations.
+    Only one variable at a time is held: with the equations, two bounds may depend on each other.
 
     Returns:
         Whether a bound was in the way.
@@ -290,8 +290,8 @@ def bounded_step(
 ) -> None:  # fmt: skip
     """Write the best step (n,) between the bounds.
 
-    Where b is 0 it is the minimum. Another b is met by a short step first; if bounds leave that
-    impossible, or it is not found, the step is the best of those that miss b by as much.
+    For b = 0 it is the minimum. Another b is met by a short step first. If the bounds make that
+    impossible, or no such step is found, the result is the best step that misses b by as much.
 
     Args:
         equations: A (a, n) and b (a,); they may depend on one another.

@@ -12,13 +12,13 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Numba's compiler, spared the work that our kernels have no use for.
+"""numba's compiler, without the work that kernels do not need.
 
-Numba optimises a function and turns it into machine code for itself, and again, with all that it
-calls, in everything that calls it; and it works out anew for each `a * b` which of some dozen
-meanings of `*` fits two floats. Of these kernels both are done once; what their text is translated
-to is in `lowering`, and passes that would change nothing are left out. All of it leans on what
-numba does not document: `jit` says which versions of numba it is for.
+numba optimises a function and generates machine code for it, and again, with all its callees, in
+every caller. It also resolves anew, for each `a * b`, which of some dozen meanings of `*` applies
+to two floats. For kernels both are done once. `lowering` has the translation of their operations,
+and passes that change nothing are left out. All of this depends on undocumented parts of numba;
+`jit` states the versions that it is for.
 """
 
 from __future__ import annotations
@@ -44,31 +44,31 @@ from numba.core.typing import signature
 
 from basis_ik.numerics.lowering import KernelLower, owns_memory
 
-# Passes for closures, overloads to be inlined, generators, `with`, `raise` and parallel loops, of
-# which kernels have none; and one that writes the types beside the source, to be looked at.
+# Passes for closures, inlined overloads, generators, `with`, `raise` and parallel loops, which
+# kernels do not have; and a pass that annotates the source with types.
 UNUSED_PASSES = (
     "AnnotateTypes", "DumpParforDiagnostics", "FindLiterallyCalls", "IRProcessing",
     "InlineClosureLikes", "InlineInlinables", "InlineOverloads",
     "LiteralPropagationSubPipelinePass", "LiteralUnroll", "MakeFunctionToJitFunction",
     "NoPythonSupportedFeatureValidation", "RewriteDynamicRaises", "WithLifting",
 )  # fmt: skip
-# New objects after which garbage is looked for: a compiler makes millions that it keeps. A look at
-# so many takes some 20 ms, in which no other thread runs.
+# Threshold of the garbage collector in new objects: a compiler makes millions that it keeps. One
+# collection takes some 20 ms in which no other thread runs.
 GARBAGE = 50_000
 
 
 # Numba's own tables -----------------------------------------------------------------------------
 
 
-_spared: list[Any] = []
+_active: list[Any] = []
 
 
 @contextmanager
-def spared() -> Iterator[None]:
-    """Spare numba what it need do once only, while a kernel and all that it calls is compiled."""
+def shortcuts() -> Iterator[None]:
+    """Replace repeated work of numba while a kernel and all its callees are compiled."""
     with global_compiler_lock, ExitStack() as stack:
-        if not _spared:
-            stack.callback(_spared.clear)
+        if not _active:
+            stack.callback(_active.clear)
             thresholds = gc.get_threshold()
             stack.callback(gc.set_threshold, *thresholds)
             gc.set_threshold(GARBAGE, *thresholds[1:])
@@ -82,25 +82,25 @@ def spared() -> Iterator[None]:
                 if before is not None:
                     stack.callback(setattr, owner, name, before)
                     setattr(owner, name, replace(before))
-            _spared.append(stack)
+            _active.append(stack)
         yield
 
 
-def _without_llvm(tell: Callable[..., None]) -> Callable[..., None]:
-    """Return how to tell of events, but not of each call of LLVM, of which there are thousands."""
+def _without_llvm(report: Callable[..., None]) -> Callable[..., None]:
+    """Return a function that reports events, except the thousands of LLVM calls."""
 
-    def tell_others(kind: str, *arguments: Any, **keywords: Any) -> None:
+    def report_others(kind: str, *arguments: Any, **keywords: Any) -> None:
         if kind != "numba:llvm_lock":
-            tell(kind, *arguments, **keywords)
+            report(kind, *arguments, **keywords)
 
-    return tell_others
+    return report_others
 
 
 _registries: list[Any] = []
 
 
 def _loaded_once(load: Callable[[Any], None]) -> Callable[[Any], None]:
-    """Return how to install what is new in numba's registries, their modules imported once."""
+    """Return a function that installs numba's registries again without importing their modules."""
 
     def load_again(self: Any) -> None:
         if not _registries:
@@ -127,9 +127,9 @@ _resolve_call_type = BaseFunction.get_call_type
 
 
 def _remembered_call_type(self: Any, context: Any, args: Any, kws: Any) -> Any:
-    """Return the signature of a call of one of numba's own functions; see numba."""
+    """Return the signature of a call of one of numba's own functions, from a cache."""
     if self.typing_key is operator.getitem and isinstance(args[0], BaseTuple):
-        # Numba would compile a function for it. See `KernelLower` for what is made of it.
+        # numba would compile a function for it; `KernelLower` needs none.
         where = args[1].literal_value if isinstance(args[1], types.IntegerLiteral) else None
         kind = None if where is None else args[0].types[where]
         if isinstance(kind, (types.Number, types.Boolean)):
@@ -146,13 +146,13 @@ def _remembered_call_type(self: Any, context: Any, args: Any, kws: Any) -> Any:
 
 
 class KernelCompiler(Compiler):  # type: ignore[misc]
-    """Compiles a kernel; without entries from outside, it is for other kernels alone."""
+    """Compiles a kernel; without an entry from Python, the kernel is for other kernels only."""
 
     def compile_extra(self, func: Callable[..., Any]) -> Any:
-        """Compile a function; see numba.
+        """Compile a function; overrides numba's method.
 
-        At first with one type and one place for all that is ever assigned to a variable. Where that
-        cannot be, with a variable for each assignment, as numba has it (SSA).
+        The first attempt gives each variable one type and one place. If that is impossible, the
+        second one has a variable per assignment, as in numba (SSA).
         """
         state, flags = self.state, self.state.flags
         if not flags.enable_ssa:
@@ -161,15 +161,15 @@ class KernelCompiler(Compiler):  # type: ignore[misc]
         flags.enable_ssa = False
         try:
             return super().compile_extra(func)
-        except Exception:  # numba's for the types; LLVM's for a value used where it may not be set
+        except Exception:  # from numba: types; from LLVM: unset values
             again = KernelCompiler(*given, flags, state.locals)
             flags.enable_ssa = True
             return super(KernelCompiler, again).compile_extra(func)
 
     def define_pipelines(self) -> list[Any]:
-        """Return the passes; see numba, also for what `state` holds."""
+        """Return the passes; overrides numba's method."""
         state = self.state
-        # LLVM works it out by a module that is parsed each time, here for each variable.
+        # LLVM parses a module for each call, and there is one for each variable.
         state.targetctx.get_abi_sizeof = cache(state.targetctx.get_abi_sizeof)
         library = _HelperLibrary if state.flags.no_cpython_wrapper else _KernelLibrary
         state.library = library(state.targetctx.codegen(), state.func_id.func_qualname)
@@ -180,7 +180,7 @@ class KernelCompiler(Compiler):  # type: ignore[misc]
         for pipeline in pipelines:
             kept = [each for each in pipeline.passes if each[0].__name__ not in unused]
             pipeline.passes[:] = [(replaced.get(each, each), name) for each, name in kept]
-            pipeline._ENFORCING = False  # it would look the kernel through after each pass
+            pipeline._ENFORCING = False  # it would check the kernel after each pass
             pipeline.finalize()
         return pipelines
 
@@ -196,7 +196,7 @@ class _KernelLowering(NativeLowering):  # type: ignore[misc]
 
 @register_pass(mutates_CFG=False, analysis_only=True)
 class _Legalization(IRLegalization):  # type: ignore[misc]
-    """Notes where each variable is last used, if anything depends on it."""
+    """Finds the last use of each variable, if anything depends on it."""
 
     _name = "kernel_legalization"
 
@@ -207,16 +207,16 @@ class _Legalization(IRLegalization):  # type: ignore[misc]
         return True
 
 
-# What comes of it -------------------------------------------------------------------------------
+# The libraries ----------------------------------------------------------------------------------
 
 
 def _optimize(codegen: Any, module: Any, level: int, function: Any = None) -> None:
-    """Run LLVM's passes over a module, or over one function of it.
+    """Run LLVM's passes over a module or one of its functions.
 
-    Loops are neither unrolled nor vectorised: ours have three turns, or as many as joints, and what
-    that adds to the code takes longer to compile than it ever saves.
+    Loops are neither unrolled nor vectorised. They have three iterations, or as many as joints, and
+    the additional code takes longer to compile than it saves.
     """
-    if hasattr(codegen, "_pass_manager_builder"):  # LLVM's older pass managers, numba up to 0.61
+    if hasattr(codegen, "_pass_manager_builder"):  # LLVM's old pass managers, numba up to 0.61
         options = {"opt": level, "loop_vectorize": False, "slp_vectorize": False}
         with codegen._pass_manager_builder(**options) as builder:
             builder.disable_unroll_loops = True
@@ -240,7 +240,7 @@ def _optimize(codegen: Any, module: Any, level: int, function: Any = None) -> No
 
 
 class _KernelLibrary(JITCodeLibrary):  # type: ignore[misc]
-    """What Python calls: optimised once, with all that it calls in it."""
+    """A kernel that Python calls: optimised once, with all its callees inside."""
 
     _final_module: Any
 
@@ -252,7 +252,7 @@ class _KernelLibrary(JITCodeLibrary):  # type: ignore[misc]
 
 
 class _HelperLibrary(JITCodeLibrary):  # type: ignore[misc]
-    """What becomes part of each kernel that calls it, and is optimised and machine code there."""
+    """A helper: it becomes part of each kernel that calls it, and is optimised there."""
 
     _final_module: Any
     _shared_module: Any
@@ -267,16 +267,16 @@ class _HelperLibrary(JITCodeLibrary):  # type: ignore[misc]
         pass
 
     def _finalize_final_module(self) -> None:
-        whole = self._final_module
-        for function in whole.functions:
+        module = self._final_module
+        for function in module.functions:
             if not function.is_declaration and function.linkage == llvm.Linkage.external:
-                function.linkage = "linkonce_odr"  # as numba does with what is linked often
-        self._shared_module = whole
-        # The machine code consists of what numba writes to: pointers to the functions' globals.
+                function.linkage = "linkonce_odr"  # numba's linkage for repeated code
+        self._shared_module = module
+        # Machine code remains only for what numba writes to: pointers to the functions' globals.
         text = str(self._codegen._create_empty_module(self.name))
-        for variable in whole.global_variables:
+        for variable in module.global_variables:
             if "NumbaEnv" in variable.name and not variable.is_declaration:
                 text += f'\n@"{variable.name}" = common global i64 0'
         self._final_module = llvm.parse_assembly(text)
-        self._final_module.name = whole.name
+        self._final_module.name = module.name
         super()._finalize_final_module()

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The one place where kernels meet the compiler."""
+"""The decorators that compile kernels, and the cache of their machine code."""
 
 from __future__ import annotations
 
@@ -34,35 +34,34 @@ import numba
 from numba.core import event
 from numba.core.dispatcher import Dispatcher
 
-# The versions of numba whose insides `compiler` was tried with; others compile all by themselves.
+# Versions of numba with which `compiler` was tested; other versions use numba's own compiler.
 OLDEST_TRIED, NEWEST_TRIED = (0, 58), (0, 68)
 TRIED: bool = OLDEST_TRIED <= numba.version_info.short <= NEWEST_TRIED
 if TRIED:
-    from basis_ik.numerics.compiler import KernelCompiler, spared
+    from basis_ik.numerics.compiler import KernelCompiler, shortcuts
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-KEPT_FOR = 30 * 24 * 3600.0  # s that machine code of other text is kept after its last use
+KEPT_FOR = 30 * 24 * 3600.0  # [s] that machine code of other sources is kept after its last use
 OURS = re.compile(r"basis_ik-[0-9a-f]{16}")
 
 _kernels: list[Dispatcher] = []
 
 
 def jit(function: F) -> F:
-    """Compile `function` on first use, without the GIL, and keep the machine code on disk.
+    """Compile a function on first use, without the GIL, and keep the machine code on disk.
 
-    No fastmath: a NaN must stay visible, and what is compiled into what must not show in the last
-    bits of a result. (Contracting a*b + c would make a descent a fifth faster, and a solve end on
-    other bits when another kernel calls it.) Division by zero gives inf or nan as numpy does, not
-    an exception. Where no cache directory can be written the kernel still compiles, once per
-    process.
+    There is no fastmath: a NaN must stay visible, and the last bits of a result must not depend on
+    what is compiled into what. (Contracting a*b + c would make a descent a fifth faster, but the
+    bits would differ between callers.) Division by zero gives inf or nan as in numpy, not an
+    exception. If no cache directory is writable, the kernel is compiled once per process.
 
-    numba takes some milliseconds for each operation, loop and array that it compiles, and twenty
-    for each function and each further combination of argument types. Kernels are therefore written
-    with one type for each argument: a constant in a call is a type of its own to numba, and so is
-    a slice with strides. A variable keeps one type, or the kernel is compiled twice, and is set on
-    every way to where it is used. Assignments of whole slices, and most of numpy's functions, bring
-    in a second's worth of numba's own library.
+    numba takes some milliseconds for each operation, loop and array, and twenty for each function
+    and each further combination of argument types. Therefore each argument of a kernel has one
+    type: a constant in a call is a type of its own, and so is a slice with strides. A variable
+    keeps one type, or the kernel is compiled twice, and is assigned on all paths to its use.
+    Assignments of whole slices, and most functions of numpy, compile a second's worth of numba's
+    own library.
 
     Args:
         function: A function of arrays, floats and integers.
@@ -74,27 +73,27 @@ def jit(function: F) -> F:
 
 
 def helper(function: F) -> F:
-    """Compile like `jit` what only kernels call: without the entry through which Python would.
+    """Compile like `jit`, for functions that only kernels call: without an entry from Python.
 
-    That entry, which takes every array apart, costs most of a small function's compilation. And
-    it has no machine code but that of its callers, see `compiler`.
+    The entry unpacks each array and takes most of a small function's compilation. A helper has no
+    machine code of its own, only in its callers; see `compiler`.
     """
     return _compiled(function, no_cpython_wrapper=True)
 
 
 def inlined(function: F) -> F:
-    """Compile like `helper`, and always into its callers: a piece of an inner loop.
+    """Compile like `helper`, and inline into all callers: for parts of an inner loop.
 
-    What is a function for its readers alone then costs no call; of a descent, 3 % of its time.
+    The calls would take 3 % of a descent.
     """
     return _compiled(function, no_cpython_wrapper=True, forceinline=True)
 
 
 def _compiled(function: F, *, no_cpython_wrapper: bool, forceinline: bool = False) -> F:
-    # Installed by symbolic links the package has two paths, and numba keeps a cache for each.
+    # A package installed by symbolic links has two paths, and numba would keep two caches.
     code = function.__code__
     function.__code__ = code.replace(co_filename=os.path.realpath(code.co_filename))
-    # No rewrites: they look for expressions of whole arrays, of which kernels have none.
+    # No rewrites: they are for expressions of whole arrays, which kernels do not have.
     options: dict[str, Any] = {
         "nogil": True, "error_model": "numpy", "no_rewrites": True,
         "no_cfunc_wrapper": True, "no_cpython_wrapper": no_cpython_wrapper,
@@ -122,34 +121,34 @@ def _compiled(function: F, *, no_cpython_wrapper: bool, forceinline: bool = Fals
 
 
 def _compile(kernel: Dispatcher, compile_: Callable[..., Any], signature: Any) -> Any:
-    """Compile a kernel for some types of arguments, once."""
+    """Compile a kernel for a signature, once."""
     if isinstance(signature, tuple) and signature in kernel.overloads:
         return kernel.overloads[signature].entry_point
-    with spared() if TRIED else nullcontext():
-        return with_room(compile_, signature)
+    with shortcuts() if TRIED else nullcontext():
+        return with_large_frame(compile_, signature)
 
 
-def with_room(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a function with room for the frames of all that it calls.
+def with_large_frame(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function with memory for the frames of all functions below it.
 
-    Since Python 3.11 the frames of Python functions lie in chunks of 16 kB. A loop that calls
-    across the end of one has the next chunk mapped and unmapped in every turn, and the compiler,
-    which is deep and made of loops, spent a fifth of its time so. This function claims a frame of
-    half of a chunk of 8 MB; the other half is for what it calls.
+    Since Python 3.11, frames of Python functions are in chunks of 16 kB. A loop that calls across
+    the end of a chunk maps and unmaps the next one in every iteration, which took a fifth of the
+    compiler's time. This function claims a frame of half of a chunk of 8 MB; the other half is for
+    the callees.
     """
     return function(*arguments)
 
 
-with_room.__code__ = with_room.__code__.replace(co_stacksize=1 << 19)
+with_large_frame.__code__ = with_large_frame.__code__.replace(co_stacksize=1 << 19)
 
 
 def count_ready() -> tuple[int, int]:
-    """Count the kernels that are compiled, or part of one that is, and all that are imported."""
+    """Return the number of kernels that are compiled, alone or in a caller, and of all imported."""
     return len(ready_kernels()), len(_kernels)
 
 
 def ready_kernels() -> set[str]:
-    """Return the names of the kernels that are compiled, or part of one that is."""
+    """Return the names of the kernels that are compiled, alone or in a caller."""
     open_, ready = [kernel for kernel in _kernels if kernel.overloads], set()
     while open_:
         kernel = open_.pop()
@@ -161,13 +160,13 @@ def ready_kernels() -> set[str]:
 
 @cache
 def _callees(kernel: Dispatcher) -> list[Dispatcher]:
-    """Return the kernels that a kernel may call; what calls it has no need of them any more."""
+    """Return the kernels that a kernel may call; they need not be compiled once it is."""
     function = kernel.py_func
     found = (function.__globals__.get(name) for name in function.__code__.co_names)
     return [each for each in found if isinstance(each, Dispatcher)]
 
 
-# What is compiled -------------------------------------------------------------------------------
+# The announcement -----------------------------------------------------------------------------
 
 
 def _announce_on_terminal() -> None:
@@ -176,7 +175,7 @@ def _announce_on_terminal() -> None:
 
 
 class _FirstCompilation(event.Listener):  # type: ignore[misc]
-    """Tells once in a process that a kernel is really compiled, and not fetched from the cache."""
+    """Announces once per process that a kernel is compiled and not loaded from the cache."""
 
     announce: Callable[[], None] = staticmethod(_announce_on_terminal)
     happened = False
@@ -197,15 +196,15 @@ event.register("numba:compile", _first_compilation)
 
 
 def when_compiling(announce: Callable[[], None]) -> None:
-    """Say who is told, instead of the terminal, when a kernel is really compiled.
+    """Set the function that is called, instead of a print, when a kernel is compiled.
 
     Args:
-        announce: Is called once at most in a process, in the thread that compiles.
+        announce: Called at most once in a process, in the thread that compiles.
     """
     _first_compilation.announce = announce
 
 
-# Where it is kept -------------------------------------------------------------------------------
+# The cache --------------------------------------------------------------------------------------
 
 
 def _root() -> Path:
@@ -213,10 +212,10 @@ def _root() -> Path:
 
 
 def _load(files: Any, load: Callable[[Any, Any], Any], signature: Any, context: Any) -> Any:
-    """Fetch a kernel from the cache; what is corrupt there counts as missing.
+    """Load a kernel from the cache; corrupt files count as missing.
 
-    A machine that lost its power leaves files that are empty or cut off, and numba raises whatever
-    unpickling them does. The index is emptied, for numba reads it again before it saves.
+    A power failure leaves files empty or cut off, and numba passes on whatever unpickling raises.
+    The index is emptied, because numba reads it again before it saves.
     """
     try:
         return load(signature, context)
@@ -228,10 +227,10 @@ def _load(files: Any, load: Callable[[Any, Any], Any], signature: Any, context: 
 
 
 def _save_alone(save: Callable[[Any, Any], None], signature: Any, result: Any) -> None:
-    """Write into the cache while no other process does; where that fails, do without.
+    """Save into the cache while no other process does; continue without it if that fails.
 
-    Numba numbers a kernel's files by what its index holds: two processes that add to the index at
-    once would give the same number to the machine code of different types of arguments.
+    numba numbers a kernel's files by the content of its index. Two processes that add to the index
+    at once would give one number to the machine code of two signatures.
     """
     directory = Path(_cache_directory())
     try:
@@ -245,18 +244,18 @@ def _save_alone(save: Callable[[Any, Any], None], signature: Any, result: Any) -
 
 @cache
 def _warn(what: str) -> None:
-    """Say what is wrong with the cache: once, not of each kernel."""
+    """Warn of a fault of the cache, once and not for each kernel."""
     text = f"the kernel cache in {_cache_directory()} {what}: start-up will be slow"
     warnings.warn(text, stacklevel=1)
 
 
 @cache
 def _cache_directory() -> str:
-    """Return a directory that belongs to the kernels' present text.
+    """Return the directory for the present sources of the kernels.
 
-    Numba drops what it cached of a function when that function's own file changes, not when one
-    that it calls does: the machine code of the old callee would live on inside. Processor and
-    versions of numba and Python it does tell apart; not the settings that are added here.
+    numba discards a function's machine code when its own file changes, but not when a function that
+    it calls does: the old callee would live on inside. numba separates processors and versions of
+    numba and Python itself, but not the settings that are added here.
     """
     digest = hashlib.sha256(f"{numba.config.BOUNDSCHECK} {numba.config.OPT} ".encode())
     here = Path(__file__).parent
@@ -266,22 +265,22 @@ def _cache_directory() -> str:
 
 
 def remove_old_caches() -> None:
-    """Remove the machine code of kernels of other text that nobody has used for a month.
+    """Remove the machine code of other sources that nobody has used for a month.
 
-    A process that compiles says with its directory's time that it is in use; nothing but
-    directories that `_cache_directory` has named is looked at.
+    A process that compiles marks its directory as used by its time. Only directories named by
+    `_cache_directory` are considered.
     """
     mine = Path(_cache_directory())
     try:
         mine.mkdir(parents=True, exist_ok=True)
         os.utime(mine)
         others = [path for path in mine.parent.iterdir() if OURS.fullmatch(path.name)]
-    except OSError:  # the place cannot be written: there is nothing of ours
+    except OSError:  # not writable, so nothing of ours is there
         return
     for path in others:
         try:
             unused = time.time() - path.stat().st_mtime
-        except OSError:  # somebody else has just removed it
+        except OSError:  # another process has just removed it
             continue
         if unused > KEPT_FOR:
-            shutil.rmtree(path, ignore_errors=True)  # which refuses symbolic links
+            shutil.rmtree(path, ignore_errors=True)  # refuses symbolic links

@@ -12,12 +12,12 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Numba's translation to LLVM, with the few lines that a kernel's common operations need.
+"""Numba's translation to LLVM, with short code for the common operations of kernels.
 
-Numba keeps each variable in memory, each array as a structure there that it takes apart anew for
-each element, counts references to arrays that the caller holds anyway, and looks each `+` up in its
-tables. LLVM takes all that out again, at a cost. Here floats, integers, elements and parts of
-arrays in C order are translated directly, to what LLVM leaves of numba's; all else numba does.
+Numba keeps each variable in memory, takes each array apart anew for each element, counts references
+to arrays that the caller holds anyway, and looks up each `+` in its tables. LLVM removes all of
+this again, at a cost. Here floats, integers, elements and parts of arrays in C order are translated
+directly to the code that LLVM would leave. Numba translates everything else.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ _INDEX = llvm.IntType(64)
 def owns_memory(
     return_type: Any, calltypes: dict[Any, Any], typemap: dict[str, Any], data_models: Any
 ) -> bool:
-    """Return whether a kernel allocates arrays, or hands arrays on to its caller.
+    """Return whether a kernel allocates arrays, or returns arrays to its caller.
 
-    All others use what the caller holds, also in named tuples, and need not count who does.
+    All others use arrays that the caller holds, also in named tuples, and count no references.
     """
     made = [return_type]
     for inst, signature in calltypes.items():

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The symmetric systems of damped least-squares steps: of six rows without an array, and of any."""
+"""Symmetric systems of damped least-squares steps: of six rows without arrays, and of any size."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Triangle = tuple[
 
 @inlined
 def diagonal_6(d: float) -> Triangle:
-    """Return a matrix with the same number throughout its diagonal, and zeros."""
+    """Return a multiple of the identity matrix."""
     return (
         d,
         0.0, d,

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Trigonometric polynomials of twelve harmonics: values, turning points, zeros."""
+"""Trigonometric polynomials of degree twelve: values, extrema, roots."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper
 
 HARMONICS = 12
-# Rows of a series (3, 16): the coefficients of cos kθ and sin kθ, and their length.
+# Rows of a series (3, 16): the coefficients of cos kθ and sin kθ, and their amplitude.
 EVEN, ODD, SIZE_OF = range(3)
 TERMS = 10  # of a Taylor series
-NARROW = 1e-6  # [rad] half of an interval in which a series changes by less than rounding does
+NARROW = 1e-6  # [rad] half width of an interval within which a series changes by rounding only
 
 
 @helper
 def series_at(series: FloatArray, angle: float) -> tuple[float, float, float]:
-    """Return the value of a series and of its first two derivatives."""
+    """Return the value of a series and of its first two derivatives at an angle [rad]."""
     turn_c, turn_s, c, s = cos(angle), sin(angle), 1.0, 0.0
     value, slope, bend = 0.0, 0.0, 0.0
     for k in range(HARMONICS + 1):
@@ -46,9 +46,9 @@ def series_at(series: FloatArray, angle: float) -> tuple[float, float, float]:
 
 @helper
 def root_of_series(series: FloatArray, low: float, high: float, derivative: int) -> float:
-    """Return where a series, or its derivative, changes its sign between two angles.
+    """Return the root of a series, or of its derivative, between two angles [rad].
 
-    By Newton's steps and, where these go astray, by halving.
+    By Newton's method, safeguarded by bisection.
     """
     at_high = series_at(series, high)
     rises, x = (at_high[1] if derivative == 1 else at_high[0]) > 0.0, 0.5 * (low + high)
@@ -71,7 +71,7 @@ def root_of_series(series: FloatArray, low: float, high: float, derivative: int)
 
 @helper
 def expand_slope(series: FloatArray, angle: float, terms: FloatArray) -> None:
-    """Write the first terms (10,) of the Taylor series of a series' slope: of x⁰, x¹ and so on."""
+    """Write the Taylor coefficients (10,) of a series' derivative at an angle [rad]."""
     turn_c, turn_s, c, s = cos(angle), sin(angle), 1.0, 0.0
     for j in range(TERMS):
         terms[j] = 0.0
@@ -87,7 +87,7 @@ def expand_slope(series: FloatArray, angle: float, terms: FloatArray) -> None:
 
 @helper
 def remainder_of(series: FloatArray) -> float:
-    """Return what, times x¹⁰, bounds what the terms of `expand_slope` leave out."""
+    """Return the factor of |x|¹⁰ that bounds the remainder of `expand_slope`."""
     rest = 0.0
     for k in range(HARMONICS + 1):
         part = k * series[SIZE_OF, k]
@@ -99,7 +99,7 @@ def remainder_of(series: FloatArray) -> float:
 
 @helper
 def may_turn_twice(terms: FloatArray, rest: float, half: float) -> bool:
-    """Tell whether a slope could have two zeros within `half` of where it was expanded."""
+    """Return whether a derivative could have two roots within `half` of the expansion [rad]."""
     value, steepness, power = rest * half**TERMS, rest * TERMS * half ** (TERMS - 1), 1.0
     for j in range(1, TERMS):
         if j > 1:
@@ -111,15 +111,13 @@ def may_turn_twice(terms: FloatArray, rest: float, half: float) -> bool:
 
 @helper
 def series_turning_points(series: FloatArray, points: FloatArray) -> int:
-    """Write the angles at which a series turns round, in rising order, and the first once more.
+    """Write the angles of a series' extrema in increasing order, and the first once more [rad].
 
-    Of a series there are 24 at most, and of rounding there may be more.
-
-    Expanded in the middle of an interval, the slope has no zero there, or one at most; else the
-    interval is halved.
+    There are at most 24; rounding may add more. On each interval the derivative is expanded about
+    the middle. If it may have two roots there, the interval is halved.
 
     Returns:
-        How many; 0 where `points` has no room for them.
+        Number of extrema; 0 if `points` is too short for them.
     """
     terms, rest = np.empty(TERMS), remainder_of(series)
     low, half, number = 0.0, 0.5 * pi / HARMONICS, 0

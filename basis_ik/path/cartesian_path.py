@@ -131,17 +131,17 @@ def follow(
 ) -> PathSolution:
     """Follow poses one after the other, without jumps.
 
-    First each is solved from the one before by the nearest solution. Where that does not lead to
-    the end, other ways are searched for: from the other solutions of the first pose, and by
-    branching off on the way (`basis_ik.path.ladder`): joints to spare go aside along their
-    self-motion. The answer is what gets farthest; of ways that get as far, the one that begins
-    nearest to the seed.
+    First each pose is solved from the one before by the nearest solution. If that does not lead to
+    the end, other ways are searched for (`basis_ik.path.ladder`): from the other solutions of the
+    first pose, and by branching off on the way, where joints to spare go aside along their
+    self-motion. The result is the way that gets farthest. Of ways that get as far, it is the one
+    that begins nearest to the seed.
 
-    Whether neighbouring rows keep the bound on the move, and each reaches its pose, is certain.
-    That no other way gets farther is not: an arm without joints to spare has few solutions of a
-    pose, all of which are found as a rule; of a redundant arm's continuum at most 128 ways are
-    followed side by side. The search is bounded by a number of descents, and the same arguments
-    give the same bits.
+    It is certain that neighbouring rows keep the bound on the move and that each reaches its pose.
+    It is not certain that no other way gets farther. An arm without joints to spare has few
+    solutions of a pose, and as a rule all of them are found. Of a redundant arm's continuum at most
+    128 ways are followed side by side. The search is bounded by a number of descents, and the same
+    arguments give the same bits.
 
     Args:
         chain: What to move.
@@ -167,7 +167,7 @@ def follow(
         )  # fmt: skip
 
     def go_on(rows: list[FloatArray]) -> Reason:
-        """Take the nearest solutions as far as they lead, and say what ends that."""
+        """Append the nearest solutions as far as they lead; return the reason that ends them."""
         for pose in targets[len(rows) :]:
             start, bound = (rows[-1], max_move) if rows else (here, None)
             solution = reach(pose, start, bound, RESTARTS)
@@ -191,7 +191,7 @@ def follow(
 
 
 def _count_poses(way: tuple[float, float], turning: tuple[float, float]) -> int:
-    """Return into how many steps a way [m] and a turn [rad] are divided, each with its largest."""
+    """Return the number of steps for a way [m] and a turn [rad], each with its largest step."""
     for name, (size, each) in (("step", way), ("turn", turning)):
         if not size / each <= MOST_POSES:
             least = f"at least {size / MOST_POSES:.3g}: there would be too many poses"

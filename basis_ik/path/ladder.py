@@ -14,9 +14,10 @@
 
 """The search for joint positions along a whole path, where the nearest choice ends early.
 
-A ladder: rungs are joint positions that reach one pose, and positions of neighbouring rungs are
-linked by ways on which no joint moves farther than allowed from pose to pose. What is nearest now
-may run into a limit later; of all the lanes up the ladder, one that gets farthest is taken.
+The search is a ladder. A rung is a set of joint positions that reach one pose. Positions of
+neighbouring rungs are linked by ways on which no joint moves farther than allowed from pose to
+pose. The nearest positions may run into a limit later, so of all lanes up the ladder one that gets
+farthest is taken.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ SAME = 1e-3  # likewise at the first pose, where lanes that begin side by side m
 
 @dataclass(frozen=True, eq=False)
 class _Rung:
-    """The joint positions (b, n) that reach one pose, and what is known of the lanes to them."""
+    """Joint positions (b, n) that reach one pose, and figures of the lanes that lead to them."""
 
     way: FloatArray  # (b, s, n) from the rung below, without that
     before: FloatArray  # (b, n) at the pose before
@@ -78,10 +79,10 @@ class _Rung:
 
 
 class Ladder:
-    """All that a search along one path knows.
+    """The state of a search along one path.
 
-    Joints with room for full turns are followed without their limits: shifted by full turns a lane
-    reaches the same poses. It is kept as long as some turn brings the whole of it inside.
+    Joints with room for full turns are followed without their limits, because a lane shifted by
+    full turns reaches the same poses. A lane is kept while some turn brings all of it inside.
 
     Args:
         chain: What to move.
@@ -123,8 +124,8 @@ class Ladder:
     def climb(self, first: FloatArray) -> FloatArray:
         """Return the rows (k, n) of a lane that gets farthest.
 
-        Of several that get as far, the one that begins nearest to the seed; of these, the one
-        whose joints travel least.
+        Of several that get as far it is the one that begins nearest to the seed, and of these the
+        one whose joints travel least.
 
         Args:
             first: (n,) that reach the first pose, to begin with among others.
@@ -222,7 +223,7 @@ class Ladder:
         self, before: FloatArray, begin: FloatArray, goals: FloatArray,
         manner: int = ONWARD, aside: FloatArray | None = None,
     ) -> FloatArray:  # fmt: skip
-        """Return the rows (k, n) of a way from a position over goals, as far as it gets."""
+        """Return the rows (k, n) of a way from a position over the goals that it reaches."""
         rows = np.empty((len(goals), len(begin)))
         side = np.zeros(len(begin)) if aside is None else aside.copy()
         reached = go_along(
@@ -243,7 +244,7 @@ class Ladder:
     def _shift(self, rung: _Rung) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
         """Return the full turns (b, n) [rad] to add to each lane, and whether they bring it inside.
 
-        Of several such, those by which it begins nearest to the seed.
+        Of several such turns, they are those that let it begin nearest to the seed.
         """
         least = np.ceil((self._chain.lower - rung.low) / (2.0 * np.pi))
         most = np.floor((self._chain.upper - rung.high) / (2.0 * np.pi))
@@ -254,10 +255,10 @@ class Ladder:
     def _spread(
         self, q: FloatArray, straight: npt.NDArray[np.bool_], width: int, apart: float = APART
     ) -> IntArray:
-        """Choose at most the width: lanes that go straight on, then such as are farthest apart.
+        """Choose lanes, at most the width: those that go straight on, then those farthest apart.
 
-        The order stays, in which those come first that began nearest to the seed. Full turns of
-        joints without limits do not count: the lanes would be the same from there on.
+        They keep their order, with those first that began nearest to the seed. Full turns of joints
+        without limits do not count, because the lanes would be the same from there on.
         """
         gap = np.full(len(q), np.inf)
         chosen: list[int] = []

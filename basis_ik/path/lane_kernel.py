@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Some poses of a path one after the other, straight on or aside by self-motion."""
+"""Motion of an arm over some poses of a path, straight on or aside by self-motion."""
 
 from __future__ import annotations
 

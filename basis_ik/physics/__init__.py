@@ -12,4 +12,4 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The simulated arm with masses, forces and contacts, by the engine MuJoCo."""
+"""The simulated arm with masses, forces and contacts, by the physics engine MuJoCo."""

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Masses for links whose description states none, from how long they are."""
+"""Assumed masses for links without stated ones, from their lengths."""
 
 from __future__ import annotations
 
@@ -28,30 +28,31 @@ from basis_ik.robot.urdf import Joint
 from basis_ik.transforms.rigid import RigidTransform
 
 DENSITY = 1000.0
-"""Of a whole link [kg/m³]; arms are hollow metal with drives in it."""
+"""Mean density of a link [kg/m³]; arms are hollow metal with drives inside."""
 SLENDERNESS = 8.0
-"""How many times as long as its radius a link is."""
+"""Length of a link, in radii."""
 SHORTEST = 0.1
-"""No link counts as shorter than this share of the longest; two joints often share a place."""
+"""Least length of a link as a fraction of the longest; two joints often coincide."""
 ONLY_LENGTH = 0.1
-"""Of every link where none has any [m]."""
+"""Length of all links if none has one [m]."""
 
 
 def assume_inertials(model: RobotModel, stated: Mapping[str, Inertial]) -> dict[str, Inertial]:
-    """Return masses for the links that move by themselves and have none, nor has what they carry.
+    """Return masses for moving links without a stated mass, on them or on links fixed to them.
 
-    Each is a solid cylinder from its joint to the farthest joint or frame fixed on it.
+    Each is a solid cylinder from the link's joint to the farthest joint or frame that is fixed to
+    it.
 
     Args:
         model: The robot.
-        stated: The masses that it states, by link.
+        stated: The stated masses by link.
 
     Returns:
-        The assumed ones, by link, in the order of the joints.
+        The assumed masses by link, in the order of the joints.
     """
     tips, bare = {}, []
     for joint in model.joints.values():
-        if turns_freely(joint):
+        if is_moving(joint):
             group = dict(rigid_group(model, joint.child))
             tips[joint.child] = _farthest(model, group)
             if not stated.keys() & group.keys():
@@ -61,13 +62,13 @@ def assume_inertials(model: RobotModel, stated: Mapping[str, Inertial]) -> dict[
     return {link: _cylinder(tips[link], shortest) for link in bare}
 
 
-def turns_freely(joint: Joint) -> bool:
-    """Whether the simulation moves a joint; all others are rigid."""
+def is_moving(joint: Joint) -> bool:
+    """Return whether the simulation moves a joint; all others are rigid."""
     return joint.moves and not joint.fault
 
 
 def rigid_group(model: RobotModel, link: str) -> Iterator[tuple[str, RigidTransform]]:
-    """Yield a link and all that is fixed to it further out, with link_T_each."""
+    """Yield a link and all links fixed to it below, with link_T_each."""
     waiting = [(link, RigidTransform.identity())]
     while waiting:
         name, place = waiting.pop()
@@ -75,12 +76,12 @@ def rigid_group(model: RobotModel, link: str) -> Iterator[tuple[str, RigidTransf
         waiting += [
             (joint.child, place @ joint.origin)
             for joint in model.joints.values()
-            if joint.parent == name and not turns_freely(joint)
+            if joint.parent == name and not is_moving(joint)
         ]
 
 
 def _farthest(model: RobotModel, group: Mapping[str, RigidTransform]) -> FloatArray:
-    """Return the place, shape (3,) [m], that is farthest among frames and next joints."""
+    """Return the farthest origin of the frames and next joints of a rigid group, (3,) [m]."""
     places = [place.translation for place in group.values()]
     places += [
         group[joint.parent].apply(joint.origin.translation)
@@ -91,7 +92,7 @@ def _farthest(model: RobotModel, group: Mapping[str, RigidTransform]) -> FloatAr
 
 
 def _cylinder(tip: FloatArray, shortest: float) -> Inertial:
-    """Return a solid cylinder from the origin to a place, or along z if it is too near."""
+    """Return a solid cylinder from the origin towards a point; along z if that is the origin."""
     length = float(np.linalg.norm(tip))
     axis = tip / length if length > 0.0 else np.array([0.0, 0.0, 1.0])
     length = max(length, shortest)

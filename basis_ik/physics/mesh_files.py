@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Where a mesh of a robot description is."""
+"""Finds the mesh files of a robot description."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from urllib.parse import unquote, urlparse
 
 
 def find_mesh(name: str) -> Path | None:
-    """Return the file that a URDF names, or None if it is not on this machine.
+    """Return the file that a URDF names, or None if it does not exist.
 
-    A package is looked for where ROS 2 finds it: in the share folders of `AMENT_PREFIX_PATH`.
+    Packages are found as in ROS 2, in the share folders of `AMENT_PREFIX_PATH`.
 
     Args:
         name: package://PACKAGE/PATH, file:///PATH, or a path.

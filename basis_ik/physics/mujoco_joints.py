@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The engine with masses and forces: servo drives with limited effort, by MuJoCo."""
+"""The engine with masses and forces: servo drives with limited effort, in MuJoCo."""
 
 from __future__ import annotations
 
@@ -28,29 +28,28 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.physics.mujoco_scene import STEP, PhysicsError, Scene, place
 
 BANDWIDTH = 2.0 * math.pi * 15.0
-"""Of the position loop with the heaviest load [rad/s]; critically damped."""
+"""Bandwidth of the position loop with the heaviest load [rad/s]; critically damped."""
 POSTURES = 64
-"""In how many postures the inertia is looked at that the drives have to move."""
+"""Number of postures in which the drives' inertias are evaluated."""
 TURN = math.pi
-"""What is looked at of a joint without limits, either way [rad]."""
+"""Range of these postures for a joint without limits, either way [rad]."""
 UNLIMITED_BRAKE = 1e6
-"""What the brake of a drive without a stated effort holds [Nm] or [N]."""
+"""Effort of the brake of a drive without a stated effort [Nm or N]."""
 
 
 class MujocoJoints:
-    """Joints with masses, and a position servo for each: PD, feed-forward, gravity compensation.
+    """Joints with masses, each with a position servo: PD, feed-forward, gravity compensation.
 
-    The set points move as the kinematic drives do. The effort of the servo is
+    The set points move like the kinematic drives. The effort of a servo is
 
         limited(M ω² (q_set - q) + 2 M ω (v_set - v) + load(q, v))
 
-    with the greatest inertia M that the joint has to move in any posture, its own and that by
-    which the other joints' accelerations act on it; and with the load by gravity and by the speeds
-    of all joints, of which the drive's model has masses but no contacts.
+    where M is the joint's largest inertia in any posture, including the coupling to the other
+    joints' accelerations, and load is due to gravity and all joints' velocities, without contacts.
     A brake is dry friction as strong as the drive.
 
     Attributes:
-        stopped: Whether all brakes are closed and all drives without power.
+        stopped: Whether all brakes are closed and all drives are off.
         blocked: shape (n,), True for a joint whose brake is closed.
     """
 
@@ -63,21 +62,21 @@ class MujocoJoints:
         time_constant: float = 0.0,
         feedback_delay: float = 0.0,
     ) -> None:
-        """Stand still at the given positions.
+        """Start at rest at given positions.
 
         Args:
-            scene: Of this robot, at these positions; used up.
+            scene: The scene of this robot at these positions; must not be used again.
             robot: Its joints.
-            positions: shape (n,), within the limits [rad] or [m].
-            time_constant: Of the first-order lag of the set points [s]; 0: none.
-            feedback_delay: How old the measured state is [s].
+            positions: shape (n,), within the limits [rad or m].
+            time_constant: Time constant of the set points' first-order lag [s]; 0: none.
+            feedback_delay: Age of the measured state [s].
         """
         self._model, self._data = scene.model, mujoco.MjData(scene.model)
         model = self._model
         joints = [model.joint(name) for name in robot.driven]
         self._q = np.array([joint.qposadr[0] for joint in joints])
         self._v = np.array([joint.dofadr[0] for joint in joints])
-        # How fast all joints go when the driven ones go by one.
+        # Velocities of all joints per unit velocity of each driven one.
         self._gears = np.zeros((model.nv, len(robot.driven)))
         for name, column, multiplier in zip(
             robot.names, robot.column, robot.multiplier, strict=True
@@ -99,28 +98,28 @@ class MujocoJoints:
 
     @property
     def positions(self) -> FloatArray:
-        """Shape (n,), measured [rad] or [m]; a new array every step."""
+        """Measured positions, shape (n,) [rad or m]; a new array every step."""
         return self._feedback.positions
 
     @property
     def velocities(self) -> FloatArray:
-        """Shape (n,), measured [rad/s] or [m/s]."""
+        """Measured velocities, shape (n,) [rad/s or m/s]."""
         return self._feedback.velocities
 
     def step(self, targets: FloatArray, dt: float) -> None:
-        """Move towards the targets for a while.
+        """Move towards the targets.
 
         Args:
-            targets: shape (n,), [rad] or [m]; a joint whose target is not finite stays put.
-            dt: How long [s], above zero.
+            targets: shape (n,) [rad or m]; a joint whose target is not finite holds its position.
+            dt: Duration [s], above zero.
 
         Raises:
-            PhysicsError: The motion has become unstable.
+            PhysicsError: The motion is unstable.
         """
         model, data = self._model, self._data
         braked = self.blocked | self.stopped
         self._power(~braked)
-        # A drive that gets its power back begins where its joint is.
+        # A drive that is switched on again starts at its joint's position.
         begin = np.where(braked, data.qpos[self._q], self._set_points.positions)
         self._set_points.positions = begin
         end = self._set_points.step(targets, braked, dt)
@@ -130,8 +129,8 @@ class MujocoJoints:
         for i in range(steps):
             mujoco.mj_step1(model, data)
             load = self._gears.T @ data.qfrc_bias
-            wanted = begin + (i / steps) * (end - begin)
-            data.ctrl[:] = wanted + (self._damping * speed + load) / self._stiffness
+            desired = begin + (i / steps) * (end - begin)
+            data.ctrl[:] = desired + (self._damping * speed + load) / self._stiffness
             mujoco.mj_step2(model, data)
         if not (np.all(np.isfinite(data.qpos)) and np.all(np.isfinite(data.qvel))):
             raise PhysicsError(
@@ -140,7 +139,7 @@ class MujocoJoints:
         self._feedback.add(data.qpos[self._q], data.qvel[self._v], dt)
 
     def _power(self, on: NDArray[np.bool_]) -> None:
-        """Give the drives power, and close the brakes of the others."""
+        """Switch drives on, and close the brakes of the others."""
         model = self._model
         model.dof_frictionloss[self._v] = np.where(on, self._friction, self._brake)
         model.actuator_gainprm[:, 0] = np.where(on, self._stiffness, 0.0)
@@ -148,9 +147,9 @@ class MujocoJoints:
         model.actuator_biasprm[:, 2] = np.where(on, -self._damping, 0.0)
 
     def _greatest_inertia(self, robot: SimulatedRobot) -> FloatArray:
-        """Return what each drive moves when all joints accelerate alike, at most, shape (n,).
+        """Return each drive's largest inertia when all joints accelerate alike, shape (n,).
 
-        Joints near the tip have little inertia of their own, and much of those before them to bear.
+        Joints near the tip have little inertia themselves, but strong coupling to previous joints.
         """
         random = np.random.default_rng(1)
         reach = np.where(robot.continuous, TURN, np.inf)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A robot description as a model of the engine MuJoCo."""
+"""Converts a robot description to a MuJoCo model."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ import mujoco
 from basis_ik.errors import BasisIkError
 from basis_ik.motion.simulated_robot import SimulatedRobot
 from basis_ik.numerics.arrays import FloatArray
-from basis_ik.physics.assumed_inertias import assume_inertials, turns_freely
+from basis_ik.physics.assumed_inertias import assume_inertials, is_moving
 from basis_ik.physics.mesh_files import find_mesh
 from basis_ik.robot.dynamics import Dynamics, Inertial
 from basis_ik.robot.elements import listed
@@ -36,9 +36,9 @@ from basis_ik.robot.visuals import Visual
 from basis_ik.transforms.quaternion import wxyz_from_matrix
 
 STEP = 1e-3
-"""The engine's longest step [s]."""
+"""Longest step of the engine [s]."""
 COUPLING_TIME = 5e-3
-"""How fast mimic joints and friction react [s]; MuJoCo's 20 ms are too soft for an arm."""
+"""Time constant of mimic joints and friction [s]; MuJoCo's 20 ms are too soft for an arm."""
 
 
 class PhysicsError(BasisIkError):
@@ -47,12 +47,12 @@ class PhysicsError(BasisIkError):
 
 @dataclass(frozen=True)
 class Scene:
-    """A robot on the ground, ready to be moved.
+    """A robot on the ground.
 
     Attributes:
-        model: MuJoCo's, with one hinge or slide for each of the robot's movable joints and one
-            actuator for each driven one, both named as the joint.
-        notes: What was assumed or left out, one line each.
+        model: MuJoCo's model, with a hinge or slide for each movable joint and an actuator for each
+            driven joint, both with the joint's name.
+        notes: Assumptions and omissions, one line each.
     """
 
     model: mujoco.MjModel
@@ -66,14 +66,14 @@ def build_scene(
     positions: FloatArray,
     absent: Sequence[str] = (),
 ) -> Scene:
-    """Put a robot on the ground.
+    """Build the scene of a robot on the ground.
 
     Args:
         model: The robot.
         dynamics: Its masses, frictions and shapes.
         robot: Its joints.
-        positions: shape (n,), where the driven joints are at the start [rad] or [m].
-        absent: Driven joints that something else simulates too: what they carry touches nothing.
+        positions: Initial positions of the driven joints, shape (n,) [rad or m].
+        absent: Driven joints that are simulated elsewhere, too; links below them have no contacts.
 
     Raises:
         PhysicsError: MuJoCo refuses the robot.
@@ -82,14 +82,7 @@ def build_scene(
     mujoco.set_mju_user_warning(lambda _: None)
     assumed = assume_inertials(model, dynamics.inertials)
     shapes, missing = _usable(_present(model, dynamics.collisions, robot, absent))
-    notes = []
-    if assumed:
-        notes.append(f"no mass is stated for {listed(tuple(assumed))}: assumed from their lengths")
-    if missing:
-        notes.append(f"no contact, for the mesh was not found or read: {listed(missing)}")
     powerless = [name for name in robot.driven if model.joints[name].effort == 0.0]
-    if powerless:
-        notes.append(f"an effort of 0 is stated for {listed(powerless)}: taken as unlimited")
     spec = _robot_spec(model, {**dynamics.inertials, **assumed}, shapes)
     _couple(spec, robot)
     for name in robot.driven:
@@ -98,32 +91,48 @@ def build_scene(
     try:
         trial = spec.compile()
         touching, depth = _contacts_at_start(trial, robot, positions)
-        for first, second in _untouchable(trial, touching):
+        for first, second in _excluded_pairs(trial, touching):
             spec.add_exclude(bodyname1=first, bodyname2=second)
-        # Where the robot begins below its root, the ground is there.
+        # If the robot extends below its root, the ground is lowered.
         ground.pos = [0.0, 0.0, -depth]
         compiled = spec.compile()
     except ValueError as error:
         raise PhysicsError(f"MuJoCo refuses the robot: {error}") from error
+    _set_friction(compiled, robot, dynamics)
+    return Scene(compiled, tuple(_notes(tuple(assumed), missing, powerless)))
+
+
+def _notes(
+    assumed: Sequence[str], missing: Sequence[str], powerless: Sequence[str]
+) -> Iterator[str]:
+    """Yield notes about links with assumed masses, missing meshes, and joints without effort."""
+    if assumed:
+        yield f"no mass is stated for {listed(assumed)}: assumed from their lengths"
+    if missing:
+        yield f"no contact, because the mesh was not found or read: {listed(missing)}"
+    if powerless:
+        yield f"an effort of 0 is stated for {listed(powerless)}: taken as unlimited"
+
+
+def _set_friction(model: mujoco.MjModel, robot: SimulatedRobot, dynamics: Dynamics) -> None:
     for name in robot.names:
         friction = dynamics.frictions.get(name)
         if friction is not None:
-            dof = compiled.joint(name).dofadr[0]
-            compiled.dof_damping[dof] = friction.damping
-            compiled.dof_frictionloss[dof] = friction.friction
-    return Scene(compiled, tuple(notes))
+            dof = model.joint(name).dofadr[0]
+            model.dof_damping[dof] = friction.damping
+            model.dof_frictionloss[dof] = friction.friction
 
 
 def place(
     model: mujoco.MjModel, data: mujoco.MjData, robot: SimulatedRobot, positions: FloatArray
 ) -> None:
-    """Put the joints somewhere, at rest, mimic joints where they belong.
+    """Set the positions of all joints, at rest.
 
     Args:
-        model: Of a scene.
+        model: A scene's model.
         data: Its state.
         robot: The robot's joints.
-        positions: shape (n,), of the driven joints [rad] or [m].
+        positions: Positions of the driven joints, shape (n,) [rad or m].
     """
     for name, column, multiplier, offset in zip(
         robot.names, robot.column, robot.multiplier, robot.offset, strict=True
@@ -136,7 +145,7 @@ def place(
 def _present(
     model: RobotModel, shapes: Sequence[Visual], robot: SimulatedRobot, absent: Sequence[str]
 ) -> Iterator[Visual]:
-    """Yield the shapes that joints of others do not carry."""
+    """Yield the shapes that are not below absent joints."""
     columns = robot.columns(absent)
     others = {robot.names[i] for i in robot.moved_by(columns)}
     above = {joint.child: joint for joint in model.joints.values()}
@@ -149,7 +158,7 @@ def _present(
 
 
 def _usable(shapes: Iterator[Visual]) -> tuple[list[tuple[Visual, Path | None]], tuple[str, ...]]:
-    """Return the shapes with the files of meshes, and the names of meshes that cannot be had."""
+    """Return the shapes with their mesh files, and the names of unusable meshes."""
     usable: list[tuple[Visual, Path | None]] = []
     missing: dict[str, None] = {}
     readable: dict[str, Path | None] = {}
@@ -187,7 +196,7 @@ def _add_mesh(
     spec: mujoco.MjSpec, name: str, path: Path, scale: tuple[float, float, float]
 ) -> None:
     mesh = spec.add_mesh(name=name, file=str(path), scale=list(scale))
-    mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX  # the hull is what touches
+    mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX  # contacts use the hull, too
 
 
 def _robot_spec(
@@ -198,14 +207,14 @@ def _robot_spec(
     """Return the tree of links with joints, masses and shapes."""
     spec = mujoco.MjSpec()
     spec.compiler.inertiafromgeom = mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_FALSE
-    spec.compiler.balanceinertia = True  # rounded figures often belong to no body
+    spec.compiler.balanceinertia = True  # rounded inertias are often impossible
     spec.compiler.degree = False
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     spec.option.timestep = STEP
-    # Without slip brakes hold; with MuJoCo's default they creep.
+    # Brakes hold; with MuJoCo's default they would creep.
     spec.option.noslip_iterations = 50
     spec.option.noslip_tolerance = 0.0
-    # A state that explodes must not turn into the start's.
+    # A state that diverges must not be reset to the initial one.
     spec.option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
     below: dict[str, list[Joint]] = {}
     for joint in model.joints.values():
@@ -222,7 +231,7 @@ def _robot_spec(
                 quat=wxyz_from_matrix(joint.origin.rotation),
             )
             bodies[joint.child] = body
-            if turns_freely(joint):
+            if is_moving(joint):
                 _add_joint(body, joint)
             waiting.append(joint.child)
     for number, (shape, path) in enumerate(shapes):
@@ -231,7 +240,7 @@ def _robot_spec(
 
 
 def _body(link: str) -> str:
-    """Return the name of a link's body; `world` is taken, and many robots have such a link."""
+    """Return the name of a link's body; MuJoCo uses `world`, as do many robots."""
     return f"link {link}"
 
 
@@ -242,7 +251,7 @@ def _add_mass(body: mujoco.MjsBody, inertial: Inertial | None) -> None:
     body.mass = inertial.mass
     body.ipos = inertial.link_T_mass.translation
     turn = inertial.link_T_mass.rotation
-    # The full inertia has the body's axes, and leaves no room for a rotation of its own.
+    # MuJoCo takes a full inertia only along the body's axes.
     i = turn @ inertial.inertia @ turn.T
     body.fullinertia = [i[0, 0], i[1, 1], i[2, 2], i[0, 1], i[0, 2], i[1, 2]]
 
@@ -250,8 +259,8 @@ def _add_mass(body: mujoco.MjsBody, inertial: Inertial | None) -> None:
 def _add_joint(body: mujoco.MjsBody, joint: Joint) -> None:
     slides = joint.kind == "prismatic"
     kind = mujoco.mjtJoint.mjJNT_SLIDE if slides else mujoco.mjtJoint.mjJNT_HINGE
-    # Its own limits would push a mimic joint against the one that leads it, whose limits allow for
-    # them; equal limits, which MuJoCo refuses, leave a joint to its drive.
+    # A mimic joint gets no limits, which its master's limits already include. MuJoCo refuses equal
+    # limits; such a joint is held by its drive.
     limited = joint.mimic is None and math.isfinite(joint.lower) and joint.lower < joint.upper
     added = body.add_joint(name=joint.name, type=kind, axis=joint.axis)
     added.limited = int(limited)
@@ -281,7 +290,7 @@ def _add_shape(
 
 
 def _couple(spec: mujoco.MjSpec, robot: SimulatedRobot) -> None:
-    """Tie mimic joints to those that lead them."""
+    """Couple mimic joints to their masters."""
     for name, column, multiplier, offset in zip(
         robot.names, robot.column, robot.multiplier, robot.offset, strict=True
     ):
@@ -298,7 +307,7 @@ def _couple(spec: mujoco.MjSpec, robot: SimulatedRobot) -> None:
 
 
 def _add_drive(spec: mujoco.MjSpec, joint: str, effort: float) -> None:
-    """Add an actuator whose gains are set later."""
+    """Add an actuator; its gains are set later."""
     drive = spec.add_actuator(
         name=joint,
         target=joint,
@@ -314,7 +323,7 @@ def _add_drive(spec: mujoco.MjSpec, joint: str, effort: float) -> None:
 def _contacts_at_start(
     model: mujoco.MjModel, robot: SimulatedRobot, positions: FloatArray
 ) -> tuple[set[tuple[int, int]], float]:
-    """Return which rigid parts touch each other at the start, and how deep one is in the ground."""
+    """Return the pairs of parts in contact at the start, and the largest depth in the ground."""
     data = mujoco.MjData(model)
     place(model, data, robot, positions)
     touching, depth = set(), 0.0
@@ -328,10 +337,10 @@ def _contacts_at_start(
     return touching, float(depth)
 
 
-def _untouchable(
+def _excluded_pairs(
     model: mujoco.MjModel, touching: set[tuple[int, int]]
 ) -> Iterator[tuple[str, str]]:
-    """Yield pairs of links that never count as touching: neighbours, and who touch at the start."""
+    """Yield pairs of links without contacts: neighbours, and pairs in contact at the start."""
     parent = model.body_weldid[model.body_parentid[model.body_weldid]]
     solid = [i for i in range(1, model.nbody) if model.body_geomnum[i]]
     for i, first in enumerate(solid):

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Many targets at once, on all cores."""
+"""Many targets on all cores."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ import numpy.typing as npt
 from basis_ik.errors import SolveArgumentError
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pose.batch_kernel import solve_poses
-from basis_ik.pose.pose_problem import Allowed
-from basis_ik.pose.solve import Solution, budget, solve
+from basis_ik.pose.pose_problem import SearchBudget
+from basis_ik.pose.solve import Solution, search_budget, solve
 from basis_ik.search.arguments import Target, as_target, bad_target, count, positive
 from basis_ik.search.closed_form_search_kernel import FormArrays
 from basis_ik.search.pose_constraint import PoseConstraint, constrain
@@ -55,25 +55,25 @@ if TYPE_CHECKING:
     from basis_ik.robot.chain import Chain
 
 
-CHUNK = 512  # targets per piece of work: a few milliseconds, so that threads end together
+CHUNK = 512  # targets per task: a few milliseconds, so that all threads end together
 
 
 @dataclass(frozen=True)
 class BatchSolution:
-    """The answers to k targets, one row each, in the order of the targets; arrays read-only."""
+    """The solutions of k targets, in the order of the targets; arrays are read-only."""
 
     positions: FloatArray
-    """(k, n): what reached the target, else the best effort; always within the limits."""
+    """(k, n) solution, or else the best effort; always within the limits [rad or m]."""
     reached: npt.NDArray[np.bool_]
-    """(k,)"""
+    """(k,) whether the target was reached."""
     position_errors: FloatArray
-    """(k,) [m]"""
+    """(k,) see `Solution.position_error` [m]."""
     orientation_errors: FloatArray
-    """(k,) [rad]"""
+    """(k,) see `Solution.orientation_error` [rad]."""
     iterations: npt.NDArray[np.int64]
-    """(k,)"""
+    """(k,) steps."""
     restarts: npt.NDArray[np.int64]
-    """(k,)"""
+    """(k,) starts after the seed's."""
 
 
 def solve_batch(
@@ -90,25 +90,28 @@ def solve_batch(
     threads: int | None = None,
     progress: bool = False,
 ) -> BatchSolution:
-    """Solve for many targets; each as `solve` does, bit for bit, but without the reasons.
+    """Solve for many targets, each as `solve` does, bit for bit, but without reasons.
 
-    The answers do not depend on the number of threads.
+    The result does not depend on the number of threads.
 
     Args:
-        chain: What to move.
-        targets: k of root_T_target; also as matrices, (k, 4, 4).
-        seeds: (k, n), or (n,) for all alike; None is `chain.neutral`.
+        chain: The chain.
+        targets: k root_T_target, also as matrices (k, 4, 4).
+        seeds: (k, n), or (n,) for all targets [rad or m]; None is `chain.neutral`.
         position_only: Leave the orientation free.
-        constraint: Which part of the poses counts; None: all of it.
+        constraint: The part of the poses that counts; None: all of it.
         position_tolerance: [m], above 0.
         orientation_tolerance: [rad], above 0.
-        max_iterations: Steps allowed for each target, as for `solve`.
-        max_restarts: Starts to make for each target after the seed's, as for `solve`.
-        threads: How many; None is one for each core.
+        max_iterations: Steps allowed for each target, see `solve`.
+        max_restarts: Starts for each target after the seed's, see `solve`.
+        threads: Number of threads; None is one per core.
         progress: Draw a progress bar on standard error.
 
+    Returns:
+        The solutions.
+
     Raises:
-        SolveArgumentError: An argument of wrong kind, shape or range, or not finite.
+        SolveArgumentError: An argument has a wrong type, shape or range, or is not finite.
     """
     matrices = _as_matrices(targets)
     ready, weights, goals = constrain(
@@ -118,9 +121,9 @@ def solve_batch(
     starts = _as_seeds(ready.middle if seeds is None else seeds, len(goals), n)
     position_tolerance = positive("position_tolerance", position_tolerance, "m")
     orientation_tolerance = positive("orientation_tolerance", orientation_tolerance, "rad")
-    allowed = budget(max_iterations, max_restarts, timed=False)
+    budget = search_budget(max_iterations, max_restarts, timed=False)
     workers = os.cpu_count() or 1 if threads is None else count("threads", threads, 1)
-    wanted = PoseGoals(weights, goals, starts, position_tolerance, orientation_tolerance)
+    pose_goals = PoseGoals(weights, goals, starts, position_tolerance, orientation_tolerance)
     positions, figures = np.empty((len(goals), n)), np.empty((len(goals), 5))
     alone = partial(
         solve, chain, position_only=position_only, constraint=constraint,
@@ -130,7 +133,7 @@ def solve_batch(
 
     def work_on(begin: int) -> int:
         rows = slice(begin, begin + CHUNK)
-        _solve_rows(ready, wanted, rows, positions[rows], figures[rows], allowed)
+        _solve_rows(ready, pose_goals, rows, positions[rows], figures[rows], budget)
         for i in begin + np.flatnonzero(figures[rows, IS_REACHED] == 0.0):
             single = alone(RigidTransform.from_matrix(matrices[i]), starts[i])
             positions[i], figures[i] = single.positions, _figures_of(single)
@@ -144,33 +147,33 @@ def solve_batch(
 
 def _solve_rows(
     ready: PreparedChain, goals: PoseGoals, rows: slice, positions: FloatArray,
-    figures: FloatArray, allowed: Allowed,
+    figures: FloatArray, budget: SearchBudget,
 ) -> None:  # fmt: skip
-    """Solve for some of the targets, without going on where that fails.
+    """Solve for some of the targets by the first search of `solve`.
 
     Args:
         ready: The chain.
-        goals: What to reach, and from where.
+        goals: Targets and seeds.
         rows: Which of them.
-        positions: (k, n) result.
+        positions: (k, n) result [rad or m].
         figures: (k, 5) result, see `tables_kernel`.
-        allowed: How long to go on for each target.
+        budget: Budget for each target.
     """
     goals, form = goals._replace(targets=goals.targets[rows], seeds=goals.seeds[rows]), ready.closed
     if form is None:
         solve_poses(
             ready.packed, goals, positions, figures, ready.new_work(),
-            (allowed.iterations, allowed.first_restarts, PATIENCE, NEAR),
+            (budget.iterations, budget.first_restarts, PATIENCE, NEAR),
         )  # fmt: skip
         return
     arrays = FormArrays(form.rows, np.empty((len(ready.middle), COLUMNS + form.kernels.most)))
     form.kernels.solve_poses(
-        ready.packed, goals, arrays, positions, figures, ready.new_work(), allowed.iterations
+        ready.packed, goals, arrays, positions, figures, ready.new_work(), budget.iterations
     )
 
 
 def _figures_of(solution: Solution) -> tuple[float, ...]:
-    """Return a solution's row of the figures (k, 5)."""
+    """Return the row of figures (5,) of a solution."""
     return (
         solution.success, solution.iterations, solution.restarts, solution.position_error,
         solution.orientation_error,
@@ -208,9 +211,9 @@ def _as_matrices(targets: Sequence[Target] | FloatArray) -> FloatArray:
 
 
 def _are_rigid(goals: FloatArray) -> npt.NDArray[np.bool_]:
-    """Return which of (k, 4, 4) matrices `RigidTransform.from_matrix` would take bit for bit."""
+    """Return which matrices (k, 4, 4) `RigidTransform.from_matrix` would take bit for bit."""
     r = goals[:, :3, :3]
-    with np.errstate(all="ignore"):  # of numbers that are not finite
+    with np.errstate(all="ignore"):  # numbers that are not finite
         skew = np.abs(np.swapaxes(r, 1, 2) @ r - np.eye(3)).max(axis=(1, 2), initial=0.0)
         rigid: npt.NDArray[np.bool_] = (skew <= 1e-12) & (np.linalg.det(r) > 0.0)
     rigid &= (goals[:, 3] == [0.0, 0.0, 0.0, 1.0]).all(axis=1)
@@ -231,7 +234,7 @@ def _as_seeds(seeds: npt.ArrayLike, k: int, n: int) -> FloatArray:
 
 
 def _wait(pieces: Iterable[Future[int]], total: int) -> None:
-    """Wait for all; with a total above 0, show how far it has come at most ten times a second."""
+    """Wait for all tasks; if total is above 0, draw progress at most ten times a second."""
     done, drawn = 0, 0.0
     for piece in as_completed(pieces):
         done += piece.result()

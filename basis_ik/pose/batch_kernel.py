@@ -12,13 +12,13 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Many targets in one compiled loop, without the GIL."""
+"""Many targets in one compiled loop that does not hold the GIL."""
 
 from __future__ import annotations
 
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import jit
-from basis_ik.search.pose_search_kernel import Starts, note, search
+from basis_ik.search.pose_search_kernel import Starts, search, write_figures
 from basis_ik.search.tables_kernel import Effort, PackedChain, PoseGoal, PoseGoals
 
 
@@ -27,14 +27,14 @@ def solve_poses(
     chain: PackedChain, goals: PoseGoals, q: FloatArray, figures: FloatArray, work: FloatArray,
     effort: tuple[int, int, int, float],
 ) -> None:  # fmt: skip
-    """Solve for k targets, each as `search` does.
+    """Solve for k targets, each by `search`.
 
     Args:
         chain: The chain.
-        goals: What to reach, and from where.
-        q: (k, n) result.
-        figures: (k, 5) result: whether reached, steps, last start, distance [m], angle [rad].
-        work: (n + 2 m + 3, 12).
+        goals: Targets and seeds.
+        q: (k, n) result [rad or m].
+        figures: (k, 5) result: reached or not, steps, last start, distance [m], angle [rad].
+        work: (n + 2 m + 3, 12) workspace.
         effort: Steps allowed for each target, number of the last start, patience, and near.
     """
     iterations, last, patience, near = effort
@@ -44,4 +44,4 @@ def solve_poses(
             goals.weights, goals.targets[i], goals.position_tolerance, goals.rotation_tolerance
         )
         found = search(chain, goal, goals.seeds[i], q[i], work, steady, starts)
-        note(found, figures[i])
+        write_figures(found, figures[i])

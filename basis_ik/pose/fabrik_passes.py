@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""FABRIK's passes over the joints of a chain, before anything else is tried."""
+"""FABRIK's passes over the joints of a chain, ahead of any descent."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ import numpy as np
 
 from basis_ik.errors import SolveArgumentError
 from basis_ik.numerics.arrays import FloatArray
-from basis_ik.pose.fabrik_passes_kernel import NOW, TURNED, solve_by_passes
+from basis_ik.pose.fabrik_passes_kernel import BACKWARD_ROTATION, NOW, solve_by_passes
 from basis_ik.pose.pose_problem import PoseProblem, read_problem
 from basis_ik.robot.chain import Chain
 from basis_ik.search.descent_kernel import REACHED
@@ -38,15 +38,15 @@ MAX_PASSES = 600  # of 2 to 3 µs
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """Where the joints were at one moment of FABRIK; arrays read-only.
+    """Joint positions at one stage of FABRIK; arrays are read-only.
 
     Attributes:
-        name: "start", "backward" or "forward": which pass has just ended.
-        start: Number of the start: 0 is the seed's.
-        points: (m + 1, 3) positions of the joints and of the tip, root first, in the root frame
-            [m]. After a backward pass the tip is on the target, and the root is not in its place;
-            after a forward pass, and the extrapolation that follows it, the other way round.
-        positions: (n,) of the joints then [rad or m].
+        name: "start", or the pass that has just ended: "backward" or "forward".
+        start: Number of the start; 0 is the seed.
+        points: (m + 1, 3) positions of the joints and the tip, root first, in the root frame [m].
+            After a backward pass the tip is on the target and the root has left its place; after a
+            forward pass and its extrapolation, the root is in its place and the tip is not.
+        positions: (n,) joint positions [rad or m].
     """
 
     name: str
@@ -57,18 +57,18 @@ class Stage:
 
 @dataclass(frozen=True, eq=False)
 class Passes:
-    """What FABRIK's passes alone have reached; arrays read-only.
+    """Result of FABRIK's passes alone; arrays are read-only.
 
     Attributes:
-        seed: (n,) that they were given [rad or m].
-        count: How many passes there were, backward and forward together being one.
-        restarts: From how many starts besides the seed.
-        polished: Whether the passes did not reach the target, so that a descent had to go on.
-        positions: (n,) where they ended: what reached the target, else the nearest [rad or m].
+        seed: (n,) positions that the passes started from [rad or m].
+        count: Number of passes; a backward and a forward pass count as one.
+        restarts: Number of starts after the seed's.
+        polished: Whether a descent had to continue, because the passes did not reach the target.
+        positions: (n,) solution, or else the nearest positions [rad or m].
         position_error: Distance from the tip to the target there [m], by forward kinematics.
-        orientation_error: Angle from the tip to the target there [rad], likewise; that between the
-            axes where one is free.
-        stages: Where the joints were after each pass, if that was asked for.
+        orientation_error: Angle from the tip to the target there [rad], by forward kinematics; with
+            a free axis, that between the axes.
+        stages: The joints after each pass, if requested.
     """
 
     seed: FloatArray
@@ -87,46 +87,46 @@ def run_passes(
     """Pass backward and forward until a start reaches the target.
 
     Args:
-        problem: What to reach.
-        most: Passes allowed; no more than `MAX_PASSES` are made.
+        problem: Chain and goal.
+        most: Passes allowed, and at most `MAX_PASSES`.
         restarts: Starts allowed after the seed's.
-        trace: Whether to note where the joints are after each pass.
+        trace: Whether to store the joints after each pass.
 
     Returns:
-        How it ended, see `pose.fabrik_passes_kernel.solve_by_passes`; what was reached.
+        Status, see `pose.fabrik_passes_kernel.search_by_passes`; the result.
 
     Raises:
-        SolveArgumentError: The position is not wanted, or something has a tolerance of its own.
+        SolveArgumentError: The position is free, or something has a deadband.
     """
     ready, seed, weights = problem.ready, problem.start, problem.ready.full
     if weights[WX] == 0.0 or weights[BOX_X:].any():
-        wanted = "'descent' where the position is free or may be off: FABRIK needs a place to go to"
-        raise SolveArgumentError("solver", "fabrik", wanted)
-    halves = 2 * min(most, MAX_PASSES)
+        required = "'descent' if the position is free or has a box: FABRIK needs a point to reach"
+        raise SolveArgumentError("solver", "fabrik", required)
+    half_passes = 2 * min(most, MAX_PASSES)
     work = ready.take_work()
     q, taken, first = np.empty(len(seed)), 0, 0
     stages: list[Stage] = []
     while True:
-        status, more, fresh, away, turned = solve_by_passes(
-            ready.fields, problem.wanted, seed, q, work,
-            (min(1, halves - taken) if trace else halves, first, restarts),
+        status, more, number, position_error, orientation_error = solve_by_passes(
+            ready.fields, problem.goal_fields, seed, q, work,
+            (min(1, half_passes - taken) if trace else half_passes, first, restarts),
         )  # fmt: skip
         taken, first = taken + more, GO_ON
         if trace and more > 0:
-            if not stages or stages[-1].start != fresh:
-                stages.append(_started(ready, seed, fresh))
-            stages.append(_passed(ready, work, problem.goal, fresh, backward=taken % 2 == 1))
+            if not stages or stages[-1].start != number:
+                stages.append(_started(ready, seed, number))
+            stages.append(_passed(ready, work, problem.goal, number, backward=taken % 2 == 1))
         if not trace or more == 0 or status == REACHED:
             break
     ready.spare.append(work)
     passes = Passes(
         read_only(seed.copy()),
         (taken + 1) // 2,
-        fresh,
+        number,
         status != REACHED,
         read_only(q.copy()),
-        away,
-        turned,
+        position_error,
+        orientation_error,
         tuple(stages),
     )
     return status, passes
@@ -141,22 +141,22 @@ def trace_passes(
     tolerances: tuple[float, float],
     most: int,
 ) -> tuple[Stage, ...]:
-    """Make FABRIK's first passes again, and tell where the joints were after each.
+    """Repeat FABRIK's first passes, and return the joints after each.
 
     Args:
-        chain: What to move.
-        target: root_T_target, that `solve` reaches or has tried to reach.
-        seed: (n,) `Passes.seed`.
+        chain: The chain.
+        target: root_T_target, as passed to `solve`.
+        seed: (n,) `Passes.seed` [rad or m].
         position_only: Whether the orientation is free.
         tolerances: Of position [m] and orientation [rad], at which the passes end.
-        most: How many passes are told at most.
+        most: Number of passes at most.
 
     Returns:
-        The start, then two stages for each pass; again for each further start.
+        The start, then two stages for each pass; the same again for each further start.
     """
     fields = read_problem(chain, target, seed, *tolerances, position_only=position_only)
     problem = PoseProblem(chain, *fields)
-    return run_passes(problem, most, most, trace=True)[1].stages  # each start makes a pass at least
+    return run_passes(problem, most, most, trace=True)[1].stages  # a start makes at least one pass
 
 
 def _started(ready: PreparedChain, seed: FloatArray, start: int) -> Stage:
@@ -176,17 +176,18 @@ def _passed(
     q = work[memory : memory + n, NOW].copy()
     points, tip = _points(ready, q)
     if backward:
-        turned = np.eye(4)
-        turned[:3, :3] = work[memory, TURNED : TURNED + 9].reshape(3, 3)
-        away = goal @ turned @ RigidTransform.from_matrix(tip).inverse().matrix
-        points = points @ away[:3, :3].T + away[:3, 3]
+        rotation = np.eye(4)
+        first = BACKWARD_ROTATION
+        rotation[:3, :3] = work[memory, first : first + 9].reshape(3, 3)
+        motion = goal @ rotation @ RigidTransform.from_matrix(tip).inverse().matrix
+        points = points @ motion[:3, :3].T + motion[:3, 3]
     return Stage("backward" if backward else "forward", start, read_only(points), read_only(q))
 
 
 def _points(ready: PreparedChain, q: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the positions (m + 1, 3) of joints and tip, and root_T_tip (4, 4), at q (n,)."""
     tip, points = np.eye(4), np.empty((len(ready.exact), 3))
-    for row, point in enumerate(points, 1):  # each joint as the tip of what leads to it
+    for row, point in enumerate(points, 1):  # each joint is the tip of a shorter chain
         place_exactly(ready.exact[:row], q, tip)
         point[:] = tip[:3, 3]
     return points, tip

@@ -12,22 +12,22 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""FABRIK on the joints of a robot: backward and forward passes to a pose, inside the limits.
+"""FABRIK on the joints of a robot: backward and forward passes to a pose, within the limits.
 
-FABRIK (Aristidou and Lasenby 2011) has two passes over the joints' positions. The backward pass
-puts the tip on the target and goes down the chain; each joint lets what lies below it come as near
-as it can to where it was. That leaves the root away from its place. The forward pass puts it back
-and goes up the chain; each joint brings what lies above it as near as it can to where the backward
-pass had it.
+FABRIK (Aristidou and Lasenby 2011) makes two passes over the positions of the joints. The backward
+pass puts the tip on the target and goes down the chain; each joint keeps what is below it as close
+as possible to its previous place. The root then has left its place. The forward pass puts the root
+back and goes up the chain; each joint brings what is above it as close as possible to its place
+after the backward pass.
 
-Ball joints need the next joint's position for that alone. A hinge has one angle, a slide one
-length, and a mimic joint none of its own. So each takes the value that is best, by least squares,
-for the positions of all joints on the side that moves, and for the orientation of the link at the
-end of it: a closed form, clamped to the limits. What moves is rigid meanwhile, so the positions
-enter by their moments alone, and a pass is linear in the number of joints.
+A ball joint needs only the position of the next joint for that. But a hinge has one angle, a slide
+one length, and a mimic joint no value of its own. So each joint takes the value that is best, in
+the least-squares sense, for the positions of all joints on the moving side and for the orientation
+of the link at its end: a closed form, clamped to the limits. The moving side is rigid, so the
+positions enter by their moments only, and a pass is linear in the number of joints.
 
-Passes converge linearly, on arms slowly. They are therefore extrapolated from the last few of them
-(Anderson 1965), and a start that they do not lead anywhere from is given up for the next one.
+Passes converge linearly, and slowly on some arms. They are extrapolated from the last few passes
+(Anderson 1965), and a start from which they make no progress is given up for the next one.
 """
 
 from __future__ import annotations
@@ -92,20 +92,20 @@ from basis_ik.search.tables_kernel import (
 )
 
 PATIENCE = 5.0  # passes that may fail to halve the squared error
-NEARBY = 0.04  # weighted squared error of a seed that is to end at the solution next to it
-CRAWL = 1e-5  # below it passes that no longer pay are near a solution: a descent gets there
-DEPTH = 3  # passes that the extrapolation looks back on
-LEVER = 1e-9  # of the square of a length: where no more lies beside its axis, a hinge stays
-EVEN = 3e-4  # of the squared length of a difference: keeps apart differences that are alike
+NEAR_SEED_BELOW = 0.04  # weighted squared error of a seed that should lead to its nearest solution
+SLOW_BELOW = 1e-5  # weighted squared error at which a descent replaces slow passes
+DEPTH = 3  # number of differences in the extrapolation
+LEAST_MOMENT = 1e-9  # squared length, relative: with less around its axis a hinge does not move
+REGULARISATION = 3e-4  # relative to a squared unit difference: separates similar ones
 
-# Columns of the first n rows of `work`, besides those of `tables_kernel`.
-CHANGES, ANSWERS = 0, DEPTH  # of the pass's start and of what the pass adds, three columns each
-PASS_START, PASS_ADDED = 6, 7  # of the pass before
-# Columns of the n rows from row n + m + 2 on.
+# Columns of the first n rows of `work`, besides those of `tables_kernel`:
+CHANGES, RESPONSES = 0, DEPTH  # of the pass's start, and of its increment; three columns each
+PASS_START, PASS_ADDED = 6, 7  # start and increment of the last pass
+# Columns of the n rows from row n + m + 2 on:
 BEFORE, NOW = 0, 1
-TURNED = 2  # and the eight behind it, in the first of these rows: the tip in the backward pass
-# Columns of the last row: where the passes stand. A call in slices goes on from it.
-FRESH, PASSES, OUTWARDS, LEAST, ALL_LEAST, STALLS, NEARBY_SEED = range(7)
+BACKWARD_ROTATION = 2  # nine columns of the first of these rows: the tip after the backward pass
+# Columns of the last row: the state of passes that run in slices.
+START_NUMBER, PASSES, OUTWARDS, LEAST, ALL_LEAST, STALLS, SEED_IS_NEAR = range(7)
 
 
 class Pass(NamedTuple):
@@ -114,17 +114,17 @@ class Pass(NamedTuple):
     outwards: bool
     """Whether it goes from the root to the tip."""
     sign: float
-    """1 if it does, else -1."""
+    """1 outwards, -1 inwards."""
     unit: float
-    """The square of the chain's unit of length [m²]."""
-    spins: bool
-    """Whether the tip may turn freely about its z."""
-    free: bool
-    """Whether it may turn freely."""
+    """Square of the chain's unit of length [m²]."""
+    axis_only: bool
+    """Whether the tip's z is a free axis."""
+    rotation_free: bool
+    """Whether the tip's orientation is free."""
 
 
 class Moments(NamedTuple):
-    """Of points x: their number, Σ x, and the six different numbers of Σ x xᵀ."""
+    """Moments of points x: their number, Σ x, and the six different entries of Σ x xᵀ."""
 
     number: float
     sums: Triple
@@ -138,7 +138,7 @@ class Moments(NamedTuple):
 
 @inlined
 def _with_point(moments: Moments, point: Triple, times: float) -> Moments:
-    """Return moments with a point added, times 1, or taken away, times -1."""
+    """Return moments with a point added (times 1) or removed (times -1)."""
     count, (sx, sy, sz), xx, xy, xz, yy, yz, zz = moments
     x, y, z = point
     u, v, w = times * x, times * y, times * z
@@ -163,17 +163,17 @@ def _about(moments: Moments, point: Triple) -> tuple[Nine, Triple]:
 
 @helper
 def _moments_of_all(work: FloatArray, n: int, m: int, course: Pass, tip: Frame) -> Moments:
-    """Return the moments of all joints, and of the body at the end of what moves.
+    """Return the moments of all joints and of the body at the end of the moving side.
 
-    That is the tip, or the root at the place of the first joint, with three directions for its
-    orientation, or one where it may turn about that.
+    The body is the tip, or the root at the position of the first joint. Three directions represent
+    its orientation, or one with a free axis.
     """
-    moment = 0.0 if course.outwards and course.free else ORIENTATION_MOMENT * course.unit
+    moment = 0.0 if course.outwards and course.rotation_free else ORIENTATION_MOMENT * course.unit
     none = (0.0, 0.0, 0.0)
     moments = Moments(0.0, none, moment, 0.0, 0.0, moment, 0.0, moment)
     if course.outwards:
         x, y, z = tip[2], tip[6], tip[10]
-        if course.spins:
+        if course.axis_only:
             moments = Moments(
                 0.0, none, moment * x * x, moment * x * y, moment * x * z,
                 moment * y * y, moment * y * z, moment * z * z,
@@ -187,8 +187,8 @@ def _moments_of_all(work: FloatArray, n: int, m: int, course: Pass, tip: Frame) 
 
 
 @helper
-def _share(joints: FloatArray, i: int) -> float:
-    """Return what part a joint has in its variable: joints that share one ask for as much each."""
+def _share_of_variable(joints: FloatArray, i: int) -> float:
+    """Return 1 / number of joints that share the variable of joint i."""
     if joints[i, IS_ONLY] != 0.0:
         return 1.0
     count = 0.0
@@ -202,14 +202,16 @@ def _turn_joint(
     joints: FloatArray, i: int, q: FloatArray, work: FloatArray, course: Pass, moments: Moments,
     motion: Frame,
 ) -> Frame:  # fmt: skip
-    """Turn a hinge to the best angle that its bounds allow; return the motion beyond it."""
+    """Turn a hinge to the best angle within its bounds; return the motion beyond it."""
     n, turn, k = q.shape[0], joints[i, TURN], int(joints[i, DRIVER])
     point, axis = point_of(work, n + i), axis_of(work, n + i)
     about, offsets = _about(moments, point)
     across, along = fit_turn(about, offsets, moved(motion, point), motion, axis)
-    if max(abs(across), abs(along)) > LEVER * course.unit:
-        wanted = q[k] + course.sign * _share(joints, i) * rough_angle(across, along) / turn
-        q[k] = clamp_turn(wanted, work[k, BOUND_LOWER], work[k, BOUND_UPPER])
+    if max(abs(across), abs(along)) > LEAST_MOMENT * course.unit:
+        best = (
+            q[k] + course.sign * _share_of_variable(joints, i) * rough_angle(across, along) / turn
+        )
+        q[k] = clamp_turn(best, work[k, BOUND_LOWER], work[k, BOUND_UPPER])
     before = work[n + joints.shape[0] + 2 + k, BEFORE]
     s, c = sine_cosine(course.sign * turn * (q[k] - before))
     return turned_first(motion, axis, s, c, point)
@@ -220,7 +222,7 @@ def _slide_joint(
     joints: FloatArray, i: int, q: FloatArray, work: FloatArray, course: Pass, moments: Moments,
     motion: Frame,
 ) -> Frame:  # fmt: skip
-    """Slide a joint to the best length that its bounds allow; return the motion beyond it."""
+    """Slide a joint to the best length within its bounds; return the motion beyond it."""
     n, slide, k = q.shape[0], joints[i, SLIDE], int(joints[i, DRIVER])
     a00, a01, a02, t0, a10, a11, a12, t1, a20, a21, a22, t2 = motion
     (z0, z1, z2), count, (sx, sy, sz) = axis_of(work, n + i), moments.number, moments.sums
@@ -230,14 +232,14 @@ def _slide_joint(
     d0 = sx - (a00 * sx + a01 * sy + a02 * sz) - count * t0
     d1 = sy - (a10 * sx + a11 * sy + a12 * sz) - count * t1
     d2 = sz - (a20 * sx + a21 * sy + a22 * sz) - count * t2
-    asked = course.sign * _share(joints, i) * (d0 * u0 + d1 * u1 + d2 * u2)
-    wanted = q[k] + asked / (count * slide)
-    q[k] = moved_inside(q[k], wanted, work[k, BOUND_LOWER], work[k, BOUND_UPPER])
-    away = course.sign * slide * (q[k] - work[n + joints.shape[0] + 2 + k, BEFORE])
+    correction = course.sign * _share_of_variable(joints, i) * (d0 * u0 + d1 * u1 + d2 * u2)
+    best = q[k] + correction / (count * slide)
+    q[k] = moved_inside(q[k], best, work[k, BOUND_LOWER], work[k, BOUND_UPPER])
+    shift = course.sign * slide * (q[k] - work[n + joints.shape[0] + 2 + k, BEFORE])
     return (
-        a00, a01, a02, t0 + away * u0,
-        a10, a11, a12, t1 + away * u1,
-        a20, a21, a22, t2 + away * u2,
+        a00, a01, a02, t0 + shift * u0,
+        a10, a11, a12, t1 + shift * u1,
+        a20, a21, a22, t2 + shift * u2,
     )  # fmt: skip
 
 
@@ -245,15 +247,15 @@ def _slide_joint(
 def _pass_along(
     joints: FloatArray, q: FloatArray, work: FloatArray, course: Pass, tip: Frame, motion: Frame
 ) -> None:
-    """Let each joint in turn bring what lies beyond it as near as it can to where it should be.
+    """Let each joint in turn bring the points beyond it as close as possible to their goals.
 
     Args:
         joints: (m, 12), see `tables_kernel`.
-        q: (n,) where the joints are, as `place` saw them, and result.
-        work: (n + 2 m + 3, 12), as `place` left it, with bounds in columns 9-10 of the first n.
-        course: Which way to go.
-        tip: target_T_tip, as `place` returned it.
-        motion: What takes all that lies beyond from where it should be to where it is.
+        q: (n,) positions at which `place` was called, and result [rad or m].
+        work: (n + 2 m + 3, 12) as left by `place`, with the bounds.
+        course: Direction and goal.
+        tip: target_T_tip, as returned by `place`.
+        motion: Motion of everything beyond the first joint, from its goal to its place.
     """
     n, m = q.shape[0], joints.shape[0]
     for k in range(n):
@@ -262,7 +264,7 @@ def _pass_along(
     for step in range(m):
         i = step if course.outwards else m - 1 - step
         point = point_of(work, n + i)
-        if course.outwards:  # a joint's position is fixed to the link below it
+        if course.outwards:  # a joint's position belongs to the link below it
             moments = _with_point(moments, point, -1.0)
         if joints[i, TURN] != 0.0:
             motion = _turn_joint(joints, i, q, work, course, moments, motion)
@@ -273,19 +275,19 @@ def _pass_along(
 
 
 @helper
-def _note_pass(variables: FloatArray, q: FloatArray, work: FloatArray, passes: int) -> bool:
-    """Keep by how much a pass started elsewhere than the one before it, and added something else.
+def _store_differences(variables: FloatArray, q: FloatArray, work: FloatArray, passes: int) -> bool:
+    """Store the differences of a pass's start and increment from those of the pass before.
 
-    Both are scaled so that what it added otherwise has length 1.
+    Both are scaled so that the difference of the increments has length 1.
 
     Args:
-        variables: (n, 8 + s).
-        q: (n,) where the pass ended.
-        work: Its first n rows.
-        passes: How many this start has had before this one.
+        variables: (n, 8 + s), see `tables_kernel`.
+        q: (n,) end of the pass [rad or m].
+        work: Its first n rows are written.
+        passes: Number of earlier passes from this start.
 
     Returns:
-        Whether there is anything to extrapolate from.
+        Whether there is a difference to extrapolate from.
     """
     n, slot = variables.shape[0], (passes - 1) % DEPTH if passes > 0 else 0
     square = 0.0
@@ -294,8 +296,8 @@ def _note_pass(variables: FloatArray, q: FloatArray, work: FloatArray, passes: i
         added = (q[k] - work[k, START]) / variables[k, SCALE]
         if passes > 0:
             work[k, CHANGES + slot] = start - work[k, PASS_START]
-            work[k, ANSWERS + slot] = added - work[k, PASS_ADDED]
-            square += work[k, ANSWERS + slot] ** 2
+            work[k, RESPONSES + slot] = added - work[k, PASS_ADDED]
+            square += work[k, RESPONSES + slot] ** 2
         else:
             for j in range(2 * DEPTH):
                 work[k, j] = 0.0
@@ -305,23 +307,23 @@ def _note_pass(variables: FloatArray, q: FloatArray, work: FloatArray, passes: i
     length = sqrt(square)
     for k in range(n):
         work[k, CHANGES + slot] /= length
-        work[k, ANSWERS + slot] /= length
+        work[k, RESPONSES + slot] /= length
     return True
 
 
 @helper
 def _combination(work: FloatArray, n: int) -> Triple:
-    """Return the factors of the last differences that leave the least of what a pass adds.
+    """Return the factors of the stored differences that minimise the next increment.
 
-    By the normal equations of three unit differences, of which some may still be 0.
+    By the normal equations of three unit differences, some of which may still be 0.
     """
     g01, g02, g12, b0, b1, b2 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(n):
-        d0, d1, d2 = work[k, ANSWERS], work[k, ANSWERS + 1], work[k, ANSWERS + 2]
+        d0, d1, d2 = work[k, RESPONSES], work[k, RESPONSES + 1], work[k, RESPONSES + 2]
         added = work[k, PASS_ADDED]
         g01, g02, g12 = g01 + d0 * d1, g02 + d0 * d2, g12 + d1 * d2
         b0, b1, b2 = b0 + d0 * added, b1 + d1 * added, b2 + d2 * added
-    one = 1.0 + EVEN
+    one = 1.0 + REGULARISATION
     l10, l20 = g01 / one, g02 / one
     f1 = one - l10 * g01
     h21 = g12 - l20 * g01
@@ -336,27 +338,28 @@ def _combination(work: FloatArray, n: int) -> Triple:
 
 @helper
 def _extrapolate(variables: FloatArray, q: FloatArray, work: FloatArray, passes: int) -> None:
-    """Move q from where a pass ended to where such passes seem to lead (Anderson 1965).
+    """Extrapolate q from the last passes (Anderson 1965).
 
-    What a pass adds is to be 0. Of the last few passes it is known how much less was added from
-    where, so the combination of their starts is taken from which, linearly, least would be added.
+    At the solution the increment of a pass is 0. To first order, the stored differences show how
+    the increment depends on the start. q is set to the end of a pass from the start with the least
+    increment.
 
     Args:
-        variables: (n, 8 + s).
-        q: (n,) where the pass ended, and result.
-        work: Its first n rows.
-        passes: How many this start has had before this one.
+        variables: (n, 8 + s), see `tables_kernel`.
+        q: (n,) end of the pass, and result [rad or m].
+        work: Its first n rows are read and written.
+        passes: Number of earlier passes from this start.
     """
-    if not _note_pass(variables, q, work, passes):
+    if not _store_differences(variables, q, work, passes):
         return
     n = variables.shape[0]
     c0, c1, c2 = _combination(work, n)
     largest = 0.0
     for k in range(n):
         step = work[k, PASS_ADDED]
-        step -= c0 * (work[k, CHANGES] + work[k, ANSWERS])
-        step -= c1 * (work[k, CHANGES + 1] + work[k, ANSWERS + 1])
-        step -= c2 * (work[k, CHANGES + 2] + work[k, ANSWERS + 2])
+        step -= c0 * (work[k, CHANGES] + work[k, RESPONSES])
+        step -= c1 * (work[k, CHANGES + 1] + work[k, RESPONSES + 1])
+        step -= c2 * (work[k, CHANGES + 2] + work[k, RESPONSES + 2])
         q[k] = step
         largest = max(largest, abs(step))
     factor = 1.0 if largest <= LARGEST_STEP else LARGEST_STEP / largest
@@ -367,9 +370,9 @@ def _extrapolate(variables: FloatArray, q: FloatArray, work: FloatArray, passes:
 
 @helper
 def _turn_to_target(weights: FloatArray, tip: Frame) -> Frame:
-    """Return the turn and shift that puts the tip on the target, as far as it is told.
+    """Return the motion that puts the tip on the target.
 
-    The whole orientation, or that of the tip's z by the smallest turn, or none.
+    With a free axis the tip's z is turned by the smallest rotation; a free orientation is kept.
     """
     r00, r01, r02, p0, r10, r11, r12, p1, r20, r21, r22, p2 = tip
     a00, a01, a02, a10, a11, a12, a20, a21, a22 = r00, r10, r20, r01, r11, r21, r02, r12, r22
@@ -381,7 +384,7 @@ def _turn_to_target(weights: FloatArray, tip: Frame) -> Frame:
             a00, a01, a02 = 1.0 - f * r02 * r02, -f * r02 * r12, -r02
             a10, a11, a12 = -f * r02 * r12, 1.0 - f * r12 * r12, -r12
             a20, a21, a22 = r02, r12, r22
-        else:  # antiparallel: half a turn about x will do
+        else:  # antiparallel: half a turn about x
             a00, a01, a02 = 1.0, 0.0, 0.0
             a10, a11, a12, a20, a21, a22 = 0.0, -1.0, 0.0, 0.0, 0.0, -1.0
     return (
@@ -395,26 +398,24 @@ def _turn_to_target(weights: FloatArray, tip: Frame) -> Frame:
 def _begin_backward(
     weights: FloatArray, q: FloatArray, work: FloatArray, memory: int, tip: Frame
 ) -> Frame:
-    """Keep where a pass starts; return the motion that puts the tip on the target.
-
-    The tip's orientation after it is kept for the forward pass.
-    """
+    """Save the start of a pass; return the motion that puts the tip on the target."""
     for k in range(q.shape[0]):
         work[k, START] = q[k]
     motion = _turn_to_target(weights, tip)
+    # The forward pass needs the tip's orientation after this motion.
     r00, r01, r02, _, r10, r11, r12, _, r20, r21, r22, _ = tip
     for r in range(3):
         x, y, z = motion[4 * r], motion[4 * r + 1], motion[4 * r + 2]
-        work[memory, TURNED + 3 * r] = x * r00 + y * r10 + z * r20
-        work[memory, TURNED + 3 * r + 1] = x * r01 + y * r11 + z * r21
-        work[memory, TURNED + 3 * r + 2] = x * r02 + y * r12 + z * r22
+        work[memory, BACKWARD_ROTATION + 3 * r] = x * r00 + y * r10 + z * r20
+        work[memory, BACKWARD_ROTATION + 3 * r + 1] = x * r01 + y * r11 + z * r21
+        work[memory, BACKWARD_ROTATION + 3 * r + 2] = x * r02 + y * r12 + z * r22
     return motion
 
 
 @helper
 def _begin_forward(work: FloatArray, memory: int, tip: Frame) -> Frame:
-    """Return the motion from where the backward pass had the tip to where it is by the root."""
-    b = work[memory, TURNED:]
+    """Return the motion from the tip after the backward pass to the tip as the root has it."""
+    b = work[memory, BACKWARD_ROTATION:]
     b00, b01, b02, b10, b11, b12 = b[0], b[1], b[2], b[3], b[4], b[5]
     b20, b21, b22 = b[6], b[7], b[8]
     r00, r01, r02, p0, r10, r11, r12, p1, r20, r21, r22, p2 = tip
@@ -429,9 +430,9 @@ def _begin_forward(work: FloatArray, memory: int, tip: Frame) -> Frame:
 
 
 @helper
-def _left(weights: FloatArray, tip: Frame, spins: bool) -> tuple[float, float]:
-    """Return the distance [m] and the angle [rad], by its sine, of a frame target_T_tip."""
-    if spins:
+def _pose_errors(weights: FloatArray, tip: Frame, axis_only: bool) -> tuple[float, float]:
+    """Return the distance [m] and 2 sin of half the angle [rad] of a frame target_T_tip."""
+    if axis_only:
         e0, e1, e2 = axis_error(tip[2], tip[6], tip[10])
     else:
         e0, e1, e2 = rotation_error(tip)
@@ -440,15 +441,15 @@ def _left(weights: FloatArray, tip: Frame, spins: bool) -> tuple[float, float]:
 
 
 @helper
-def _keep_now(q: FloatArray, work: FloatArray, memory: int) -> None:
-    """Keep q as where the joints are."""
+def _save_positions(q: FloatArray, work: FloatArray, memory: int) -> None:
+    """Save q as the present positions."""
     for k in range(q.shape[0]):
         work[memory + k, NOW] = q[k]
 
 
 @helper
-def _go_back_to_now(q: FloatArray, work: FloatArray, memory: int) -> None:
-    """Write where the joints are into q."""
+def _restore_positions(q: FloatArray, work: FloatArray, memory: int) -> None:
+    """Restore the present positions into q."""
     for k in range(q.shape[0]):
         q[k] = work[memory + k, NOW]
 
@@ -457,9 +458,9 @@ def _go_back_to_now(q: FloatArray, work: FloatArray, memory: int) -> None:
 def _begin_search(
     chain: PackedChain, goal: PoseGoal, seed: FloatArray, q: FloatArray, work: FloatArray
 ) -> None:
-    """Write the first start into q, and what passes read into `work`."""
+    """Write the first start into q, and reset the state in `work`."""
     state = work[work.shape[0] - 1]
-    state[FRESH], state[PASSES], state[OUTWARDS], state[NEARBY_SEED] = 0.0, 0.0, 0.0, 0.0
+    state[START_NUMBER], state[PASSES], state[OUTWARDS], state[SEED_IS_NEAR] = 0.0, 0.0, 0.0, 0.0
     state[LEAST], state[ALL_LEAST], state[STALLS] = np.inf, np.inf, 0.0
     begin_inside(chain.variables, seed, q)
     set_bounds(chain.variables, FREE_TURNS, work)
@@ -468,10 +469,10 @@ def _begin_search(
 
 
 @helper
-def _stalls(state: FloatArray, error: float) -> bool:
-    """Count the passes that do not get on; return whether there were too many of them."""
-    if state[PASSES] == 0.0 and state[FRESH] == 0.0:
-        state[NEARBY_SEED] = 1.0 if error < NEARBY else 0.0
+def _has_stalled(state: FloatArray, error: float) -> bool:
+    """Count passes without progress; return whether there were too many."""
+    if state[PASSES] == 0.0 and state[START_NUMBER] == 0.0:
+        state[SEED_IS_NEAR] = 1.0 if error < NEAR_SEED_BELOW else 0.0
     state[STALLS] += 1.0
     if error < 0.5 * state[LEAST]:
         state[LEAST], state[STALLS] = error, 0.0
@@ -482,56 +483,56 @@ def _stalls(state: FloatArray, error: float) -> bool:
 def _begin_next(variables: FloatArray, q: FloatArray, work: FloatArray, restarts: int) -> bool:
     """Write the next start into q; return whether there is one.
 
-    There is none after a seed that is to end at the solution next to it, and has nearly.
+    There is none after a seed near the target if the passes almost reached the solution next to it.
     """
     state = work[work.shape[0] - 1]
-    if state[FRESH] >= restarts:
+    if state[START_NUMBER] >= restarts:
         return False
-    if state[NEARBY_SEED] != 0.0 and state[FRESH] == 0.0 and state[LEAST] < CRAWL:
+    if state[SEED_IS_NEAR] != 0.0 and state[START_NUMBER] == 0.0 and state[LEAST] < SLOW_BELOW:
         return False
-    state[FRESH] += 1.0
+    state[START_NUMBER] += 1.0
     state[PASSES], state[LEAST], state[STALLS] = 0.0, np.inf, 0.0
-    begin_anew(variables, int(state[FRESH]), q)
+    begin_anew(variables, int(state[START_NUMBER]), q)
     set_bounds(variables, FREE_TURNS, work)
     return True
 
 
 @helper
-def _note_error(
+def _store_error(
     goal: PoseGoal, q: FloatArray, work: FloatArray, tip: Frame
 ) -> tuple[float, float, float]:
     """Return the weighted squared error at q, the distance [m] and the angle [rad]; keep the best.
 
     Args:
-        goal: What to reach.
-        q: (n,).
-        work: Its last row has the least error so far.
+        goal: The goal.
+        q: (n,) [rad or m].
+        work: Has the least error so far in its last row.
         tip: target_T_tip at q.
     """
     weights, state = goal.weights, work[work.shape[0] - 1]
-    spins = weights[WRX] > 0.0 and weights[WRZ] == 0.0
-    away, turned = _left(weights, tip, spins)
-    error = (weights[WX] * away) ** 2 + (weights[WRX] * turned) ** 2
+    axis_only = weights[WRX] > 0.0 and weights[WRZ] == 0.0
+    distance, angle = _pose_errors(weights, tip, axis_only)
+    error = (weights[WX] * distance) ** 2 + (weights[WRX] * angle) ** 2
     if error < state[ALL_LEAST]:
         state[ALL_LEAST] = error
         keep_best(q, work)
-    return error, away, turned
+    return error, distance, angle
 
 
 @helper
 def _make_pass(
     chain: PackedChain, weights: FloatArray, q: FloatArray, work: FloatArray, tip: Frame
 ) -> None:
-    """Pass along the chain once, outwards if the last pass was not; extrapolate after these."""
+    """Make the next pass, inwards or outwards in turn; extrapolate after an outward one."""
     memory, state = q.shape[0] + chain.joints.shape[0] + 2, work[work.shape[0] - 1]
-    outwards, free = state[OUTWARDS] != 0.0, weights[WRX] == 0.0
-    spins = weights[WRX] > 0.0 and weights[WRZ] == 0.0
+    outwards, rotation_free = state[OUTWARDS] != 0.0, weights[WRX] == 0.0
+    axis_only = weights[WRX] > 0.0 and weights[WRZ] == 0.0
     if outwards:
         motion = _begin_forward(work, memory, tip)
     else:
         motion = _begin_backward(weights, q, work, memory, tip)
     unit = 1.0 / weights[WX] ** 2
-    course = Pass(outwards, 1.0 if outwards else -1.0, unit, spins, free)
+    course = Pass(outwards, 1.0 if outwards else -1.0, unit, axis_only, rotation_free)
     _pass_along(chain.joints, q, work, course, tip, motion)
     if outwards:
         _extrapolate(chain.variables, q, work, int(state[PASSES]))
@@ -553,60 +554,59 @@ def search_by_passes(
     chain: PackedChain, goal: PoseGoal, seed: FloatArray, q: FloatArray, work: FloatArray,
     allowed: tuple[int, int, int],
 ) -> Found:  # fmt: skip
-    """Pass backward and forward from the seed, then from fresh starts, until it is proven to reach.
+    """Pass backward and forward from the seed and from further starts, until a solution is proven.
 
     Args:
         chain: The chain.
-        goal: What to reach; the position counts, and nothing has a deadband.
-        seed: (n,).
-        q: (n,) result: what reached the target, else the best of all starts.
-        work: (n + 2 m + 3, 12).
+        goal: The goal; its position counts, and nothing has a deadband.
+        seed: (n,) [rad or m].
+        q: (n,) result: the solution, or else the best of all starts [rad or m].
+        work: (n + 2 m + 3, 12) workspace. Column NOW has the positions after the last pass.
         allowed: Passes allowed in this call, backward and forward ones counted apart; 0, or GO_ON
-            with `work` as the last call left it: passes in slices find what they find in one;
-            number of the last start. Column NOW of `work` says where the joints are after the last
-            pass.
+            with `work` as the last call left it, where slices find the same as one call; number of
+            the last start.
 
     Returns:
-        REACHED; else OUT_OF_REACH before any pass; SPENT; STALLED at the last start, or from a seed
-        near the target so near to it that no other start is made; BAD_SEED or BAD_TARGET.
-        Passes of this call, backward and forward ones counted apart; number of the last start;
-        distance [m] and angle [rad] left at q.
+        REACHED; otherwise OUT_OF_REACH before any pass, SPENT, BAD_SEED or BAD_TARGET; STALLED at
+        the last start, or near a seed from which no other start is made. Passes of this call,
+        backward and forward ones counted apart; number of the last start; distance [m] and angle
+        [rad] left at q.
     """
     refused = check_start(seed, goal.target)
     if refused != 0:
         return refused, 0, 0, np.inf, np.inf
-    (halves, first, restarts), n = allowed, q.shape[0]
+    (half_passes, first, restarts), n = allowed, q.shape[0]
     memory, state = n + chain.joints.shape[0] + 2, work[work.shape[0] - 1]
     if first == GO_ON:
-        _go_back_to_now(q, work, memory)
+        _restore_positions(q, work, memory)
     else:
         _begin_search(chain, goal, seed, q, work)
     status, taken, error = SPENT + 0 * n, 0, np.inf  # of one type with what follows
     if is_out_of_reach(chain, goal):
-        status, halves = OUT_OF_REACH + 0 * n, 0
+        status, half_passes = OUT_OF_REACH + 0 * n, 0
     while True:
         tip = place(chain.joints, chain.ends[1], q, work, n)
         inwards = state[OUTWARDS] == 0.0
         if inwards:
-            error, away, turned = _note_error(goal, q, work, tip)
-            if meets(goal, away, turned):
-                _keep_now(q, work, memory)
+            error, distance, angle = _store_error(goal, q, work, tip)
+            if meets(goal, distance, angle):
+                _save_positions(q, work, memory)
                 take_shortest_turns(chain.variables, seed, q)
-                proof, away, turned = prove(chain, goal, q, work)
+                proof, distance, angle = prove(chain, goal, q, work)
                 if proof == REACHED:
-                    return proof, taken, int(state[FRESH]), away, turned
-                _go_back_to_now(q, work, memory)
-        if taken >= halves:
+                    return proof, taken, int(state[START_NUMBER]), distance, angle
+                _restore_positions(q, work, memory)
+        if taken >= half_passes:
             break
-        if inwards and _stalls(state, error):
+        if inwards and _has_stalled(state, error):
             if _begin_next(chain.variables, q, work, restarts):
                 continue
             status = STALLED + 0 * n
             break
         _make_pass(chain, goal.weights, q, work, tip)
         taken += 1
-    _keep_now(q, work, memory)
+    _save_positions(q, work, memory)
     go_back_to_best(q, work)
     take_shortest_turns(chain.variables, seed, q)
-    away, turned = measure(chain, goal, q, work)
-    return status, taken, int(state[FRESH]), away, turned
+    distance, angle = measure(chain, goal, q, work)
+    return status, taken, int(state[START_NUMBER]), distance, angle

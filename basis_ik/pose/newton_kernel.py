@@ -27,12 +27,12 @@ from typing import NamedTuple
 
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, inlined, jit
-from basis_ik.search.descent_kernel import place, walk
+from basis_ik.search.descent_kernel import apply_step, place
 from basis_ik.search.pose_error_kernel import (
-    beyond,
+    excess,
     has_deadband,
     residual_rate,
-    rotation_beyond,
+    rotation_excess,
 )
 from basis_ik.search.pose_search_kernel import (
     LIMITS,
@@ -101,10 +101,14 @@ def squared_errors(
 ) -> tuple[float, float]:
     """Return the weighted squared errors of position and rotation of a frame target_T_tip."""
     r00, _, _, p0, _, r11, _, p1, _, _, r22, p2 = frame
-    d0, d1, d2 = beyond(p0, weights[BOX_X]), beyond(p1, weights[BOX_Y]), beyond(p2, weights[BOX_Z])
+    d0, d1, d2 = (
+        excess(p0, weights[BOX_X]),
+        excess(p1, weights[BOX_Y]),
+        excess(p2, weights[BOX_Z]),
+    )
     away = (weights[WX] * d0) ** 2 + (weights[WY] * d1) ** 2 + (weights[WZ] * d2) ** 2
     if has_deadband(weights):
-        e3, e4, e5 = rotation_beyond(weights, work, row, frame)
+        e3, e4, e5 = rotation_excess(weights, work, row, frame)
         return away, e3 * e3 + e4 * e4 + e5 * e5
     turned = 2.0 * (1.0 - r22)
     if weights[WRZ] > 0.0:
@@ -130,17 +134,20 @@ class Slopes(NamedTuple):
 
 @helper
 def slopes_of(weights: FloatArray, work: FloatArray, row: int, frame: Frame) -> Slopes:
-    """Return how half the squared error changes with motions; see `rotation_beyond` for the row."""
+    """Return how half the squared error changes with motions; see `rotation_excess` for the row."""
     g0, g1, g2 = weights[WX] ** 2, weights[WY] ** 2, weights[WZ] ** 2
-    d0, d1 = beyond(frame[P0], weights[BOX_X]), beyond(frame[P1], weights[BOX_Y])
-    d2 = beyond(frame[P2], weights[BOX_Z])
+    d0, d1 = (
+        excess(frame[P0], weights[BOX_X]),
+        excess(frame[P1], weights[BOX_Y]),
+    )
+    d2 = excess(frame[P2], weights[BOX_Z])
     force = (g0 * d0, g1 * d1, g2 * d2)
     g0 = g0 if weights[BOX_X] == 0.0 or d0 != 0.0 else 0.0
     g1 = g1 if weights[BOX_Y] == 0.0 or d1 != 0.0 else 0.0
     g2 = g2 if weights[BOX_Z] == 0.0 or d2 != 0.0 else 0.0
     boxed, c = has_deadband(weights), 0.5 * weights[WRX] ** 2
     if boxed:
-        residual = rotation_beyond(weights, work, row, frame)
+        residual = rotation_excess(weights, work, row, frame)
         return Slopes(force, (g0, g1, g2), 0.0, 0.0, boxed, residual)
     residual = (0.0, 0.0, 0.0)
     if weights[WRZ] == 0.0:
@@ -317,7 +324,7 @@ def minimise(
         taken += 1
         for k in range(n):
             work[k, BEFORE] = q[k]
-        walk(chain.variables, q, work, largest)
+        apply_step(chain.variables, q, work, largest)
         frame = place(chain.joints, tip, q, work, n)
         a, t = squared_errors(weights, work, rates, frame)
         fresh = a + t < least

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""One target of one chain, checked and in the form that the searches take."""
+"""A pose problem: one chain, one target, checked and packed for the searches."""
 
 from __future__ import annotations
 
@@ -38,70 +38,71 @@ if TYPE_CHECKING:
 
 
 class PoseProblem(NamedTuple):
-    """What a chain is to reach, and from where."""
+    """A chain, its target and its seed."""
 
     chain: Chain
     ready: PreparedChain
-    """The chain, prepared for the part of the pose that counts, within the limits that hold."""
+    """The chain, prepared for the part of the pose that counts and for the limits of this call."""
     target: RigidTransform
-    """root_T_target, as it was given."""
-    wanted: GoalFields
-    """What kernels are to reach."""
+    """root_T_target, as given."""
+    goal_fields: GoalFields
+    """The goal as kernels take it."""
     start: FloatArray
-    """(n,) [rad or m]: the seed."""
+    """(n,) seed [rad or m]."""
 
     @property
     def goal(self) -> FloatArray:
         """(4, 4) root_T_goal: the target, or a frame there with the free axis as z."""
-        return self.wanted[1]
+        return self.goal_fields[1]
 
     @property
     def tolerances(self) -> tuple[float, float]:
-        """Of position [m] and orientation [rad]."""
-        return self.wanted[2:]
+        """Tolerances of position [m] and orientation [rad]."""
+        return self.goal_fields[2:]
 
 
-class Allowed(NamedTuple):
-    """How long a search may go on."""
+class SearchBudget(NamedTuple):
+    """Limits on the effort of a search."""
 
     iterations: int
     """Steps of all descents together."""
     first_restarts: int
-    """Starts after the seed's, before the question whether there is hope."""
+    """Starts after the seed's, before the search judges whether more are worthwhile."""
     restarts: int
-    """Starts after the seed's, where there is."""
+    """Starts after the seed's in all."""
     asked: bool
-    """Whether so many starts were asked for."""
+    """Whether the caller has set this number."""
 
 
 def read_problem(
     chain: Chain, target: Target, seed: Positions | None, length: float, angle: float,
     constraint: PoseConstraint | None = None, position_only: bool = False,
 ) -> tuple[PreparedChain, RigidTransform, GoalFields, FloatArray]:  # fmt: skip
-    """Check the arguments that `solve` and its like share.
+    """Check the arguments that `solve` and related functions share.
 
     Args:
-        chain: As for `solve`, as are all but the tolerances.
-        target: root_T_target.
+        chain: See `solve`.
+        target: root_T_target, see `solve`.
         seed: (n,) or by joint name; None: the chain's neutral positions.
-        length: The tolerance of the position [m].
-        angle: The tolerance of the orientation [rad].
-        constraint: Which part of the pose counts.
-        position_only: Whether only the position does.
+        length: Tolerance of the position [m].
+        angle: Tolerance of the orientation [rad].
+        constraint: The part of the pose that counts.
+        position_only: Whether only the position counts.
 
     Returns:
-        The fields of a `PoseProblem` but the chain: naming them costs as much as a step.
+        The fields of a `PoseProblem` after the chain, as a plain tuple: a named one costs as much
+        as a step of the search.
 
     Raises:
-        SolveArgumentError: An argument of wrong kind or shape; a tolerance out of range. What is
-            not finite, or too large, the kernels refuse: see `arguments.refuse`.
+        SolveArgumentError: An argument has a wrong type or shape, or a tolerance is out of range.
+            Kernels refuse numbers that are not finite or too large, see `arguments.refuse`.
     """
     ready, target = prepared(chain), as_target("target", target)
     if not (
         type(length) is type(angle) is float
         and 0.0 < length < LARGEST_TOLERANCE
         and 0.0 < angle < LARGEST_TOLERANCE
-    ):  # one type each, or the kernels would be compiled anew
+    ):  # another type would compile the kernels again
         length = positive("position_tolerance", length, "m")
         angle = positive("orientation_tolerance", angle, "rad")
     start = ready.middle if seed is None else as_positions("seed", seed, chain.joint_names)

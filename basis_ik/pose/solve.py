@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Inverse kinematics of one chain: a target pose and a seed to joint positions and a verdict."""
+"""Inverse kinematics of one chain: from a target pose and a seed to positions and a verdict."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pose.diagnosis import FEWEST_STARTS, Attempt, Diagnosis
 from basis_ik.pose.explain import explain
 from basis_ik.pose.fabrik_passes import Passes, run_passes
-from basis_ik.pose.pose_problem import Allowed, PoseProblem, read_problem
+from basis_ik.pose.pose_problem import PoseProblem, SearchBudget, read_problem
 from basis_ik.pose.timed_search import search_until
 from basis_ik.pose.weighted import least_error
 from basis_ik.search.arguments import (
@@ -41,7 +41,7 @@ from basis_ik.search.arguments import (
     positive,
     refuse,
 )
-from basis_ik.search.closed_form_search_kernel import NOWHERE, take_nearest_branch
+from basis_ik.search.closed_form_search_kernel import NO_BRANCH_INSIDE, take_nearest_branch
 from basis_ik.search.descent_kernel import REACHED as ARRIVED
 from basis_ik.search.descent_kernel import SPENT, STALLED
 from basis_ik.search.pose_constraint import PoseConstraint, narrow, weigh
@@ -65,36 +65,36 @@ if TYPE_CHECKING:
     from basis_ik.robot.chain import Chain
 
 
-MAX_ITERATIONS = 100_000  # unless more starts are asked for
-MAX_RESTARTS = 2500  # of a search that may give up before, when it judges that there is no hope
+MAX_ITERATIONS = 100_000  # default; more if more restarts are requested
+MAX_RESTARTS = 2500  # default; the search stops earlier if more starts are not worthwhile
 STEPS_PER_START = MAX_ITERATIONS // MAX_RESTARTS
-DEFAULT = Allowed(MAX_ITERATIONS, FEWEST_STARTS, MAX_RESTARTS, asked=False)
+DEFAULT = SearchBudget(MAX_ITERATIONS, FEWEST_STARTS, MAX_RESTARTS, asked=False)
 ENDLESS = 2**62
 
-# Looked up once: each of these costs as much as a tuple.
+# Each of these look-ups costs as much as a tuple.
 _REACHED, _FLOAT = Verdict.REACHED, np.dtype(np.float64)
-_new_solution = tuple.__new__  # in half the time of the class
+_new_solution = tuple.__new__  # takes half the time of the class
 
 
 class Solution(NamedTuple):
-    """Joint positions, always finite and always within the limits, and what they are worth."""
+    """Joint positions, always finite and within the limits, and their errors."""
 
     positions: FloatArray
-    """(n,) in [rad] or [m], in the order of `chain.joint_names`; read-only."""
+    """(n,) [rad or m], in the order of `chain.joint_names`; read-only."""
     verdict: Verdict
     position_error: float
     """Distance from the tip to the target, or to the box around it [m], by forward kinematics."""
     orientation_error: float
-    """Angle from the tip to the target [rad], by forward kinematics; that between the axes where
-    one is free; reported, but without weight in the verdict, where orientation is not wanted."""
+    """Angle from the tip to the target [rad], by forward kinematics; with a free axis, that between
+    the axes. It does not affect the verdict if the orientation is free."""
     iterations: int
-    """Steps of all descents together; FABRIK's passes are counted in `passes`."""
+    """Steps of all descents together; `passes` counts FABRIK's passes."""
     restarts: int
     """Starts after the seed's."""
     reason: Reason
-    """What stood in the way, as data and, by `str`, as a line of text."""
+    """Why the target was not reached, as data; `str` makes one line of text."""
     passes: Passes | None = None
-    """What FABRIK's passes alone had reached, where they were asked for."""
+    """Result of FABRIK's passes alone, if they were requested."""
 
     @property
     def success(self) -> bool:
@@ -120,89 +120,89 @@ def solve(
 ) -> Solution:
     """Find joint positions that bring the chain's tip to a target.
 
-    Where the arm has a closed form (docs/algorithms.md) that takes no longer than a search, the
-    answer is the nearest of all. Else the solver starts at the seed, and restarts elsewhere only if
-    that fails. FABRIK runs backward and forward passes over the joints instead, and leaves the rest
-    to a descent only if they do not converge. The same arguments give the same bits, in every
+    If the arm has a closed form (docs/algorithms.md) that takes no longer than a search, the result
+    is the solution nearest to the seed. Otherwise the solver descends from the seed, and restarts
+    elsewhere if that fails. FABRIK makes backward and forward passes over the joints instead; a
+    descent follows only if they do not converge. The same arguments yield the same bits in every
     process and thread.
 
     Args:
-        chain: What to move.
-        target: root_T_target, where the tip is to be; also as a (4, 4) matrix.
-        seed: (n,) or by joint name, where to start, best the present positions [rad or m].
-            Positions outside the limits are taken a full turn or else to the limit. None is
-            `chain.neutral`.
+        chain: The chain.
+        target: root_T_target, also as a (4, 4) matrix.
+        seed: (n,) or by joint name, preferably the present positions [rad or m]. Positions outside
+            the limits are turned or clamped into them. None is `chain.neutral`.
         position_only: Leave the orientation free.
-        constraint: Which part of the pose counts; None: all of it.
-        max_move: How far each joint may be from the seed, (n,) or one for all [rad or m], above 0.
-            Held like a limit: where only a longer move would reach, the verdict is MOVE_BOUND.
+        constraint: The part of the pose that counts; None: all of it.
+        max_move: Largest distance of each joint from the seed, (n,) or one for all [rad or m],
+            above 0. It bounds the joints as limits do. If only a longer move reaches, the verdict
+            is MOVE_BOUND.
         position_tolerance: [m], above 0.
         orientation_tolerance: [rad], above 0.
-        max_iterations: Steps allowed, of about 0.2 µs each; the explanation of a failure included,
-            and FABRIK's passes; not the points of a grid over spare joints (`Reason.grid`), at most
-            one for every 15 steps that are left. None: 100,000, or 40 for each start of
-            `max_restarts` where that is more; any number with a time limit.
-        max_restarts: Starts to make after the seed's before giving up, all of them as long as there
-            are steps and time. With fewer than 20 nothing is said about the target; the verdict is
-            then BUDGET_SPENT. None: 20 and then, up to 4500, as many as there is hope; any number
-            with a time limit.
-        time_limit: Wall-clock time allowed [s], above 0; overrun by no more than one step, and used
-            up where nothing else ends the search. What is found then depends on the machine, and a
-            failure is not explained. None: no limit. Not together with weights. What a closed form
-            tells in some microseconds is answered, and explained, without regard to it.
-        solver: "descent" is damped least squares. "fabrik" needs a position as target, with the
-            whole orientation, or free about an axis, or free; no boxes, no weights, no time limit.
-        trace: Whether the solution's `passes` are to tell where the joints were after each pass.
+        max_iterations: Steps allowed, each about 0.2 µs, including FABRIK's passes and the
+            explanation of a failure. Points of a grid over redundant joints (`Reason.grid`) are not
+            counted; there is at most one for every 15 remaining steps. None: 100,000, or 40 for
+            each start of `max_restarts` if that is more; no limit with a time limit.
+        max_restarts: Starts to make after the seed's before giving up, as long as steps and time
+            last. Fewer than 20 allow no statement about the target, and the verdict is
+            BUDGET_SPENT. None: 20, then up to 4500 while more starts are worthwhile; no limit with
+            a time limit.
+        time_limit: Wall-clock time allowed [s], above 0; exceeded by one step at most, and used up
+            unless the search ends otherwise. The result then depends on the machine, and a failure
+            is not explained. A closed form takes some microseconds, and is used and explained
+            regardless. None: no limit. Not available with weights.
+        solver: "descent" is damped least squares. "fabrik" needs the target's position, with the
+            whole orientation, a free axis or a free orientation; no boxes, weights or time limit.
+        trace: Whether the solution's `passes` have the joints after each pass.
 
     Returns:
-        The solution, or with another verdict than REACHED the best effort: the nearest position,
-        and there the nearest orientation, close to the seed so that it moves without jumps when
-        the target does. With weights it is what leaves the least weighted error; the reason still
-        tells of the nearest position. Only where `reason.proven` is set, the target is known to be
-        out of reach; else the search gave up after `reason.starts` starts.
+        The solution. With any verdict but REACHED it is the best effort: the nearest position, and
+        there the nearest orientation, close to the seed so that it moves continuously with the
+        target. With weights it has the least weighted error, and the reason is about the nearest
+        position. The target is known to be out of reach only if `reason.proven` is set; otherwise
+        the search gave up after `reason.starts` starts.
 
     Raises:
-        SolveArgumentError: An argument of wrong kind, shape or range, or not finite; a chain
-            without joints; what the solver does not do.
-        OutsideLimitsError: What was found is outside the limits: an error in basis_ik.
+        SolveArgumentError: An argument has a wrong type, shape or range, or is not finite; the
+            chain has no joints; the solver does not support the request.
+        OutsideLimitsError: The result is outside the limits, which is a bug in basis_ik.
     """
-    allowed, plain = DEFAULT, solver == "descent" and not trace and time_limit is None
+    budget, plain = DEFAULT, solver == "descent" and not trace and time_limit is None
     if not (max_iterations is max_restarts is time_limit is None):
-        allowed = budget(max_iterations, max_restarts, timed=time_limit is not None)
+        budget = search_budget(max_iterations, max_restarts, timed=time_limit is not None)
     elif plain and constraint is None and max_move is None and not position_only:
-        nearest = _nearest_of_all(chain, target, seed, position_tolerance, orientation_tolerance)
+        nearest = _nearest_solution(chain, target, seed, position_tolerance, orientation_tolerance)
         if nearest is not None:
             return nearest
-    ready, target, wanted, start = read_problem(
+    ready, target, goal_fields, start = read_problem(
         chain, target, seed, position_tolerance, orientation_tolerance, constraint, position_only
     )
     if max_move is not None:
         ready = hold_near(ready, start, max_move)
     if not plain:
         _check_solver(solver, constraint, time_limit, trace=trace)
-        problem = PoseProblem(chain, ready, target, wanted, start)
+        problem = PoseProblem(chain, ready, target, goal_fields, start)
         if time_limit is None:
-            return _search_after_passes(problem, allowed, trace=trace)
-        return _search_in_time(problem, allowed, positive("time_limit", time_limit, "s"))
+            return _search_after_passes(problem, budget, trace=trace)
+        return _search_in_time(problem, budget, positive("time_limit", time_limit, "s"))
     q, work = np.empty(len(start)), ready.take_work()
-    found = _search(ready, wanted, start, q, work, allowed)
+    found = _search(ready, goal_fields, start, q, work, budget)
     ready.spare.append(work)
     if found[0] == ARRIVED:
         return _reached(ready, q, found)
-    problem = PoseProblem(chain, ready, target, wanted, start)
-    solution = _explained(problem, found, q, allowed)
+    problem = PoseProblem(chain, ready, target, goal_fields, start)
+    solution = _explained(problem, found, q, budget)
     if constraint is None or constraint.weights is None or solution.success:
         return solution
     weights = weigh(prepared(chain), constraint, position_only=position_only)
-    return _with_least_error(problem, weights, allowed, solution)
+    return _with_least_error(problem, weights, budget, solution)
 
 
-def _nearest_of_all(
+def _nearest_solution(
     chain: Chain, target: Target, seed: Positions | None, length: float, angle: float
 ) -> Solution | None:
-    """Return the nearest of all positions where an exact closed form tells it; else None.
+    """Return the solution nearest to the seed if an exact closed form yields it, else None.
 
-    `solve` would find the same in twice the time, half of which is for arguments.
+    `solve` would return the same in twice the time, half of which is for its arguments.
     """
     ready = prepared(chain)
     form = ready.exact_form
@@ -210,15 +210,17 @@ def _nearest_of_all(
         return None
     goal = target if _is_matrix(target) else as_target("target", target)._m
     q = ready.middle.copy() if seed is None else as_positions("seed", seed, chain.joint_names)
-    status, away, turned = take_nearest_branch(form, goal, q, length, angle)
+    status, position_error, orientation_error = take_nearest_branch(form, goal, q, length, angle)
     if status != ARRIVED:
         return None
     q.setflags(write=False)
-    return _new_solution(Solution, (q, _REACHED, away, turned, 0, 0, REACHED, None))
+    return _new_solution(
+        Solution, (q, _REACHED, position_error, orientation_error, 0, 0, REACHED, None)
+    )
 
 
 def _is_matrix(target: Target) -> TypeGuard[FloatArray]:
-    """Tell whether a target is an array as kernels take it; they check its numbers."""
+    """Return whether a target is an array as kernels take it; they check its values."""
     return (
         type(target) is np.ndarray
         and target.shape == (4, 4)
@@ -228,151 +230,161 @@ def _is_matrix(target: Target) -> TypeGuard[FloatArray]:
 
 
 def _search(
-    ready: PreparedChain, wanted: GoalFields, start: FloatArray, q: FloatArray, work: FloatArray,
-    allowed: Allowed,
+    ready: PreparedChain, goal_fields: GoalFields, start: FloatArray, q: FloatArray,
+    work: FloatArray, budget: SearchBudget,
 ) -> Found:  # fmt: skip
-    """Search from the closed form's branches or the start, then from the first further starts.
+    """Search from the closed form's branches or the seed, then from the first further starts.
 
     Args:
         ready: The chain.
-        wanted: What to reach.
-        start: (n,).
-        q: (n,) result: what reached the target, else the best of all descents.
-        work: See `PreparedChain.new_work`.
-        allowed: How long to go on.
+        goal_fields: The goal.
+        start: (n,) seed [rad or m].
+        q: (n,) result: the solution, or else the best of all descents [rad or m].
+        work: Workspace, see `PreparedChain.new_work`.
+        budget: Budget.
 
     Returns:
-        See `PreparedChain.search`; or NOWHERE, see `closed_form_search_kernel`.
+        See `PreparedChain.search`; the status may also be NO_BRANCH_INSIDE.
     """
     form, steps, first = ready.closed, 0, 0
     if form is not None:
         found = form.kernels.solve_pose(
-            ready.fields, wanted, start, q, work, allowed.iterations, form.rows
+            ready.fields, goal_fields, start, q, work, budget.iterations, form.rows
         )
-        if found[0] == ARRIVED or not _goes_on(found, allowed):
+        if found[0] == ARRIVED or not _may_restart(found, budget):
             return found
         steps, first = found[1], 1
-    effort = allowed.iterations - steps, PATIENCE, False
-    starts = first, allowed.first_restarts, NEAR
-    status, taken, last, away, turned = solve_pose(
-        ready.fields, wanted, start, q, work, effort, starts
+    effort = budget.iterations - steps, PATIENCE, False
+    starts = first, budget.first_restarts, NEAR
+    status, taken, last, position_error, orientation_error = solve_pose(
+        ready.fields, goal_fields, start, q, work, effort, starts
     )
-    return status, steps + taken, last, away, turned
+    return status, steps + taken, last, position_error, orientation_error
 
 
-def _goes_on(found: Found, allowed: Allowed) -> bool:
-    """Tell whether a search from the branches has proven nothing, and other starts may."""
+def _may_restart(found: Found, budget: SearchBudget) -> bool:
+    """Return whether the search from the branches left the target open, and starts are left."""
     undecided = found[0] in (STALLED, SPENT)
-    return undecided and allowed.restarts > 0 and found[1] < allowed.iterations
+    return undecided and budget.restarts > 0 and found[1] < budget.iterations
 
 
 def _reached(
     ready: PreparedChain, q: FloatArray, found: Found, passes: Passes | None = None
 ) -> Solution:
-    """Return the solution of a search that has reached the target at q (n,)."""
+    """Return the solution of a search that reached the target at q (n,)."""
     ready.prove_inside(q)
     q.setflags(write=False)
-    _, steps, last, away, turned = found
-    return Solution(q, _REACHED, away, turned, steps, last, REACHED, passes)
+    _, steps, last, position_error, orientation_error = found
+    return Solution(q, _REACHED, position_error, orientation_error, steps, last, REACHED, passes)
 
 
-def _search_after_passes(problem: PoseProblem, allowed: Allowed, *, trace: bool) -> Solution:
-    """Make FABRIK's passes; where they do not reach the target, search from where they end."""
+def _search_after_passes(problem: PoseProblem, budget: SearchBudget, *, trace: bool) -> Solution:
+    """Make FABRIK's passes; if they fail, search from where they end."""
     ready = problem.ready
-    status, passes = run_passes(problem, allowed.iterations, allowed.restarts, trace=trace)
+    status, passes = run_passes(problem, budget.iterations, budget.restarts, trace=trace)
     q = passes.positions.copy()
     if status == ARRIVED:
         found = status, 0, passes.restarts, passes.position_error, passes.orientation_error
         return _reached(ready, q, found, passes)
     refuse(status, "seed", problem.start.tolist(), problem.target)
-    allowed = allowed._replace(iterations=allowed.iterations - passes.count)
+    budget = budget._replace(iterations=budget.iterations - passes.count)
     begin, work = q.copy(), ready.take_work()
-    found = _search(ready, problem.wanted, begin, q, work, allowed)
+    found = _search(ready, problem.goal_fields, begin, q, work, budget)
     ready.spare.append(work)
     if found[0] != ARRIVED:
-        return _explained(problem, found, q, allowed)._replace(passes=passes)
-    take_shortest_turns(ready.variables, problem.start, q)  # passes may have gone round
+        return _explained(problem, found, q, budget)._replace(passes=passes)
+    take_shortest_turns(ready.variables, problem.start, q)  # passes may have made full turns
     return _reached(ready, q, found, passes)
 
 
-def _search_in_time(problem: PoseProblem, allowed: Allowed, time_limit: float) -> Solution:
-    """Search until a deadline; a failure is explained only where a closed form does it at once."""
+def _search_in_time(problem: PoseProblem, budget: SearchBudget, time_limit: float) -> Solution:
+    """Search until a deadline; only a closed form explains a failure."""
     deadline, ready = time.perf_counter() + time_limit, problem.ready
     if ready.closed is not None:
         q, work = np.empty(len(problem.start)), ready.take_work()
-        branches = allowed._replace(restarts=0)
-        found = _search(ready, problem.wanted, problem.start, q, work, branches)
+        branches = budget._replace(restarts=0)
+        found = _search(ready, problem.goal_fields, problem.start, q, work, branches)
         ready.spare.append(work)
         if found[0] == ARRIVED:
             return _reached(ready, q, found)
-        if not _goes_on(found, allowed):
-            return _explained(problem, found, q, allowed)
-    q, found = search_until(deadline, problem, allowed)
-    status, steps, last, away, turned = found
+        if not _may_restart(found, budget):
+            return _explained(problem, found, q, budget)
+    q, found = search_until(deadline, problem, budget)
+    status, steps, last, position_error, orientation_error = found
     refuse(status, "seed", problem.start.tolist(), problem.target)
     if status == ARRIVED:
         return _reached(ready, q, found)
-    turn = 0.0 if ready.full[WRX] == 0.0 else turned
-    reason = Reason(Verdict.BUDGET_SPENT, away, turn, starts=last + 1)
+    turn = 0.0 if ready.full[WRX] == 0.0 else orientation_error
+    reason = Reason(Verdict.BUDGET_SPENT, position_error, turn, starts=last + 1)
     if status == OUT_OF_REACH:
-        reason = Reason(Verdict.TOO_FAR, away, turn, proven=True)
-    return Solution(read_only(q), reason.verdict, away, turned, steps, last, reason)
+        reason = Reason(Verdict.TOO_FAR, position_error, turn, proven=True)
+    return Solution(
+        read_only(q), reason.verdict, position_error, orientation_error, steps, last, reason
+    )
 
 
 def _with_least_error(
-    problem: PoseProblem, weights: FloatArray, allowed: Allowed, plain: Solution
+    problem: PoseProblem, weights: FloatArray, budget: SearchBudget, plain: Solution
 ) -> Solution:
-    """Return what leaves the least weighted error, for the reasons of a best effort without."""
-    starts, left = (problem.start, plain.positions.copy()), allowed.iterations - plain.iterations
-    q, away, turned, steps = least_error(problem, weights, starts, left)
+    """Return a best effort with the positions of the least weighted error."""
+    starts, left = (problem.start, plain.positions.copy()), budget.iterations - plain.iterations
+    q, position_error, orientation_error, steps = least_error(problem, weights, starts, left)
     return plain._replace(
-        positions=read_only(q), position_error=away, orientation_error=turned,
+        positions=read_only(q), position_error=position_error, orientation_error=orientation_error,
         iterations=plain.iterations + steps,
     )  # fmt: skip
 
 
-def _explained(problem: PoseProblem, found: Found, q: FloatArray, allowed: Allowed) -> Solution:
-    """Return the best effort of a search that has failed, and why; or what it finds by the way.
+def _explained(problem: PoseProblem, found: Found, q: FloatArray, budget: SearchBudget) -> Solution:
+    """Explain a failed search; return its best effort, or a solution found on the way.
 
     Args:
-        problem: What was to be reached.
-        found: How the search ended.
-        q: (n,) what it left.
-        allowed: What it was allowed.
+        problem: The problem.
+        found: Result of the search.
+        q: (n,) its positions [rad or m].
+        budget: Budget of search and explanation together.
     """
-    ready, (status, steps, last, away, turned) = problem.ready, found
+    ready, (status, steps, last, position_error, orientation_error) = problem.ready, found
     refuse(status, "seed", problem.start.tolist(), problem.target)
     position_only = ready.full[WRX] == 0.0
-    proven = status in (OUT_OF_REACH, NOWHERE)  # by the chain's lengths, or in closed form
-    if steps >= allowed.iterations or not (proven or last >= FEWEST_STARTS):
-        turn = 0.0 if position_only else turned
-        reason = Reason(Verdict.BUDGET_SPENT, away, turn, starts=last + 1)
-        return Solution(read_only(q), reason.verdict, away, turned, steps, last, reason)
+    proven = status in (OUT_OF_REACH, NO_BRANCH_INSIDE)  # by the chain's length or in closed form
+    if steps >= budget.iterations or not (proven or last >= FEWEST_STARTS):
+        turn = 0.0 if position_only else orientation_error
+        reason = Reason(Verdict.BUDGET_SPENT, position_error, turn, starts=last + 1)
+        return Solution(
+            read_only(q), reason.verdict, position_error, orientation_error, steps, last, reason
+        )
     diagnosis = Diagnosis(
-        ready, problem.goal, problem.start, q, problem.tolerances, allowed.iterations - steps,
-        last, proven, ready.closed if status == NOWHERE else None,
+        ready, problem.goal, problem.start, q, problem.tolerances, budget.iterations - steps,
+        last, proven, ready.closed if status == NO_BRANCH_INSIDE else None,
     )  # fmt: skip
-    best, reason = _diagnose(diagnosis, problem.chain, allowed)
-    away, steps = best.away, allowed.iterations - diagnosis.budget
+    best, reason = _diagnose(diagnosis, problem.chain, budget)
+    position_error, steps = best.away, budget.iterations - diagnosis.budget
     if ready.full[WX] == 0.0:
-        away = float(np.linalg.norm(ready.tip_position(best.q) - problem.goal[:3, 3]))
+        position_error = float(np.linalg.norm(ready.tip_position(best.q) - problem.goal[:3, 3]))
     return Solution(
-        read_only(best.q), reason.verdict, away, best.turned, steps, diagnosis.starts, reason
+        read_only(best.q),
+        reason.verdict,
+        position_error,
+        best.turned,
+        steps,
+        diagnosis.starts,
+        reason,
     )
 
 
-def _diagnose(diagnosis: Diagnosis, chain: Chain, allowed: Allowed) -> tuple[Attempt, Reason]:
-    """Go on with a search that has failed, and explain it if that fails too.
+def _diagnose(diagnosis: Diagnosis, chain: Chain, budget: SearchBudget) -> tuple[Attempt, Reason]:
+    """Continue a failed search, and explain it if that fails too.
 
     Args:
         diagnosis: The search.
-        chain: As it was given: its limits are no bounds on the move.
-        allowed: How many starts, and whether they were asked for.
+        chain: The chain as given; bounds that are not its limits are those of `max_move`.
+        budget: Number of starts, and whether the caller has set it.
     """
-    # Before a long search, a short question that most hopeless targets fail.
+    # A quick test comes before a long search; most unreachable targets fail it.
     best, reason = diagnosis.nearest_position(), REACHED
     if not diagnosis.meets(best):
-        found = diagnosis.go_on(best, allowed.restarts, asked=allowed.asked)
+        found = diagnosis.go_on(best, budget.restarts, asked=budget.asked)
         if found is not None:
             best = found
         else:
@@ -386,16 +398,18 @@ def _diagnose(diagnosis: Diagnosis, chain: Chain, allowed: Allowed) -> tuple[Att
     return best, reason
 
 
-def budget(max_iterations: int | None, max_restarts: int | None, *, timed: bool) -> Allowed:
-    """Return how many steps and starts there may be.
+def search_budget(
+    max_iterations: int | None, max_restarts: int | None, *, timed: bool
+) -> SearchBudget:
+    """Return the steps and starts allowed.
 
     Args:
-        max_iterations: As for `solve`.
-        max_restarts: As for `solve`.
+        max_iterations: See `solve`.
+        max_restarts: See `solve`.
         timed: Whether there is a time limit.
 
     Raises:
-        SolveArgumentError: A number that is none.
+        SolveArgumentError: A value is not a number in its range.
     """
     iterations, restarts = (ENDLESS, ENDLESS) if timed else (MAX_ITERATIONS, MAX_RESTARTS)
     if max_restarts is not None:
@@ -404,13 +418,15 @@ def budget(max_iterations: int | None, max_restarts: int | None, *, timed: bool)
     if max_iterations is not None:
         iterations = count("max_iterations", max_iterations, 1)
     iterations, restarts = min(iterations, ENDLESS), min(restarts, ENDLESS)
-    return Allowed(iterations, min(restarts, FEWEST_STARTS), restarts, max_restarts is not None)
+    return SearchBudget(
+        iterations, min(restarts, FEWEST_STARTS), restarts, max_restarts is not None
+    )
 
 
 def _check_solver(
     solver: str, constraint: PoseConstraint | None, time_limit: float | None, *, trace: bool
 ) -> None:
-    """Refuse a solver that there is not, and what FABRIK and a search in time do not do."""
+    """Refuse an unknown solver, and requests that FABRIK or a timed search do not support."""
     weighted = constraint is not None and constraint.weights is not None
     if solver not in ("descent", "fabrik"):
         raise SolveArgumentError("solver", solver, "'descent' or 'fabrik'")
@@ -418,17 +434,17 @@ def _check_solver(
         if trace:
             raise SolveArgumentError("trace", trace, "False unless the solver is 'fabrik'")
         if weighted:
-            raise SolveArgumentError("time_limit", time_limit, "None where errors have weights")
+            raise SolveArgumentError("time_limit", time_limit, "None if errors have weights")
     elif weighted:
-        raise SolveArgumentError("solver", solver, "'descent' where errors have weights")
+        raise SolveArgumentError("solver", solver, "'descent' if errors have weights")
     elif time_limit is not None:
-        raise SolveArgumentError("time_limit", time_limit, "None where the solver is 'fabrik'")
+        raise SolveArgumentError("time_limit", time_limit, "None if the solver is 'fabrik'")
 
 
 def warm_up(chain: Chain) -> None:
-    """Prepare a chain and compile all that `solve` may call, before a control loop starts.
+    """Prepare a chain and compile all kernels that `solve` may call, before a control loop starts.
 
-    All but FABRIK's passes, which `warm_up_fabrik` compiles.
+    `warm_up_fabrik` compiles FABRIK's.
     """
     ready = prepared(chain)
     out_of_reach = np.eye(4)
@@ -437,9 +453,9 @@ def warm_up(chain: Chain) -> None:
     near = chain.forward(ready.middle)
     solve(chain, far, max_iterations=50)
     solve(chain, near)
-    if ready.redundant is not None:  # of two targets none may need it
+    if ready.redundant is not None:  # the two targets may not need it
         next(sample_starts(ready.redundant, ready.variables, near._m, ready.middle, MAX_ITERATIONS))
-    # A part of a pose may have a closed form of its own, whose kernel few chains need.
+    # A part of a pose may have its own closed form, whose kernel few chains need.
     if ready.closed_position is not None:
         solve(chain, near, position_only=True)
     for axis in ((0.0, 0.0, 1.0), (0.3, 0.2, 1.0)):
@@ -449,5 +465,5 @@ def warm_up(chain: Chain) -> None:
 
 
 def warm_up_fabrik(chain: Chain) -> None:
-    """Compile what `solve` calls besides where the solver is FABRIK."""
+    """Compile the additional kernels of `solve` with solver="fabrik"."""
     solve(chain, chain.forward(prepared(chain).middle), solver="fabrik")

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""All the ways an arm can reach a target, and choosing among them."""
+"""All solutions of a pose, and their order of preference."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ if TYPE_CHECKING:
     from basis_ik.robot.chain import Chain
 
 
-STEPS_PER_START = 100  # a descent that needs more has lost its way
+STEPS_PER_START = 100  # a descent that needs more is given up
 
 
 class Preference(enum.Enum):
-    """What makes one solution better than another."""
+    """The order of solutions."""
 
     NEAREST = "nearest to the seed"
     MANIPULABLE = "most manipulable"
@@ -57,33 +57,36 @@ def solve_all(
     *,
     constraint: PoseConstraint | None = None,
     prefer: Preference = Preference.NEAREST,
-    starts: int = 100,
+    starts: int = 300,
     distinct: float = 0.05,
     position_tolerance: float = 1e-6,
     orientation_tolerance: float = 1e-6,
 ) -> tuple[Solution, ...]:
-    """Find distinct solutions from many starts, the preferred one first.
+    """Find all distinct solutions of a pose, the preferred one first.
 
-    Where the arm has a closed form (docs/algorithms.md) they are all there are, of each the turn
-    nearest to the seed, and no starts are made. Any other arm of six joints has at most 16 postures
-    for a pose, all of which a few hundred starts find as a rule; a redundant arm has a continuum,
-    of which these are samples. If none is found, `solve` says why.
+    For an arm with a closed form (docs/algorithms.md) these are all solutions, each with the turns
+    nearest to the seed. Any other arm, and any near a singularity, is solved from many starts. With
+    six joints it has at most 16 solutions, which a few hundred starts usually find; a redundant arm
+    has a continuum, and these are samples of it. If there are none, `solve` explains why.
 
     Args:
-        chain: What to move.
-        target: root_T_target, where the tip is to be; also as a (4, 4) matrix.
-        seed: (n,) or by joint name, near which solutions are preferred and turned; None is
+        chain: The chain.
+        target: root_T_target, also as a (4, 4) matrix.
+        seed: (n,) or by joint name, reference of NEAREST and of full turns [rad or m]; None is
             `chain.neutral`.
-        constraint: Which part of the pose counts; None: all of it.
-        prefer: The order of the solutions.
-        starts: How many starts, the seed's included, where no closed form tells all; each costs a
-            few microseconds.
-        distinct: Solutions count as different if a joint differs by more [rad or m].
+        constraint: The part of the pose that counts; None: all of it.
+        prefer: Order of the solutions.
+        starts: Number of starts, including the seed, if no closed form finds all solutions; each
+            takes a few microseconds.
+        distinct: Two solutions are different if a joint differs by more than this [rad or m].
         position_tolerance: [m], above 0.
         orientation_tolerance: [rad], above 0.
 
+    Returns:
+        The solutions; empty if none was found.
+
     Raises:
-        SolveArgumentError: An argument of wrong kind, shape or range, or not finite.
+        SolveArgumentError: An argument has a wrong type, shape or range, or is not finite.
     """
     problem = PoseProblem(
         chain,
@@ -102,12 +105,12 @@ def solve_all(
 
 @dataclass
 class _Solutions:
-    """The distinct solutions of a problem so far.
+    """Collects distinct solutions of a problem.
 
     Attributes:
-        problem: What to reach.
-        distinct: By how much a joint of two differs at least [rad or m].
-        solutions: As they were found.
+        problem: The problem.
+        distinct: Least difference of a joint between two solutions [rad or m].
+        solutions: The solutions in the order in which they were found.
     """
 
     problem: PoseProblem
@@ -115,14 +118,14 @@ class _Solutions:
     solutions: list[Solution] = field(default_factory=list)
 
     def descend(self, start: FloatArray, number: int, near: float) -> bool:
-        """Descend from a start, see `PreparedChain.search`, and keep what is new.
+        """Descend from a start, see `PreparedChain.search`; store a new solution.
 
         Returns:
-            Whether it has arrived.
+            Whether the descent arrived.
         """
         problem, ready = self.problem, self.problem.ready
         q = np.empty_like(start)
-        status, steps, _, away, turned = ready.search(
+        status, steps, _, position_error, orientation_error = ready.search(
             ready.full, problem.goal, start, q, problem.tolerances, STEPS_PER_START,
             first=number, last=number, near=near,
         )  # fmt: skip
@@ -130,48 +133,53 @@ class _Solutions:
         if status == ARRIVED and self._is_new(q):
             reached = Verdict.REACHED
             self.solutions.append(
-                Solution(read_only(q), reached, away, turned, steps, number, REACHED)
+                Solution(
+                    read_only(q), reached, position_error, orientation_error, steps, number, REACHED
+                )
             )
         return status == ARRIVED
 
     def add_branches(self) -> bool:
-        """Descend from the branches of the closed form; return whether these are all there are."""
+        """Descend from the closed form's branches; return whether these are all solutions."""
         ready, form = self.problem.ready, self.problem.ready.closed
         if form is None:
             return False
         branches = form.starts(ready.variables, self.problem.goal, self.problem.start)
         inside = branches.positions[: branches.inside]
         arrived = [self.descend(q.copy(), 0, np.inf) for q in inside]
-        return all(arrived) and branches.margin > form.clear(*self.problem.tolerances)
+        return all(arrived) and branches.margin > form.proof_margin(*self.problem.tolerances)
 
     def _is_new(self, q: FloatArray) -> bool:
         for solution in self.solutions:
-            turned = q.copy()
-            take_shortest_turns(self.problem.ready.variables, solution.positions.copy(), turned)
-            if np.abs(turned - solution.positions).max() <= self.distinct:
+            nearest = q.copy()
+            take_shortest_turns(self.problem.ready.variables, solution.positions.copy(), nearest)
+            if np.abs(nearest - solution.positions).max() <= self.distinct:
                 return False
         return True
 
 
 def _cost(prefer: Preference, problem: PoseProblem) -> Callable[[Solution], float]:
-    """Return by what solutions are ordered, the least first."""
+    """Return the function by which solutions are sorted."""
     if prefer is Preference.MANIPULABLE:
         return lambda solution: -_manipulability(problem, solution.positions)
     if prefer is Preference.CENTRED:
-        return lambda solution: -_room(problem.chain, solution.positions)
+        return lambda solution: -_distance_to_limits(problem.chain, solution.positions)
     return lambda solution: float(np.linalg.norm(solution.positions - problem.start))
 
 
 def _manipulability(problem: PoseProblem, q: FloatArray) -> float:
-    """Return √det(J Jᵀ) of what is wanted (Yoshikawa 1985, Eq. 10), for few joints √det(Jᵀ J)."""
+    """Return the manipulability √det(J Jᵀ) of the part that counts (Yoshikawa 1985, Eq. 10).
+
+    With fewer joints than rows it is √det(Jᵀ J).
+    """
     along = problem.goal[:3, :3].T @ problem.chain.jacobian(q).reshape(2, 3, -1)  # the goal's axes
     rows = along.reshape(6, -1)[problem.ready.full[:BOX_X] > 0.0]
     return float(np.prod(np.linalg.svd(rows, compute_uv=False)))
 
 
-def _room(chain: Chain, q: FloatArray) -> float:
-    """Return the least share of its range that a joint has left to a limit."""
+def _distance_to_limits(chain: Chain, q: FloatArray) -> float:
+    """Return the least distance of a joint from its limits, as a share of its range."""
     span = chain.upper - chain.lower
-    counts = np.isfinite(span) & (span > 0.0)  # a locked joint has no room anywhere
+    counts = np.isfinite(span) & (span > 0.0)  # a locked joint has no range
     gap = np.minimum(q - chain.lower, chain.upper - q)[counts]
     return float((gap / span[counts]).min(initial=1.0))

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The search of `solve` until a deadline."""
+"""The search of `solve` with a time limit."""
 
 from __future__ import annotations
 
@@ -21,42 +21,42 @@ import time
 import numpy as np
 
 from basis_ik.numerics.arrays import FloatArray
-from basis_ik.pose.pose_problem import Allowed, PoseProblem
+from basis_ik.pose.pose_problem import PoseProblem, SearchBudget
 from basis_ik.search.descent_kernel import SPENT
 from basis_ik.search.pose_search_kernel import GO_ON, Found
 
-MARGIN = 100.0  # a slice of several steps is run where as many of the slowest so far would fit
-LONGEST = 256  # steps of a slice
+MARGIN = 100.0  # slices have several steps only if this many of the slowest steps so far would fit
+LONGEST = 256  # steps of a slice at most
 
 
 def search_until(
-    deadline: float, problem: PoseProblem, allowed: Allowed
+    deadline: float, problem: PoseProblem, budget: SearchBudget
 ) -> tuple[FloatArray, Found]:
-    """Search until a start arrives, or what is allowed or the time is used up.
+    """Search until a start arrives, or the budget or the time is used up.
 
-    It runs in slices, because compiled code cannot ask for the time. Near the deadline the clock is
-    read after every single step.
+    The search runs in slices, because compiled code does not read the clock. Near the deadline the
+    clock is read after every step.
 
     Args:
-        deadline: By `time.perf_counter` [s].
-        problem: What to reach.
-        allowed: How long to go on otherwise.
+        deadline: Time of `time.perf_counter` [s].
+        problem: The problem.
+        budget: Budget besides the time.
 
     Returns:
-        Positions (n,), and how the search ended, see `PreparedChain.search`.
+        Positions (n,) [rad or m], and the result of the search, see `PreparedChain.search`.
     """
     ready = problem.ready
     work, q = ready.new_work(), np.empty_like(problem.start)
     first, steps, slowest, now = 0, 0, 0.0, time.perf_counter()
     while True:
         fitting = (deadline - now) / (MARGIN * slowest) if slowest > 0.0 else 1.0
-        slice_ = min(max(1, int(min(fitting, LONGEST))), allowed.iterations - steps)
-        status, taken, last, away, turned = ready.search(
+        slice_ = min(max(1, int(min(fitting, LONGEST))), budget.iterations - steps)
+        status, taken, last, position_error, orientation_error = ready.search(
             ready.full, problem.goal, problem.start, q, problem.tolerances, slice_,
-            first=first, last=allowed.restarts, work=work,
+            first=first, last=budget.restarts, work=work,
         )  # fmt: skip
         before, now = now, time.perf_counter()
         first, steps = GO_ON, steps + taken
         slowest = max(slowest, (now - before) / max(1, taken))
-        if status != SPENT or steps >= allowed.iterations or now >= deadline:
-            return q, (status, steps, last, away, turned)
+        if status != SPENT or steps >= budget.iterations or now >= deadline:
+            return q, (status, steps, last, position_error, orientation_error)

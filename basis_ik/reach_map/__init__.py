@@ -12,4 +12,4 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Cartesian paths, and joint positions along them."""
+"""Maps of reach: the share of orientations that an arm reaches in each voxel."""

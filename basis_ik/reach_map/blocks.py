@@ -12,9 +12,9 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The work of a map of reach, in blocks of voxels, by processes of this machine or of a cluster.
+"""Computes a map of reach in blocks of voxels, in processes of this machine or of a cluster.
 
-A block's result depends on the block alone, so the map is the same whoever solves it, and when.
+A block's result depends only on the block, so the map does not depend on the processes.
 """
 
 from __future__ import annotations
@@ -53,27 +53,27 @@ from basis_ik.robot.chain import Chain
 Result = tuple[npt.NDArray[np.uint16], npt.NDArray[np.float32]]
 Width = Callable[[], int]
 
-SOLVES = 4096  # of a block, if a voxel has no more: some tenths of a second
-# Starts after the first for each pose. Of 1376 poses that the Panda reaches, 4 need more. From 20
-# on the solver also looks for the reason of each failure, and takes ten times as long.
+SOLVES = 4096  # of a block, unless a voxel has more: some tenths of a second
+# Restarts for each pose. Of 1376 poses that the Panda reaches, 4 need more. With 20 or more the
+# solver also determines the reason of each failure, which takes ten times as long.
 RESTARTS = 15
-SAVE_EVERY = 10.0  # s between two versions of the file at least
-SAVE_SHARE = 0.05  # of the time that may go into saving
-PATIENCE = 10.0  # s, for a scheduler to answer, for its first worker, and for another one
+SAVE_EVERY = 10.0  # s: least time between two versions of the file
+SAVE_SHARE = 0.05  # largest fraction of the time for saving
+TIMEOUT = 10.0  # s, for a scheduler to respond, for its first worker, and for a replacement
 
 
 class WorkerError(BasisIkError):
-    """Processes that solve are gone, or were never there."""
+    """There are no worker processes, or they have ended."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """What is the same for all blocks of a map.
+    """The problem that all blocks of a map share.
 
     Attributes:
-        chain: The pickled arm: equal bytes mean that a process has it already.
-        orientations: How many are tried in each voxel.
-        position_only: Whether any orientation will do; then one solve is made in each voxel.
+        chain: The pickled arm; a process caches it by these bytes.
+        orientations: Number of orientations in each voxel.
+        position_only: Whether the orientation is free; then each voxel needs one solve.
     """
 
     chain: bytes
@@ -92,12 +92,12 @@ class Job:
 
 
 class Work:
-    """The voxels of a map that are to be solved, cut into blocks.
+    """The voxels of a map to solve, in blocks.
 
     Attributes:
-        job: What is the same for all.
-        grid: Where voxels are.
-        voxels: Flat indices (k,) of those to be solved.
+        job: The problem of all blocks.
+        grid: The grid of the voxels.
+        voxels: Flat indices (k,) of the voxels to solve.
         blocks: Number of blocks.
     """
 
@@ -122,18 +122,18 @@ def fill(
     save: Callable[[], None],
     show: Callable[[int], None],
 ) -> None:
-    """Solve the blocks that are not done; save now and then, and at the end, whatever it is.
+    """Solve the unsolved blocks; save at intervals, and at the end, even after an error.
 
     Args:
         work: All blocks.
-        map_: What is known; gets the rest.
-        pool: Who solves.
-        width: Tells how many blocks may be in the pool at a time.
+        map_: The map so far; the results are written into it.
+        pool: The worker processes.
+        width: Returns the largest number of blocks in the pool at a time.
         save: Saves the map.
-        show: Is told the number of each block that is done.
+        show: Called with the number of each solved block.
 
     Raises:
-        WorkerError: Processes that solve are gone. What a block raises comes through.
+        WorkerError: The worker processes have ended. Exceptions of a block propagate.
     """
     missing = np.flatnonzero(~map_.done).tolist()
     todo = ((block, work.centres(block)) for block in missing)
@@ -163,12 +163,12 @@ def solve_block(job: Job, centres: FloatArray) -> Result:
     """Solve for all orientations in each voxel of a block.
 
     Args:
-        job: What is to be solved.
+        job: The problem.
         centres: The voxels' centres (k, 3) in the root frame [m].
 
     Returns:
-        How many orientations are reached (k,), and the largest manipulability (k,) of the positions
-        found for these, 0 where none is reached.
+        Number of reached orientations (k,), and largest manipulability (k,) of the positions found
+        for them; 0 if none is reached.
     """
     chain = _chain(job.chain)
     rotations = orientations(job.orientations)
@@ -191,9 +191,9 @@ def solve_block(job: Job, centres: FloatArray) -> Result:
 def manipulability(jacobian: FloatArray) -> float:
     """Return the product of the singular values of a Jacobian (m, n).
 
-    With n >= m that is sqrt(det(J Jᵀ)), the measure of T. Yoshikawa, "Manipulability of Robotic
-    Mechanisms", IJRR 4(2), 1985, equation 8; else it is sqrt(det(Jᵀ J)), for the motions that the
-    arm can make at all.
+    With n >= m this is sqrt(det(J Jᵀ)), the measure of T. Yoshikawa, "Manipulability of Robotic
+    Mechanisms", IJRR 4(2), 1985, equation 8; otherwise it is sqrt(det(Jᵀ J)), for the arm's
+    possible motions.
     """
     rows, columns = jacobian.shape
     gram = jacobian @ jacobian.T if rows <= columns else jacobian.T @ jacobian
@@ -206,16 +206,16 @@ def solve_blocks(
     pool: Executor,
     width: Width,
 ) -> Iterator[tuple[int, Result]]:
-    """Give the blocks' results as they come.
+    """Yield the results of blocks, in the order of their completion.
 
     Args:
-        job: What is to be solved.
-        blocks: Number and centres (k, 3) of each block; taken one by one, when its turn comes.
-        pool: Who solves.
-        width: Tells how many blocks may be in the pool at a time; 0: nobody is there to solve.
+        job: The problem.
+        blocks: Number and centres (k, 3) of each block; consumed lazily.
+        pool: The worker processes.
+        width: Returns the largest number of blocks in the pool at a time; 0: no workers.
 
     Raises:
-        WorkerError: The pool is broken, or empty. What a block raises comes through.
+        WorkerError: The pool is broken or empty. Exceptions of a block propagate.
     """
     open_: dict[Future[Result], int] = {}
     more = True
@@ -226,7 +226,7 @@ def solve_blocks(
                 more = False
                 break
             open_[pool.submit(solve_block, job, block[1])] = block[0]
-        done, _ = wait(open_, PATIENCE, FIRST_COMPLETED)
+        done, _ = wait(open_, TIMEOUT, FIRST_COMPLETED)
         if open_ and not done and width() == 0:
             raise WorkerError("no workers are left")
         for future in done:
@@ -234,13 +234,13 @@ def solve_blocks(
             try:
                 result = future.result()
             except (BrokenExecutor, CancelledError) as error:
-                raise WorkerError(f"processes that solve are gone ({error})") from None
+                raise WorkerError(f"worker processes have ended ({error})") from None
             yield number, result
 
 
 @contextmanager
 def local_pool(processes: int) -> Iterator[tuple[Executor, Width]]:
-    """Provide processes of this machine; how many blocks they may hold."""
+    """Provide processes of this machine, and the number of blocks that they may hold."""
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(processes, context, _begin)
     try:
@@ -250,7 +250,7 @@ def local_pool(processes: int) -> Iterator[tuple[Executor, Width]]:
 
 
 def _begin() -> None:
-    """Make a new process ready: the parent hears Ctrl-C, and its end is the end of all."""
+    """Set up a new process: only the parent handles Ctrl-C, and it ends with the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
@@ -264,10 +264,10 @@ def _end_with_parent() -> None:
 
 @contextmanager
 def cluster(address: str) -> Iterator[tuple[Executor, Width]]:
-    """Provide the workers of a Dask cluster; a block of one that is killed goes to another.
+    """Provide the workers of a Dask cluster; another worker takes a killed one's block.
 
     Args:
-        address: Of the scheduler, such as tcp://host:8786.
+        address: Address of the scheduler, for example tcp://host:8786.
 
     Raises:
         WorkerError: There is no scheduler, it has no workers, or one of them lacks basis_ik.
@@ -276,24 +276,24 @@ def cluster(address: str) -> Iterator[tuple[Executor, Width]]:
     from distributed.scheduler import KilledWorker
 
     try:
-        client = Client(address, timeout=PATIENCE, set_as_default=False)
+        client = Client(address, timeout=TIMEOUT, set_as_default=False)
     except (OSError, ValueError) as error:
         raise WorkerError(
-            f"no scheduler answers at {address!r} ({error}): start one by `dask scheduler`, and "
+            f"no scheduler responds at {address!r} ({error}): start one by `dask scheduler`, and "
             "give the address that it prints"
         ) from None
     with client:
         try:
-            client.wait_for_workers(1, timeout=PATIENCE)
+            client.wait_for_workers(1, timeout=TIMEOUT)
         except TimeoutError:
             raise WorkerError(
                 f"the scheduler at {address!r} has no workers: start one by `dask worker {address}`"
             ) from None
-        # A worker without it would end at the first block, without a word.
+        # A worker without it would end silently at the first block.
         for worker, spec in client.run(find_spec, "basis_ik").items():
             if spec is None:
                 raise WorkerError(
-                    f"the worker {worker} has no basis_ik: install the same version for its Python"
+                    f"the worker {worker} lacks basis_ik: install the same version for its Python"
                 )
         pool = client.get_executor(pure=False)
         try:

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A map of reach as a file: kept while it is made (npz), as a point cloud (PLY), as a picture."""
+"""Files of a map of reach: the map itself (npz), a point cloud (PLY), a picture (PNG)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.reach_map.voxels import Grid, IntArray
 from basis_ik.robot.chain import Chain
 
-# Of colours along which brightness grows evenly, as matplotlib's viridis: share 0, 1/4, ... 1.
+# Colors of matplotlib's viridis for shares 0, 1/4, ... 1; their brightness grows evenly.
 COLOURS = np.array([(68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37)])
 UNREADABLE = (
     ValueError, KeyError, EOFError, TypeError, AttributeError, zipfile.BadZipFile, zlib.error,
@@ -40,20 +40,20 @@ UNREADABLE = (
 
 
 class MapFileError(BasisIkError):
-    """A file that cannot be read or written, or is another map."""
+    """A file cannot be read or written, or has another map."""
 
 
 @dataclass(frozen=True)
-class Question:
-    """What a map answers. Two maps with the same question are equal bit for bit.
+class MapSpec:
+    """The specification of a map. Maps with the same specification are equal bit for bit.
 
     Attributes:
-        root: The link in whose frame voxels and poses are.
-        tip: The link that is to reach them.
+        root: The link whose frame is the reference of voxels and poses.
+        tip: The link that should reach them.
         arm: Digest of the chain's kinematics and limits.
         voxel: Length of a voxel's edge [m].
-        orientations: How many are tried in each voxel.
-        position_only: Whether any orientation will do; then one solve is made in each voxel.
+        orientations: Number of orientations in each voxel.
+        position_only: Whether the orientation is free; then each voxel needs one solve.
     """
 
     root: str
@@ -66,21 +66,20 @@ class Question:
 
 @dataclass(frozen=True)
 class ReachMap:
-    """A map of reach; while it is made, a part of one.
+    """A map of reach, complete or not.
 
     Attributes:
-        question: What it answers.
-        origin: Centre (3,) of the voxel (0, 0, 0) in the root frame [m]; axes are parallel to the
-            root's.
-        reached: How many orientations are reached (nx, ny, nz).
-        manipulability: Of the positions that reach an orientation of the voxel, the largest product
-            of the singular values of the Jacobian (nx, ny, nz); 0 where none is reached. The
-            Jacobian is of linear [m] and angular [rad] motion, of linear motion alone if the
-            question is `position_only`.
-        done: Which blocks of work are done (b,).
+        spec: Its specification.
+        origin: Centre (3,) of the voxel (0, 0, 0) in the root frame [m]; the axes are parallel to
+            the root's.
+        reached: Number of reached orientations (nx, ny, nz).
+        manipulability: Largest product of the Jacobian's singular values among the positions that
+            reach an orientation of the voxel (nx, ny, nz); 0 if none is reached. The Jacobian has
+            linear [m] and angular [rad] rows; only linear ones with `position_only`.
+        done: Whether each block of work is done (b,).
     """
 
-    question: Question
+    spec: MapSpec
     origin: FloatArray
     reached: npt.NDArray[np.uint16]
     manipulability: npt.NDArray[np.float32]
@@ -88,8 +87,8 @@ class ReachMap:
 
     @property
     def share(self) -> npt.NDArray[np.float32]:
-        """Share of the orientations that are reached (nx, ny, nz)."""
-        return (self.reached / self.question.orientations).astype(np.float32)
+        """Share of reached orientations (nx, ny, nz)."""
+        return (self.reached / self.spec.orientations).astype(np.float32)
 
     @property
     def complete(self) -> bool:
@@ -98,17 +97,17 @@ class ReachMap:
 
 
 def digest(chain: Chain) -> str:
-    """Return the digest of all that decides what a chain reaches."""
+    """Return a digest of all data of a chain that its reach depends on."""
     text = hashlib.sha256(repr((chain.joint_names, len(chain.joints))).encode())
     for array in chain.arrays:
         text.update(repr((array.dtype.str, array.shape)).encode() + array.tobytes())
     return text.hexdigest()
 
 
-def empty_map(question: Question, grid: Grid, blocks: int) -> ReachMap:
-    """Return the map of which nothing is done yet."""
+def empty_map(spec: MapSpec, grid: Grid, blocks: int) -> ReachMap:
+    """Return a map without results."""
     return ReachMap(
-        question,
+        spec,
         grid.origin,
         np.zeros(grid.shape, np.uint16),
         np.zeros(grid.shape, np.float32),
@@ -117,7 +116,7 @@ def empty_map(question: Question, grid: Grid, blocks: int) -> ReachMap:
 
 
 def save_map(file: Path, map_: ReachMap) -> None:
-    """Write a map as npz, all of it or nothing: an older file stays until the new one is whole.
+    """Write a map as npz; it replaces an older file once it is complete.
 
     Raises:
         MapFileError: It cannot be written.
@@ -127,7 +126,7 @@ def save_map(file: Path, map_: ReachMap) -> None:
     try:
         try:
             with part.open("wb") as out:
-                np.savez_compressed(out, **asdict(map_.question), **arrays)
+                np.savez_compressed(out, **asdict(map_.spec), **arrays)
             part.replace(file)
         finally:
             part.unlink(missing_ok=True)
@@ -136,16 +135,16 @@ def save_map(file: Path, map_: ReachMap) -> None:
 
 
 def load_map(file: Path) -> ReachMap:
-    """Read what `save_map` has written.
+    """Read a file of `save_map`.
 
     Raises:
-        MapFileError: It cannot be read, or is no map.
+        MapFileError: It cannot be read, or is not a map.
     """
     try:
         with np.load(file, allow_pickle=False) as found:
-            question = {field.name: found[field.name].item() for field in fields(Question)}
+            spec = {field.name: found[field.name].item() for field in fields(MapSpec)}
             rest = (found[field.name] for field in fields(ReachMap)[1:])
-            map_ = ReachMap(Question(**question), *rest)
+            map_ = ReachMap(MapSpec(**spec), *rest)
     except OSError as error:
         raise MapFileError(f"cannot read {str(file)!r}: {error.strerror or error}") from None
     except (
@@ -157,13 +156,13 @@ def load_map(file: Path) -> ReachMap:
         zipfile.BadZipFile,
         zlib.error,
     ):
-        raise MapFileError(f"{str(file)!r} is no map of reach, or is damaged") from None
-    if not _is_sound(map_):
-        raise MapFileError(f"{str(file)!r} is no map of reach, or is damaged")
+        raise MapFileError(f"{str(file)!r} is not a map of reach, or is damaged") from None
+    if not _is_valid(map_):
+        raise MapFileError(f"{str(file)!r} is not a map of reach, or is damaged")
     return map_
 
 
-def _is_sound(map_: ReachMap) -> bool:
+def _is_valid(map_: ReachMap) -> bool:
     return (
         map_.reached.ndim == 3
         and map_.reached.dtype == np.uint16
@@ -173,9 +172,9 @@ def _is_sound(map_: ReachMap) -> bool:
         and map_.origin.dtype == np.float64
         and map_.done.ndim == 1
         and map_.done.dtype == np.bool_
-        and [type(getattr(map_.question, field.name)) for field in fields(Question)]
+        and [type(getattr(map_.spec, field.name)) for field in fields(MapSpec)]
         == [str, str, str, float, int, bool]
-        and map_.question.orientations > 0
+        and map_.spec.orientations > 0
     )
 
 
@@ -184,11 +183,11 @@ def _unwritable(file: Path, error: OSError) -> MapFileError:
 
 
 def points(map_: ReachMap) -> npt.NDArray[Any]:
-    """Return the reached voxels' centres, one record each: x, y, z [m], share, manipulability."""
+    """Return a record for each reached voxel: centre x, y, z [m], share, manipulability."""
     where = np.argwhere(map_.reached)
     records = np.empty(len(where), [(name, "<f4") for name in RECORD])
     for axis, name in enumerate("xyz"):
-        records[name] = map_.origin[axis] + map_.question.voxel * where[:, axis]
+        records[name] = map_.origin[axis] + map_.spec.voxel * where[:, axis]
     index = tuple(where.T)
     records["share"] = map_.share[index]
     records["manipulability"] = map_.manipulability[index]
@@ -199,7 +198,7 @@ RECORD = ("x", "y", "z", "share", "manipulability")
 
 
 def colours(share: FloatArray) -> npt.NDArray[np.uint8]:
-    """Return colours (k, 3) from violet to yellow, of shares (k,) from 0 to 1."""
+    """Return colors (k, 3) from violet to yellow for shares (k,) from 0 to 1."""
     steps = np.linspace(0.0, 1.0, len(COLOURS))
     found = np.empty((len(share), 3), np.uint8)
     for i, each in enumerate(COLOURS.T):
@@ -208,7 +207,7 @@ def colours(share: FloatArray) -> npt.NDArray[np.uint8]:
 
 
 def write_ply(file: Path, map_: ReachMap) -> None:
-    """Write the reached voxels as a point cloud, coloured by share from violet to yellow.
+    """Write the reached voxels as a point cloud, colored by share from violet to yellow.
 
     The format is PLY 1.0, binary, little endian: G. Turk, "The PLY Polygon File Format", 1994.
 
@@ -241,13 +240,11 @@ def write_png(file: Path, map_: ReachMap) -> None:
     """
     from matplotlib.figure import Figure
 
-    question, middle = map_.question, (np.array(map_.reached.shape) - 1) // 2
+    spec, middle = map_.spec, (np.array(map_.reached.shape) - 1) // 2
     figure = Figure(figsize=(13.0, 8.0), layout="constrained")
-    turned = (
-        "any orientation" if question.position_only else f"{question.orientations} orientations"
-    )
-    figure.suptitle(f"{question.root} to {question.tip}: voxels of {question.voxel:g} m, {turned}")
-    unit = "" if question.position_only else "share of the orientations"
+    turned = "any orientation" if spec.position_only else f"{spec.orientations} orientations"
+    figure.suptitle(f"{spec.root} to {spec.tip}: voxels of {spec.voxel:g} m, {turned}")
+    unit = "" if spec.position_only else "share of the orientations"
     values = ((map_.share, unit or "reached", 1.0), (map_.manipulability, "manipulability", None))
     axes = figure.subplots(2, 3)
     for row, (value, label, most) in zip(axes, values, strict=True):
@@ -258,7 +255,7 @@ def write_png(file: Path, map_: ReachMap) -> None:
                 shown.take(middle[fixed], axis=fixed).T, origin="lower", vmin=0.0,
                 vmax=most or float(value.max()) or 1.0, extent=_extent(map_, across, up),
             )  # fmt: skip
-            height = map_.origin[fixed] + question.voxel * middle[fixed]
+            height = map_.origin[fixed] + spec.voxel * middle[fixed]
             plot.set_title(f"{'xyz'[fixed]} = {height:.3g} m")
             plot.set_xlabel(f"{'xyz'[across]} [m]")
             plot.set_ylabel(f"{'xyz'[up]} [m]")
@@ -271,11 +268,11 @@ def write_png(file: Path, map_: ReachMap) -> None:
 
 def _extent(map_: ReachMap, across: int, up: int) -> tuple[float, float, float, float]:
     """Return the edges of a plane of voxels [m]: left, right, bottom, top."""
-    half = 0.5 * map_.question.voxel
+    half = 0.5 * map_.spec.voxel
     (left, right), (bottom, top) = (
         (
             map_.origin[axis] - half,
-            map_.origin[axis] + map_.question.voxel * (map_.reached.shape[axis] - 1) + half,
+            map_.origin[axis] + map_.spec.voxel * (map_.reached.shape[axis] - 1) + half,
         )
         for axis in (across, up)
     )
@@ -283,5 +280,5 @@ def _extent(map_: ReachMap, across: int, up: int) -> tuple[float, float, float, 
 
 
 def largest(values: npt.NDArray[Any]) -> IntArray:
-    """Return the index (3,) of the largest of values (nx, ny, nz), the first of equal ones."""
+    """Return the index (3,) of the first largest value of an array (nx, ny, nz)."""
     return np.array(np.unravel_index(int(np.argmax(values)), values.shape), np.int64)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""`python -m basis_ik reach`: make a map of reach, go on with one, show it."""
+"""`python -m basis_ik reach`: compute, continue and show a map of reach."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from basis_ik.dependencies import ExtraError, check_extra, is_installed
 
-if TYPE_CHECKING:  # the compiler behind these takes a second to import; --help does not need it
+if TYPE_CHECKING:  # importing these takes a second, for the compiler; --help does not need them
     from concurrent.futures import Executor
 
     from basis_ik.reach_map.blocks import Width, Work
@@ -41,14 +41,14 @@ BAR = 30  # characters
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
-    """Declare the options that `run` takes, besides those of the chain."""
+    """Declare the options of `run`, apart from those of the chain."""
     command.add_argument(
         "--voxel", type=_length, default=0.05, metavar="METRES",
         help="edge of a voxel [m]; by default 0.05",
     )  # fmt: skip
     command.add_argument(
         "--orientations", type=_count, default=32, metavar="N",
-        help="how many to try in each voxel, 10000 at most; by default 32",
+        help="orientations in each voxel, at most 10000; by default 32",
     )  # fmt: skip
     command.add_argument(
         "--position-only", action="store_true",
@@ -56,13 +56,13 @@ def add_options(command: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     command.add_argument(
         "--output", type=Path, default=Path("reach_map.npz"), metavar="FILE",
-        help="the map; one that is there and not complete is continued; by default reach_map.npz",
+        help="the map; an existing incomplete map is continued; by default reach_map.npz",
     )  # fmt: skip
     command.add_argument(
         "--png", type=Path, metavar="FILE", help="draw three slices of the complete map; matplotlib"
     )
     command.add_argument(
-        "--ply", type=Path, metavar="FILE", help="write the complete map as a coloured point cloud"
+        "--ply", type=Path, metavar="FILE", help="write the complete map as a colored point cloud"
     )
     command.add_argument(
         "--publish", action="store_true",
@@ -70,11 +70,11 @@ def add_options(command: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     where = command.add_mutually_exclusive_group()
     where.add_argument(
-        "--processes", type=_count, metavar="N", help="how many solve here; by default one per core"
+        "--processes", type=_count, metavar="N", help="processes; by default one per core"
     )
     where.add_argument(
         "--scheduler", metavar="ADDRESS",
-        help="let the workers of this Dask scheduler solve, such as tcp://host:8786; distributed",
+        help="use the workers of this Dask scheduler, e.g. tcp://host:8786; distributed",
     )  # fmt: skip
 
 
@@ -99,10 +99,10 @@ _count.__name__ = "whole number"
 
 
 def run(options: argparse.Namespace, chain: Chain) -> int:
-    """Make the map that is asked for, or what is missing of it, and show it.
+    """Compute the requested map, or its missing part, and show it.
 
     Args:
-        options: What `add_options` has declared; `json`: whether to print the summary as JSON.
+        options: The options of `add_options`; `json`: whether to print the summary as JSON.
         chain: The arm.
 
     Returns:
@@ -110,33 +110,34 @@ def run(options: argparse.Namespace, chain: Chain) -> int:
 
     Raises:
         GridError: The grid is too large, or empty.
-        MapFileError: A file cannot be read or written, or is another map.
-        WorkerError: Processes that solve are gone, or were never there.
+        MapFileError: A file cannot be read or written, or has another map.
+        WorkerError: There are no worker processes, or they have ended.
         ExtraError: An optional package is missing.
     """
     _check_extras(options)
     from basis_ik.reach_map.blocks import Job, Work
-    from basis_ik.reach_map.map_files import Question, digest, save_map, write_ply, write_png
+    from basis_ik.reach_map.map_files import MapSpec, digest, save_map, write_ply, write_png
     from basis_ik.reach_map.voxels import ball_of, grid_around
 
     count = 1 if options.position_only else options.orientations
     job = Job.of(chain, count, options.position_only)
-    question = Question(
+    spec = MapSpec(
         chain.root, chain.tip, digest(chain), options.voxel, count, options.position_only
     )
     grid = grid_around(chain, options.voxel)
     work = Work(job, grid, grid.within(*ball_of(chain)))
-    map_ = _begun(options.output, question, grid, work.blocks)
+    map_ = _open_map(options.output, spec, grid, work.blocks)
     display = Display(sys.stderr, work, map_)
     if not map_.complete:
-        save_map(options.output, map_)  # to see now, not after hours, that it can be written
+        save_map(options.output, map_)  # fails now, rather than after hours, if it is not writable
         _fill(options, work, map_, display)
     if options.ply:
         write_ply(options.ply, map_)
     if options.png:
         write_png(options.png, map_)
-    told = _summary(map_, len(work.voxels)) | display.throughput()
-    print(json.dumps(told, indent=2) if options.json else _report(told, options.output), flush=True)
+    summary = _summary(map_, len(work.voxels)) | display.throughput()
+    text = json.dumps(summary, indent=2) if options.json else _report(summary, options.output)
+    print(text, flush=True)
     if options.publish:
         os.execv(
             sys.executable,
@@ -146,50 +147,50 @@ def run(options: argparse.Namespace, chain: Chain) -> int:
 
 
 def _check_extras(options: argparse.Namespace) -> None:
-    """Look for optional packages, before the work begins."""
+    """Check that optional packages are installed, before the work begins."""
     if options.png:
         check_extra("--png", "matplotlib")
     if options.scheduler:
         check_extra("--scheduler", "distributed")
     if options.publish and not is_installed("rclpy"):
         raise ExtraError(
-            "--publish needs ROS 2, which this Python does not have: source it first, such as "
-            "`source /opt/ros/jazzy/setup.bash`; the map itself needs none"
+            "--publish needs ROS 2, which this Python does not have: source it first, for example "
+            "by `source /opt/ros/jazzy/setup.bash`; the map itself does not need it"
         )
 
 
-def _begun(file: Path, question: Any, grid: Grid, blocks: int) -> ReachMap:
-    """Return the map in a file, or one that is empty where there is no file."""
+def _open_map(file: Path, spec: Any, grid: Grid, blocks: int) -> ReachMap:
+    """Return the map in a file, or an empty one if there is no file."""
     from basis_ik.reach_map.map_files import MapFileError, empty_map, load_map
 
     if not file.exists():
-        return empty_map(question, grid, blocks)
+        return empty_map(spec, grid, blocks)
     try:
         map_ = load_map(file)
     except MapFileError as error:
         raise MapFileError(f"{error}; give another --output") from None
-    asked, answered = asdict(question), asdict(map_.question)
-    for name, value in asked.items():
-        if answered[name] != value:
+    requested, found = asdict(spec), asdict(map_.spec)
+    for name, value in requested.items():
+        if found[name] != value:
             what = "joints or limits" if name == "arm" else name
-            theirs = "" if name == "arm" else f" ({answered[name]!r}, asked for is {value!r})"
+            theirs = "" if name == "arm" else f" ({found[name]!r}, requested: {value!r})"
             raise MapFileError(
                 f"{str(file)!r} is another map, with other {what}{theirs}: "
                 "give another --output, or remove it"
             )
     if map_.reached.shape != grid.shape or len(map_.done) != blocks:
         raise MapFileError(
-            f"{str(file)!r} is of another version of basis_ik: give another --output"
+            f"{str(file)!r} is from another version of basis_ik: give another --output"
         )
     return map_
 
 
 def _fill(options: argparse.Namespace, work: Work, map_: ReachMap, display: Display) -> None:
-    """Solve what is missing; whatever happens, what is done is kept."""
+    """Solve the missing blocks; finished ones are kept, even after an error."""
     from basis_ik.reach_map.blocks import WorkerError, fill
     from basis_ik.reach_map.map_files import save_map
 
-    kept = f"what is done is kept in {str(options.output)!r}, and the same command goes on with it"
+    kept = f"finished work is kept in {str(options.output)!r}, and the same command continues it"
     try:
         with _pool(options, work) as (pool, width):
             display.begin()
@@ -209,12 +210,12 @@ def _pool(
 
     if options.scheduler:
         return cluster(options.scheduler)
-    solve_block(work.job, work.centres(0)[:1])  # compile here, once, what all processes need
+    solve_block(work.job, work.centres(0)[:1])  # compile here once for all processes
     return local_pool(options.processes or os.cpu_count() or 1)
 
 
 class Display:
-    """Shows how far it is: by a bar on a terminal, else by a line for each tenth."""
+    """Shows the progress: by a bar on a terminal, otherwise by a line for each tenth."""
 
     def __init__(self, out: TextIO, work: Work, map_: ReachMap) -> None:
         self._out, self._on_terminal, self._work = out, out.isatty(), work
@@ -224,17 +225,17 @@ class Display:
 
     @property
     def percent(self) -> int:
-        """How much is done, rounded down."""
+        """Solved part of the map [%], rounded down."""
         return 100 * self._voxels // len(self._work.voxels)
 
     def begin(self) -> None:
         """Start the clock."""
         self._began = time.monotonic()
         if self._before:
-            print(f"going on at {self.percent} %", file=self._out, flush=True)
+            print(f"continuing at {self.percent} %", file=self._out, flush=True)
 
     def show(self, block: int) -> None:
-        """Count a block that is done."""
+        """Count a solved block, and update the display."""
         self._voxels += len(self._work.of(block))
         now = time.monotonic()
         if self._on_terminal and (now - self._drawn > 0.1 or self.percent == 100):
@@ -257,7 +258,7 @@ class Display:
             print(f"\r{'':79}\r", end="", file=self._out, flush=True)
 
     def throughput(self) -> dict[str, Any]:
-        """Return what this run has solved."""
+        """Return number, time [s] and rate [1/s] of this run's solves."""
         solves = (self._voxels - self._before) * self._work.job.orientations
         rate = solves / self._seconds if self._seconds else 0.0
         return {"solves": solves, "seconds": self._seconds, "solves_per_second": rate}
@@ -269,43 +270,43 @@ def _duration(seconds: float) -> str:
 
 
 def _summary(map_: ReachMap, tried: int) -> dict[str, Any]:
-    """Return what there is to say about a map, as data."""
+    """Return the summary of a map, as data."""
     from basis_ik.reach_map.map_files import largest
 
-    question, share = map_.question, map_.share
+    spec, share = map_.spec, map_.share
     best, most = largest(share), largest(map_.manipulability)
     reached = int((map_.reached > 0).sum())
     return {
-        "root": question.root,
-        "tip": question.tip,
-        "voxel": question.voxel,
-        "orientations": question.orientations,
-        "position_only": question.position_only,
+        "root": spec.root,
+        "tip": spec.tip,
+        "voxel": spec.voxel,
+        "orientations": spec.orientations,
+        "position_only": spec.position_only,
         "voxels": tried,
         "reached_voxels": reached,
-        "reached_volume": reached * question.voxel**3,
+        "reached_volume": reached * spec.voxel**3,
         "mean_share": float(share[map_.reached > 0].mean()) if reached else 0.0,
         "largest_share": float(share[tuple(best)]),
-        "largest_share_at": (map_.origin + question.voxel * best).tolist(),
+        "largest_share_at": (map_.origin + spec.voxel * best).tolist(),
         "largest_manipulability": float(map_.manipulability[tuple(most)]),
-        "largest_manipulability_at": (map_.origin + question.voxel * most).tolist(),
+        "largest_manipulability_at": (map_.origin + spec.voxel * most).tolist(),
     }
 
 
-def _report(told: dict[str, Any], file: Path) -> str:
-    """Return the same for people."""
+def _report(data: dict[str, Any], file: Path) -> str:
+    """Return the data as text."""
 
     def place(name: str) -> str:
-        return "at ({:.3g}, {:.3g}, {:.3g})".format(*told[f"largest_{name}_at"])
+        return "at ({:.3g}, {:.3g}, {:.3g})".format(*data[f"largest_{name}_at"])
 
-    tried = "any orientation" if told["position_only"] else f"{told['orientations']} orientations"
-    done = f"{told['solves']} solves in {told['seconds']:.1f} s"
+    tried = "any orientation" if data["position_only"] else f"{data['orientations']} orientations"
+    done = f"{data['solves']} solves in {data['seconds']:.1f} s"
     return "\n".join([
-        f"{told['root']} -> {told['tip']}: {told['voxels']} voxels of {told['voxel']:g} m, {tried}",
-        f"reached: {told['reached_voxels']} voxels, {told['reached_volume']:.3g} m3; mean share "
-        f"{told['mean_share']:.3f}, largest {told['largest_share']:.3f} {place('share')}",
-        f"manipulability at most {told['largest_manipulability']:.3g} {place('manipulability')}",
+        f"{data['root']} -> {data['tip']}: {data['voxels']} voxels of {data['voxel']:g} m, {tried}",
+        f"reached: {data['reached_voxels']} voxels, {data['reached_volume']:.3g} m3; mean share "
+        f"{data['mean_share']:.3f}, largest {data['largest_share']:.3f} {place('share')}",
+        f"manipulability at most {data['largest_manipulability']:.3g} {place('manipulability')}",
         f"the map is in {file}",
-        f"{done}: {told['solves_per_second']:.0f} solves per second" if told["solves"]
+        f"{done}: {data['solves_per_second']:.0f} solves per second" if data["solves"]
         else "nothing was left to solve",
     ])  # fmt: skip

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The grid of a map of reach: where its voxels are, and which orientations are tried there."""
+"""The grid of a map of reach, and the orientations in each voxel."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ from basis_ik.transforms.rigid import RigidTransform
 IntArray = npt.NDArray[np.int64]
 
 MOST_VOXELS = 2**24  # 100 MB of map
-MOST_ORIENTATIONS = 10_000  # a block of work has one voxel at least
+MOST_ORIENTATIONS = 10_000  # in a voxel, hence in the smallest block of work
 
 
 class GridError(BasisIkError):
-    """A grid that is too large, or empty."""
+    """A grid is too large, or empty."""
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Voxels around an arm. Their centres are whole multiples of the voxel in the root frame.
+    """Voxels around an arm; their centres are whole multiples of the voxel in the root frame.
 
-    So a plane through the root's origin is a plane of centres, whatever the voxel's size.
+    Thus each coordinate plane of the root is a plane of centres, for any size of voxels.
 
     Attributes:
         voxel: Length of an edge [m].
-        first: Multiples of the voxel at which the voxel (0, 0, 0) is.
+        first: Centre of the voxel (0, 0, 0), in multiples of the voxel.
         shape: Number of voxels along x, y and z.
     """
 
@@ -67,11 +67,11 @@ class Grid:
         return self.voxel * (index + self.first).astype(np.float64)
 
     def within(self, middle: FloatArray, radius: float) -> IntArray:
-        """Return the flat indices (k,) of the voxels with their centres in a ball, ascending.
+        """Return the flat indices (k,) of the voxels with centres in a ball, ascending.
 
         Args:
             middle: The ball's centre (3,) in the root frame [m].
-            radius: [m]
+            radius: The ball's radius [m].
         """
         x, y, z = (
             self.voxel * (first + np.arange(count)) - offset
@@ -88,18 +88,18 @@ class Grid:
 def ball_of(chain: Chain) -> tuple[FloatArray, float]:
     """Return the ball that the tip cannot leave: centre (3,) in the root frame and radius [m]."""
     ready = prepared(chain)
-    return ready.ends[0][:, 3].copy(), ready.reach + 1e-9  # which rounding may cost
+    return ready.ends[0][:, 3].copy(), ready.reach + 1e-9  # allowance for rounding
 
 
 def grid_around(chain: Chain, voxel: float) -> Grid:
-    """Return the smallest grid that has all centres within the reach of a chain.
+    """Return the smallest grid with all centres within the reach of a chain.
 
     Args:
         chain: The arm.
         voxel: Length of a voxel's edge [m], above 0.
 
     Raises:
-        GridError: It has more than `MOST_VOXELS`, or none.
+        GridError: It has more than `MOST_VOXELS` voxels, or none.
     """
     middle, radius = ball_of(chain)
     with np.errstate(over="ignore"):
@@ -122,14 +122,14 @@ def grid_around(chain: Chain, voxel: float) -> Grid:
 
 
 def _rounded_up(value: float) -> float:
-    """Return a value with two digits that is not smaller."""
+    """Return a value rounded up to two digits."""
     unit = 10.0 ** (math.floor(math.log10(value)) - 1)
     return math.ceil(value / unit) * unit
 
 
 @lru_cache(maxsize=4)
 def orientations(count: int) -> FloatArray:
-    """Return orientations (count, 3, 3) that are spread evenly over all rotations, read-only.
+    """Return rotations (count, 3, 3), evenly spread over all rotations, read-only.
 
     Super-Fibonacci spirals: M. Alexa, "Super-Fibonacci Spirals: Fast, Low-Discrepancy Sampling of
     SO(3)", CVPR 2022, section 4.

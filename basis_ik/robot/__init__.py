@@ -12,4 +12,4 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Robots and chains, from URDF text; where their links are."""
+"""Robots and chains from URDF text, and the poses of their links."""

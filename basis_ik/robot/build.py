@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""From the joints on a path to the arrays that the kernels take."""
+"""Converts the joints on a path to arrays for kernels."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from basis_ik.transforms.rigid import RigidTransform
 
 
 class _Moving(NamedTuple):
-    """One moving joint of `ChainArrays`."""
+    """A moving joint of `ChainArrays`."""
 
     origin: RigidTransform
     prismatic: int
@@ -41,14 +41,14 @@ class _Moving(NamedTuple):
 
 
 class Fold(NamedTuple):
-    """A path with its fixed joints folded away.
+    """A path whose fixed joints are merged into their neighbours.
 
     Attributes:
-        steps: The joints on the path, fixed ones included.
-        arrays: What the kernels take.
-        variables: The independent joints, in the order of the columns of q.
-        links: Every link on the path: its name, the moving joint it is fixed to (-1: the root
-            link), and the constant transform from that joint's moved frame.
+        steps: The joints on the path, including fixed ones.
+        arrays: The arrays for kernels.
+        variables: The independent joints, in the order of q.
+        links: Each link on the path: its name, the moving joint it is fixed to (-1: the root link),
+            and the constant transform from that joint's moved frame.
     """
 
     steps: tuple[Step, ...]
@@ -58,10 +58,10 @@ class Fold(NamedTuple):
 
 
 def fold(model: Tree, root: str, tip: str) -> Fold:
-    """Fold the path between two links into arrays.
+    """Convert the path between two links to arrays.
 
     Raises:
-        ChainError: No joint moves between the two, or one cannot be solved for.
+        ChainError: No joint moves between the two, or a joint is not supported.
     """
     steps = path_between(root, tip, model.joints)
     refuse_unusable_joints(steps)
@@ -120,10 +120,10 @@ def _arrays(
 
 
 def turn_to_axis(axis: FloatArray) -> RigidTransform:
-    """Return the shortest turn that takes +z to a unit axis, shape (3,).
+    """Return the smallest rotation from +z to a unit axis, shape (3,).
 
-    Exact for the six coordinate directions. Below the horizon the turn is made to the opposite
-    axis and followed by half a turn about x, which keeps the division away from zero.
+    It is exact for the six coordinate directions. For axes with negative z it is a rotation to the
+    opposite axis and half a turn about x, so that the divisor stays away from zero.
     """
     x, y, z = axis.tolist()
     if z < 0.0:

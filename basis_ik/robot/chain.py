@@ -42,26 +42,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Chain:
-    """The joints from a root link to a tip link: m that move, driven by n variables.
+    """The joints from a root link to a tip link: m moving joints, driven by n variables.
 
-    A variable is a joint that moves on its own; joints that mimic it move with it. Made by
-    `RobotModel.chain`.
+    A variable is an independent joint; its mimic joints move with it. `RobotModel.chain` creates
+    chains.
 
     Attributes:
-        root: The link in whose frame poses are expressed.
-        tip: The link that is to reach them.
-        joints: Every joint on the way, fixed ones included, from root to tip.
-        joint_names: The n variables, in the order of every q.
-        lower: Lower limits of the variables [rad] or [m], shape (n,), read-only, limits of mimic
-            joints folded in; -inf where continuous.
-        upper: Upper limits, +inf where continuous.
-        velocity: Largest speeds [rad/s] or [m/s], shape (n,), read-only, positive and finite.
-        continuous: Whether the variable may turn for ever, shape (n,), read-only bool.
+        root: The link whose frame is the reference of poses.
+        tip: The link that should reach them.
+        joints: All joints from root to tip, including fixed ones.
+        joint_names: The n variables, in the order of q.
+        lower: Lower limits of the variables [rad or m], shape (n,), read-only, including the limits
+            of mimic joints; -inf for continuous ones.
+        upper: Upper limits, +inf for continuous variables.
+        velocity: Largest speeds [rad/s or m/s], shape (n,), read-only, positive and finite.
+        continuous: Whether the variable is an unlimited angle, shape (n,), read-only bool.
         prismatic: Whether the variable is a length, shape (n,), read-only bool.
-        reach: No configuration brings the tip farther from the root's origin than this [m].
-        arrays: The chain as kernels take it. Shared, not copied: never write to it.
-        inferences: What was assumed beyond the URDF's and the caller's words, one line each.
-        links: Every link on the way, root and tip included.
+        reach: Upper bound on the tip's distance from the root's origin [m].
+        arrays: The chain's arrays for kernels. Shared, not copied: never write to them.
+        inferences: Assumptions beyond the URDF and the caller's arguments, one line each.
+        links: All links from root to tip, inclusive.
     """
 
     root: str
@@ -84,38 +84,39 @@ class Chain:
         """Return root_T_tip at variables q, shape (n,).
 
         Raises:
-            ShapeError: Another shape.
-            NotFiniteError: NaN or infinity.
+            ShapeError: q has another shape.
+            NotFiniteError: q has NaN or infinity.
         """
         _, tip, _ = self._evaluate(q)
         return RigidTransform.from_matrix(tip)
 
     @property
     def neutral(self) -> FloatArray:
-        """The middle of the limits (n,) [rad or m], read-only; 0 where there are none."""
+        """The middle of the limits (n,) [rad or m], read-only; 0 for unlimited variables."""
         return read_only(middle(self.lower, self.upper))
 
     def random(self, rng: np.random.Generator | None = None) -> FloatArray:
-        """Draw positions (n,) within the limits [rad or m], each equally likely.
+        """Return uniformly distributed positions (n,) within the limits [rad or m].
+
+        Unlimited variables are within one turn.
 
         Args:
-            rng: Where they are drawn from; None: a generator that is new on every call. Joints
-                without limits are drawn from one turn.
+            rng: The generator; None: a new one in each call.
         """
         return uniform(self.lower, self.upper, rng or np.random.default_rng())
 
     def clip(self, q: npt.ArrayLike) -> FloatArray:
-        """Return variables q, shape (n,), each taken to its nearest limit if it is outside.
+        """Return variables q, shape (n,), clipped to the limits.
 
         Raises:
-            ShapeError: Another shape.
-            NotFiniteError: NaN or infinity.
+            ShapeError: q has another shape.
+            NotFiniteError: q has NaN or infinity.
         """
         values = finite_array("q", q, len(self.joint_names))
         return np.clip(values, self.lower, self.upper, out=values)
 
     def solve(self, target: Target, seed: Positions | None = None, **options: Any) -> Solution:
-        """Find joint positions that bring the tip to a target: `basis_ik.solve` with this chain."""
+        """Find joint positions that move the tip to a target: `basis_ik.solve` for this chain."""
         from basis_ik.pose.solve import solve
 
         return solve(self, target, seed, **options)
@@ -123,25 +124,26 @@ class Chain:
     def look_at(
         self, point: npt.ArrayLike, seed: Positions | None = None, **options: Any
     ) -> Solution:
-        """Find joint positions that turn a ray to a point: `basis_ik.look_at` with this chain."""
+        """Find joint positions that point a ray at a point: `basis_ik.look_at` for this chain."""
         from basis_ik.look.look_at import look_at
 
         return look_at(self, point, seed, **options)
 
     def within(self, lower: npt.ArrayLike, upper: npt.ArrayLike) -> Chain:
-        """Return the same chain with limits that are narrower where these are.
+        """Return the same chain with narrower limits.
 
         Args:
-            lower: Least positions (n,) [rad or m]; -inf narrows nothing.
-            upper: Largest positions (n,); inf narrows nothing.
+            lower: Least positions (n,) [rad or m]; -inf for no change.
+            upper: Largest positions (n,) [rad or m]; inf for no change.
 
         Raises:
-            ChainError: A joint is left no room.
+            ChainError: A joint has no position within its limits.
         """
         lower, upper = np.maximum(self.lower, lower), np.minimum(self.upper, upper)
         for name, low, high in zip(self.joint_names, lower, upper, strict=True):
             if not low <= high:
-                raise ChainError(f"joint {shown(name)} is left no room", joint=name)
+                text = f"joint {shown(name)} has no position within its limits"
+                raise ChainError(text, joint=name)
         arrays = self.arrays._replace(lower=lower, upper=upper)
         return replace(
             self,
@@ -155,21 +157,21 @@ class Chain:
         """Return the geometric Jacobian of the tip, in the root frame, at variables q, shape (n,).
 
         Returns:
-            Shape (6, n): rows 0-2 the tip origin's velocity [m], rows 3-5 the tip's angular
-            velocity [rad], both per unit of each variable.
+            Shape (6, n): rows 0-2 are the velocity of the tip's origin [m], rows 3-5 the tip's
+            angular velocity [rad], both per unit of each variable.
 
         Raises:
-            ShapeError: Another shape.
-            NotFiniteError: NaN or infinity.
+            ShapeError: q has another shape.
+            NotFiniteError: q has NaN or infinity.
         """
         return self._evaluate(q)[2]
 
     def link_poses(self, q: npt.ArrayLike) -> dict[str, RigidTransform]:
-        """Return root_T_link of every link on the chain, root and tip included, at q, shape (n,).
+        """Return root_T_link of all links on the chain at variables q, shape (n,).
 
         Raises:
-            ShapeError: Another shape.
-            NotFiniteError: NaN or infinity.
+            ShapeError: q has another shape.
+            NotFiniteError: q has NaN or infinity.
         """
         frames, _, _ = self._evaluate(q)
         poses = np.zeros((len(self.links), 4, 4))
@@ -181,11 +183,11 @@ class Chain:
         }
 
     def joint_T_link(self, link: str) -> tuple[int, FloatArray]:
-        """Return which of the m moving joints a link of the chain is fixed to, and where.
+        """Return the moving joint to which a link of the chain is fixed, and its pose there.
 
         Returns:
-            The joint's index, -1 for the root link's own body, and the constant transform (3, 4)
-            from its moved frame, as kernels take it, to the link.
+            The joint's index (-1: the root link), and the constant transform (3, 4) from the
+            joint's moved frame to the link.
 
         Raises:
             ChainError: The link is not on the chain.
@@ -200,11 +202,11 @@ class Chain:
         return int(self._link_joints[k]), self._link_constants[k].copy()
 
     def with_tool(self, tool: str, tip_T_tool: RigidTransform) -> Chain:
-        """Return the chain of the same joints that ends at a frame fixed to the tip.
+        """Return a chain of the same joints that ends at a frame fixed to the tip.
 
         Args:
-            tool: The frame's name; the tip of that chain, and one of its links.
-            tip_T_tool: Where it is.
+            tool: The frame's name; it becomes the tip, and a link of the chain.
+            tip_T_tool: The frame's pose.
         """
         joint, tip = self.joint_T_link(self.tip)
         arrays = self.arrays._replace(
@@ -235,16 +237,16 @@ class Chain:
 
 
 def build_chain(model: Tree, root: str, tip: str, inferences: tuple[str, ...]) -> Chain:
-    """Make the chain between two links that exist.
+    """Create the chain between two existing links.
 
     Args:
         model: The robot.
         root: Root link.
         tip: Tip link.
-        inferences: What was assumed in choosing them.
+        inferences: Assumptions in choosing them.
 
     Raises:
-        ChainError: No joint moves between the two, or one cannot be solved for.
+        ChainError: No joint moves between the two, or a joint is not supported.
     """
     folded = fold(model, root, tip)
     arrays, variables = folded.arrays, folded.variables
@@ -288,9 +290,9 @@ def _flags(values: list[bool]) -> npt.NDArray[np.bool_]:
 
 
 def _left_aside(joints: list[Joint]) -> tuple[str, ...]:
-    """Say what is odd about joints that the chain does not need."""
+    """Return notes about faults and assumptions of joints that are not on the chain."""
     faulty = [joint for joint in joints if joint.fault]
-    odd = tuple(j.name for j in joints if j.assumed and j.kind != "continuous")  # wheels are not
+    odd = tuple(j.name for j in joints if j.assumed and j.kind != "continuous")  # not for wheels
     others = tuple(joint.name for joint in faulty[1:])
     lines = []
     if faulty:
@@ -302,7 +304,7 @@ def _left_aside(joints: list[Joint]) -> tuple[str, ...]:
 
 
 def _soft_limits(joints: tuple[Joint, ...]) -> tuple[str, ...]:
-    """Say where a driver may brake inside the limits that the chain works with."""
+    """Return a note about soft limits within the chain's limits, where a driver may brake."""
     inside = [
         f"{joint.name} {joint.soft_lower:.4g}..{joint.soft_upper:.4g} {joint.unit}"
         for joint in joints

@@ -14,9 +14,9 @@
 
 """Forward kinematics and Jacobian of a serial chain.
 
-A chain is a row of m moving joints between a root link and a tip link. Fixed joints are folded into
-their neighbours and every joint axis is turned to local +z, so one joint is one constant transform
-followed by one turn about z or one slide along z. Lengths in [m], angles in [rad].
+A chain is a series of m moving joints between a root link and a tip link. Fixed joints are merged
+into their neighbours, and each joint's axis is its local +z. Thus a joint is a constant transform,
+followed by a rotation about z or a translation along z. Lengths are in [m], angles in [rad].
 
 Frames are (3, 4) arrays: a rotation (3, 3) and a translation (3,) side by side.
 """
@@ -36,31 +36,31 @@ IntArray = NDArray[np.int64]
 
 
 class ChainArrays(NamedTuple):
-    """The one numeric form of a serial chain: m moving joints driven by n variables.
+    """A serial chain of m moving joints, driven by n variables, as arrays.
 
-    All arrays are C-contiguous and writable, though nobody writes to them: numba compiles read-only
-    arrays apart and takes them slowly. A named tuple costs 2 µs on the way in from Python, a plain
-    one no more than its fields: functions called from Python take `arrays[:]`, which is plain.
+    All arrays are C-contiguous and writable, but are never written: numba compiles kernels again
+    for read-only arrays, and passes them slowly. Passing a named tuple from Python costs 2 µs more
+    than a plain one, so functions that Python calls take `arrays[:]`, a plain tuple.
     """
 
     origins: FloatArray
-    """(m, 3, 4) from the previous joint's moved frame (joint 0: the root link) to this joint's."""
+    """(m, 3, 4) transform from the previous joint's moved frame (joint 0: the root link)."""
     prismatic: IntArray
-    """(m,) 1 when the joint slides along its z, 0 when it turns about its z."""
+    """(m,) 1 if the joint slides along its z, 0 if it turns about its z."""
     variables: IntArray
     """(m,) index into q; mimic joints share a variable."""
     multipliers: FloatArray
     """(m,) joint value = multipliers * q[variables] + offsets."""
     offsets: FloatArray
-    """(m,) in [rad] or [m]."""
+    """(m,) [rad or m]."""
     tip: FloatArray
-    """(3, 4) from the last joint's moved frame to the tip link."""
+    """(3, 4) transform from the last joint's moved frame to the tip link."""
     lower: FloatArray
-    """(n,) lower limits of the variables, those of mimic joints folded in; -inf if continuous."""
+    """(n,) lower limits of the variables, including those of mimic joints; -inf if continuous."""
     upper: FloatArray
     """(n,) upper limits; +inf if continuous."""
     continuous: IntArray
-    """(n,) 1 when a full turn of the variable brings every joint it drives back to its place."""
+    """(n,) 1 if a full turn of the variable returns all its joints to the same place."""
 
 
 ChainFields = tuple[
@@ -69,12 +69,12 @@ ChainFields = tuple[
 ]  # fmt: skip
 """The fields of `ChainArrays`."""
 Row = tuple[float, float, float, float]
-"""One row of a frame; three rows in registers make `forward` twice as fast as a frame in memory."""
+"""A row of a frame; with three rows in registers `forward` is twice as fast as in memory."""
 
 
 @helper
 def _moved(row: Row, origin: FloatArray, c: float, s: float, slide: float) -> Row:
-    """Return one row of frame @ origin @ (turn about z of cosine c and sine s, slide along z)."""
+    """Return a row of frame @ origin @ (rotation about z with cosine c, sine s; slide along z)."""
     a, b, d, t = row
     x = a * origin[0, 0] + b * origin[1, 0] + d * origin[2, 0]
     y = a * origin[0, 1] + b * origin[1, 1] + d * origin[2, 1]
@@ -85,7 +85,7 @@ def _moved(row: Row, origin: FloatArray, c: float, s: float, slide: float) -> Ro
 
 @helper
 def _motion(slides: int, value: float) -> tuple[float, float, float]:
-    """Return a joint's motion: cosine and sine of its turn about z, and its slide along z."""
+    """Return a joint's motion: cosine and sine of its angle about z, and its slide along z."""
     if slides != 0:
         return 1.0, 0.0, value
     return cos(value), sin(value), 0.0
@@ -113,7 +113,7 @@ def _store_moved(x: Row, y: Row, z: Row, constant: FloatArray, out: FloatArray) 
 
 @helper
 def joint_value(chain: ChainArrays, q: FloatArray, joint: int) -> float:
-    """Return the value of one of the m joints, mimic relation applied, in [rad] or [m]."""
+    """Return the value of one of the m joints, by its mimic relation [rad or m]."""
     return chain.multipliers[joint] * q[chain.variables[joint]] + chain.offsets[joint]  # type: ignore[no-any-return]
 
 
@@ -132,9 +132,9 @@ def forward(chain: ChainArrays, q: FloatArray, tip: FloatArray) -> None:
 
 @helper
 def forward_frames(chain: ChainArrays, q: FloatArray, frames: FloatArray, tip: FloatArray) -> None:
-    """Write every joint's moved frame (m, 3, 4), and root_T_tip (3, 4), all in the root frame.
+    """Write all joints' moved frames (m, 3, 4) and root_T_tip (3, 4), in the root frame.
 
-    Column 2 of a frame is the joint's axis. Its column 3 lies on the axis of a turning joint.
+    Column 2 of a frame is the joint's axis; column 3 is a point on the axis of a turning joint.
     """
     x, y, z = (1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0)
     for i in range(chain.origins.shape[0]):
@@ -153,8 +153,8 @@ def jacobian_at(
 ) -> None:
     """Write the geometric Jacobian (6, n) of a point (3,) fixed to the tip, in the root frame.
 
-    Rows 0-2 are linear [m], rows 3-5 angular [rad], per unit of each variable. `frames` is what
-    `forward_frames` wrote; columns of joints that share a variable add up.
+    Rows 0-2 are linear [m], rows 3-5 angular [rad], per unit of each variable. `frames` is the
+    output of `forward_frames`. The columns of joints with a common variable are added.
     """
     jacobian[:, :] = 0.0
     for i in range(chain.origins.shape[0]):
@@ -193,10 +193,10 @@ def link_frames(
     """Write root_T_link (k, 3, 4) for k links that are fixed to joints' moved frames.
 
     Args:
-        frames: (m, 3, 4) as written by `forward_frames`.
-        joints: (k,) the joint each link is fixed to, -1 for the root link.
-        constants: (k, 3, 4) from that joint's moved frame (or the root link) to the link.
-        out: (k, 3, 4) or (k, 4, 4), of which the last rows stay as they are.
+        frames: (m, 3, 4) from `forward_frames`.
+        joints: (k,) the joint that each link is fixed to, -1 for the root link.
+        constants: (k, 3, 4) transform from that joint's moved frame (or the root link) to the link.
+        out: (k, 3, 4), or (k, 4, 4) whose last rows are not changed.
     """
     for i in range(joints.shape[0]):
         for r in range(3):

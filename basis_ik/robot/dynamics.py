@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What moves a robot's links, as its URDF states it: masses, inertias, friction and shapes."""
+"""The dynamics of a robot from its URDF: masses, inertias, friction and collision shapes."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class Inertial:
     """The mass of a link.
 
     Attributes:
-        mass: [kg], above zero.
-        link_T_mass: The centre of mass, and the axes of the inertia.
-        inertia: shape (3, 3), about the centre of mass [kg m²], positive definite.
+        mass: Mass [kg], above zero.
+        link_T_mass: Pose of the centre of mass and of the inertia's axes.
+        inertia: Inertia about the centre of mass, shape (3, 3) [kg m²], positive definite.
     """
 
     mass: float
@@ -45,11 +45,11 @@ class Inertial:
 
 @dataclass(frozen=True)
 class JointFriction:
-    """What resists a joint by itself.
+    """The friction of a joint.
 
     Attributes:
-        damping: Effort for each unit of speed [Nm s/rad] or [N s/m].
-        friction: Effort that starts it [Nm] or [N].
+        damping: Effort per unit of velocity [Nm s/rad or N s/m].
+        friction: Effort of dry friction [Nm or N].
     """
 
     damping: float
@@ -58,12 +58,12 @@ class JointFriction:
 
 @dataclass(frozen=True, eq=False)
 class Dynamics:
-    """The masses, frictions and shapes of a robot; what is missing or senseless is left out.
+    """The masses, frictions and shapes of a robot; missing and invalid ones are omitted.
 
     Attributes:
-        inertials: By link.
-        frictions: By joint.
-        collisions: The shapes that others run into.
+        inertials: Inertials by link.
+        frictions: Frictions by joint.
+        collisions: Collision shapes.
     """
 
     inertials: Mapping[str, Inertial]

@@ -12,11 +12,11 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""XML text to elements, defensively.
+"""Parses XML text defensively.
 
-A robot description arrives over the network. It is read with expat, in one pass, and refused before
-anything is built from it when it is too big, too deep or carries a DOCTYPE: without a document type
-there are no entity definitions, hence no entity bombs and no external entities.
+A robot description arrives over the network. expat reads it in one pass. It is refused at once if
+it is too large, nested too deeply, or has a DOCTYPE: without a document type there are no entity
+definitions, hence no entity bombs and no external entities.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ LONGEST_LIST = 160  # characters of quoted names in a message
 _DECLARATION = re.compile(rb"\A\s+<\?xml\s[^>]*\?>")
 _PATH = re.compile(r"\A[^<\n]*(/|\\|\.\w+\Z)[^<\n]*\Z")
 _XACRO = frozenset(f"xacro:{tag}" for tag in ("include", "macro", "if", "unless", "insert_block"))
-"""What only source has. A property or a call that is left over in the result changes nothing."""
+"""Tags that only occur in source; properties and calls left over in the result do no harm."""
 XACRO_HINT = "this is xacro source: expand it first with `xacro FILE > robot.urdf`"
 
 
 class UrdfError(BasisIkError):
-    """A robot description that is refused.
+    """A robot description is refused.
 
     Attributes:
-        line: Line of the text where the fault shows, counted from 1; None if it has no one place.
-        joint: Name of the joint at fault, if it is one.
+        line: Line of the fault in the text, counted from 1; None if it has no single place.
+        joint: Name of the faulty joint, if the fault is in a joint.
         names: Names of the links or joints involved.
     """
 
@@ -68,7 +68,7 @@ class UrdfError(BasisIkError):
 
 @dataclass(frozen=True)
 class Element:
-    """One XML element; character data is not kept, URDF has none that matters here."""
+    """An XML element; character data is not stored, because URDF does not need it."""
 
     tag: str
     attributes: dict[str, str]
@@ -76,23 +76,23 @@ class Element:
     children: list[Element] = field(default_factory=list)
 
     def all(self, tag: str) -> Iterator[Element]:
-        """Iterate over the direct children of one tag."""
+        """Iterate over the direct children with a tag."""
         return (child for child in self.children if child.tag == tag)
 
     def only(self, tag: str) -> Element | None:
-        """Return the direct child of one tag, or None.
+        """Return the direct child with a tag, or None.
 
         Raises:
-            UrdfError: There are two, and guessing which one is meant could move an arm wrongly.
+            UrdfError: There are several; a wrong guess could move an arm wrongly.
         """
         found = list(self.all(tag))
         if len(found) > 1:
-            raise UrdfError(f"<{self.tag}> holds <{tag}> twice; leave one", line=found[1].line)
+            raise UrdfError(f"<{self.tag}> contains <{tag}> twice; keep one", line=found[1].line)
         return found[0] if found else None
 
 
 def shown(text: str, limit: int = 80) -> str:
-    """Quote foreign text for a one-line message: escaped, and then cut to `limit` characters."""
+    """Quote input text for a one-line message: escaped, then cut to `limit` characters."""
     quoted = repr(text[: limit + 1])
     if len(text) <= limit and len(quoted) <= limit + 2:
         return quoted
@@ -100,9 +100,9 @@ def shown(text: str, limit: int = 80) -> str:
 
 
 def listed(names: Sequence[str], limit: int = 8) -> str:
-    """Join quoted names, the first `limit` of them, or as many as make no long line; one at least.
+    """Join quoted names: at most `limit`, fewer if the line gets long, but at least one.
 
-    Those that are left out are counted.
+    The omitted ones are counted.
     """
     quoted: list[str] = []
     for name in names[:limit]:
@@ -115,10 +115,10 @@ def listed(names: Sequence[str], limit: int = 8) -> str:
 
 
 class _Builder:
-    """Collects elements from expat's callbacks and refuses what exceeds the bounds."""
+    """Collects elements from expat's callbacks, and refuses documents beyond the bounds."""
 
     def __init__(self, parser: expat.XMLParserType) -> None:
-        self.document = Element("", {}, 0)  # holds the root element, once it is read
+        self.document = Element("", {}, 0)  # parent of the root element
         self._parser = parser
         self._open = [self.document]
         self._joints = self._elements = 0
@@ -153,12 +153,12 @@ class _Builder:
 
 
 def _lines(declaration: re.Match[bytes]) -> bytes:
-    """Keep the lines of an XML declaration that blanks precede: XML forbids these, no one else."""
+    """Replace a declaration after blanks, which XML forbids, by its line breaks."""
     return b"\n" * declaration[0].count(b"\n")
 
 
 def read_file(path: str | os.PathLike[str]) -> str:
-    """Read the text of a robot description, and no more of it than one may have.
+    """Read the text of a robot description, up to the largest allowed size.
 
     Raises:
         UrdfError: The file cannot be read, or is not UTF-8 text.
@@ -183,8 +183,7 @@ def read_xml(text: str) -> Element:
 
     Raises:
         UrdfError: Not a str, empty, NUL bytes, truncated, not XML, a DOCTYPE, unexpanded xacro, or
-            beyond `MAX_BYTES`, `MAX_DEPTH`, `MAX_JOINTS` or `MAX_ELEMENTS`; with the line where it
-            shows.
+            beyond `MAX_BYTES`, `MAX_DEPTH`, `MAX_JOINTS` or `MAX_ELEMENTS`; with the line.
     """
     if not isinstance(text, str):
         kind = type(text).__name__

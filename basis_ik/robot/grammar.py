@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Names and numbers in a robot description, by a strict grammar."""
+"""Reads names and numbers in a robot description, by a strict grammar."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from basis_ik.robot.elements import XACRO_HINT, Element, UrdfError, shown
 from basis_ik.transforms.rigid import RigidTransform
 
 LARGEST = 1e100
-"""No number may be larger: the differences of two must be finite too."""
+"""Largest number; the difference of two numbers must also be finite."""
 
 MAX_OFFSET = 1e6
 """Largest coordinate of an origin [m], and largest mimic multiplier and offset."""
@@ -33,7 +33,7 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?
 
 
 def name_in(element: Element, attribute: str = "name") -> str:
-    """Return a name that is there and visible, and that a tf frame could have.
+    """Return a visible name that a tf frame may have.
 
     Raises:
         UrdfError: It is missing, blank, an xacro expression, too long, or has control characters.
@@ -48,7 +48,7 @@ def name_in(element: Element, attribute: str = "name") -> str:
 
 
 def check_name(value: str, element: Element) -> None:
-    """Refuse a name that would break the line of every log and message that quotes it.
+    """Refuse a name that is not suitable for log lines and messages.
 
     Raises:
         UrdfError: It is longer than `LONGEST_NAME`, or has control characters.
@@ -64,20 +64,20 @@ def check_name(value: str, element: Element) -> None:
 def numbers(
     element: Element, attribute: str, count: int, where: str, largest: float = LARGEST
 ) -> list[float]:
-    """Return an attribute's finite numbers, in plain decimal notation.
+    """Return an attribute's finite numbers in decimal notation.
 
-    `float` would take nan, inf, 1_000, and digits of other scripts: none of these is a length.
-    Between two numbers stands a blank, or a comma and a blank.
+    `float` would accept nan, inf, 1_000, and digits of other scripts. Numbers are separated by
+    blanks, or by a comma and blanks.
 
     Args:
         element: The element that has the attribute.
         attribute: Its name.
-        count: How many numbers it must hold.
-        where: What to call the place in an error.
-        largest: No number may be larger.
+        count: Required number of numbers.
+        where: Name of the place in errors.
+        largest: Largest allowed number.
 
     Raises:
-        UrdfError: Another count, or a word that is no finite number.
+        UrdfError: The count differs, or a word is not a finite number.
     """
     value = element.attributes[attribute]
     words = re.split(r",?\s+", value.strip())
@@ -95,7 +95,7 @@ def numbers(
 def number(
     element: Element, attribute: str, default: float, where: str, largest: float = LARGEST
 ) -> float:
-    """Return an attribute's one number, or the default where there is none.
+    """Return an attribute's single number; the default if it is missing.
 
     Raises:
         UrdfError: As `numbers`.
@@ -106,10 +106,10 @@ def number(
 
 
 def origin_of(element: Element, where: str) -> RigidTransform:
-    """Return what an element's <origin> says, the identity where it has none.
+    """Return an element's <origin>; the identity if it has none.
 
     Raises:
-        UrdfError: As `numbers`; or it is farther away than `MAX_OFFSET`.
+        UrdfError: As `numbers`; or its distance exceeds `MAX_OFFSET`.
     """
     origin = element.only("origin")
     xyz, rpy = [0.0] * 3, [0.0] * 3

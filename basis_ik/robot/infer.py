@@ -12,11 +12,11 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Root and tip of a robot's one obvious arm.
+"""Infers root and tip of a robot's one obvious arm.
 
-The tree is walked from its root. Where it branches, wheels, heads and grippers are left aside and
-the walk goes on along the arm; where two branches could both be the arm it is not obvious, and the
-caller must choose. Whatever is assumed is said in words for the start-up report.
+The tree is followed from its root. At a branch, wheels, heads and grippers are excluded, and the
+search continues along the arm. If two branches could both be the arm, the caller must choose. All
+assumptions are noted for the start-up report.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ _FINGER = re.compile(  # a gripper's yaw is a wrist joint
     re.IGNORECASE,
 )
 _FINGER_JOINTS = 2
-"""A branch with more joints of its own than this is no finger, whatever its name."""
+"""A branch with more joints than this is not a finger, whatever its name."""
 _OBVIOUS = 2
-"""A branch is the obvious arm when it has this many times the joints of any other."""
+"""A branch is the obvious arm if it has at least this many times the joints of any other."""
 
 _BASES = (r"(^|_)base_link$", r"(^|_)base$", r"(^|_)link_?0$")
 _WORLDS = re.compile(r"^(world|map|odom|base_footprint)$")
@@ -56,36 +56,36 @@ _Z_AHEAD = re.compile(r"_optical|(^|_)tool0$|(^|_)tcp$")
 
 
 def forward_axis(link: str) -> tuple[float, float, float]:
-    """Return the axis of a link that points ahead, (3,) in the link's coordinates, by its name.
+    """Return the forward axis of a link by its name, (3,) in the link's coordinates.
 
-    It is z of optical frames (REP-103) and of tools (`tool0` of ROS-Industrial, and `tcp`), and x
-    of all others.
+    It is z for optical frames (REP-103) and tools (`tool0` of ROS-Industrial, and `tcp`), and x
+    for all others.
     """
     return (0.0, 0.0, 1.0) if _Z_AHEAD.search(link) else (1.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
 class _Arm:
-    """A way down the tree, so far."""
+    """A path down the tree, so far."""
 
     body: str  # the topmost link of the rigid body that the last joint moves
     joints: tuple[Joint, ...] = ()
     notes: tuple[str, ...] = ()
 
     def along(self, joint: Joint) -> _Arm:
-        """Follow a joint; below a floating or planar one a new chain begins."""
+        """Extend the path by a joint; a floating or planar joint begins a new chain."""
         if not joint.moves:
-            said = f"the chain begins below {joint.kind} joint {joint.name}"
-            return _Arm(joint.child, (), (*self.notes, said))
+            text = f"the chain begins below {joint.kind} joint {joint.name}"
+            return _Arm(joint.child, (), (*self.notes, text))
         return replace(self, body=joint.child, joints=(*self.joints, joint))
 
-    def noted(self, said: str) -> _Arm:
-        """Add a line about what was assumed."""
-        return replace(self, notes=(*self.notes, said))
+    def noted(self, text: str) -> _Arm:
+        """Add a note about an assumption."""
+        return replace(self, notes=(*self.notes, text))
 
 
 def infer_ends(model: Tree, root: str | None, tip: str | None) -> tuple[str, str, tuple[str, ...]]:
-    """Choose what the caller left open of a chain's two ends.
+    """Choose the ends of a chain that the caller has not given.
 
     Args:
         model: The robot.
@@ -93,10 +93,10 @@ def infer_ends(model: Tree, root: str | None, tip: str | None) -> tuple[str, str
         tip: Tip link, or None to choose it.
 
     Returns:
-        Root link, tip link, and a line for each choice: what and why.
+        Root link, tip link, and a note with the reason for each choice.
 
     Raises:
-        ChainError: A named link does not exist, or no arm is obvious; `candidates` lists tips.
+        ChainError: A given link does not exist, or no arm is obvious; `candidates` lists tips.
     """
     for link in (root, tip):
         if link is not None:
@@ -114,7 +114,7 @@ def infer_ends(model: Tree, root: str | None, tip: str | None) -> tuple[str, str
 
 
 class _Branches:
-    """The joints below each link, and how many joints of its own each branch has at most."""
+    """The joints below each link, and the largest number of joints in each branch."""
 
     def __init__(self, model: Tree) -> None:
         self.model = model
@@ -131,24 +131,24 @@ class _Branches:
             self._depth_below[link] = max((self.depth(j) for j in self._below[link]), default=0)
 
     def depth(self, joint: Joint) -> int:
-        """Return the most independent joints on one way down, this one included."""
+        """Return the largest number of independent joints on a path down, including this one."""
         own = int(joint.moves and joint.mimic is None)
         return own + self._depth_below[joint.child]
 
     def body(self, link: str) -> list[str]:
-        """Return a link and all links below that are fixed to it, each before its children."""
+        """Return a link and all links fixed to it below, parents first."""
         links = [link]
         for known in links:
             links += [joint.child for joint in self._below[known] if joint.kind == "fixed"]
         return links
 
     def leaving(self, link: str) -> list[Joint]:
-        """Return the joints through which something moves relative to a link's body."""
+        """Return the joints that move something relative to a link's rigid body."""
         return [j for known in self.body(link) for j in self._below[known] if j.kind != "fixed"]
 
 
 def _obvious_arm(tree: _Branches, root: str) -> _Arm:
-    """Walk down from a link to the end of its one obvious arm.
+    """Follow the one obvious arm from a link to its end.
 
     Raises:
         ChainError: There is none, or several.
@@ -175,7 +175,7 @@ def _obvious_arm(tree: _Branches, root: str) -> _Arm:
 
 
 def _follow(tree: _Branches, arm: _Arm) -> tuple[_Arm, list[_Arm]]:
-    """Return the arm so far, and the ways on: none at its hand, several where undecided."""
+    """Return the arm so far, and its continuations: none at its hand, several if undecided."""
     branches = tree.leaving(arm.body)
     live = [joint for joint in branches if tree.depth(joint) > 0]
     if not live:
@@ -184,28 +184,28 @@ def _follow(tree: _Branches, arm: _Arm) -> tuple[_Arm, list[_Arm]]:
     fingers = [joint for joint in live if _is_finger(tree, arm, joint, branches)]
     live = [joint for joint in live if joint not in fingers]
     if fingers:
-        arm = arm.noted(f"left aside as a gripper: {_names(fingers)}")
+        arm = arm.noted(f"excluded as a gripper: {_names(fingers)}")
     if not live:
         return arm, []
     live.sort(key=tree.depth, reverse=True)
     best, second = tree.depth(live[0]), tree.depth(live[1]) if len(live) > 1 else 0
-    if _is_digit(live[0]) and (second or fingers):  # beside others it is longer, and yet no arm
+    if _is_digit(live[0]) and (second or fingers):  # a longer finger beside others is not an arm
         if any(not _is_digit(joint) for joint in arm.joints):
-            return arm.noted(f"left aside as a hand: {_names(live)}"), []
+            return arm.noted(f"excluded as a hand: {_names(live)}"), []
         return arm, [arm.along(joint) for joint in (*live, *fingers)]
     if best >= _OBVIOUS * second:
         if second:
-            arm = arm.noted(f"left aside, shorter than the arm: {_names(live[1:])}")
+            arm = arm.noted(f"excluded, shorter than the arm: {_names(live[1:])}")
         return arm, [arm.along(live[0])]
     if best <= len(arm.joints):
-        return arm.noted(f"left aside as a hand: {_names(live)}"), []
+        return arm.noted(f"excluded as a hand: {_names(live)}"), []
     return arm, [arm.along(joint) for joint in live if _OBVIOUS * tree.depth(joint) > best]
 
 
 def _is_finger(tree: _Branches, arm: _Arm, joint: Joint, branches: Sequence[Joint]) -> bool:
-    """Tell a finger by its name, or by another joint beside it that mimics it.
+    """Return whether a joint is a finger, by its name or because a joint beside it mimics it.
 
-    Below an arm, that is: where all joints are named so, the robot itself is a finger or a hand.
+    This only applies below an arm: if all joints have such names, the robot is a finger or a hand.
     """
     if tree.depth(joint) > _FINGER_JOINTS or all(_FINGER.search(j.name) for j in arm.joints):
         return False
@@ -217,7 +217,7 @@ def _is_finger(tree: _Branches, arm: _Arm, joint: Joint, branches: Sequence[Join
 
 
 def _is_digit(joint: Joint) -> bool:
-    """Tell a finger or thumb of a hand, however long, by its name or that of its first link."""
+    """Return whether a joint is a hand's finger or thumb, by its name or its link's name."""
     return _DIGIT.search(f"{joint.name} {joint.child}") is not None
 
 

@@ -12,11 +12,11 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""How far and how fast a joint may go, by its <limit>, and what is assumed where that says nothing.
+"""The limits of a joint from its <limit>, and assumptions instead of placeholders.
 
-Many files hold zeros where a number is not known, or huge ones where there is to be no limit. What
-is assumed in their place never lets a joint go farther or faster than the file does. Where no
-number would be safe there is an error instead of a guess.
+Many files have zeros instead of unknown numbers, or huge numbers instead of no limit. The assumed
+values never let a joint move farther or faster than the file does. If no value would be safe, there
+is an error instead of a guess.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from basis_ik.robot.grammar import number
 FREE = (-math.inf, math.inf)
 
 PLACEHOLDER_LIMIT = 1000.0
-"""No joint turns or slides this far [rad] or [m]; a limit beyond means that there is none."""
+"""Position beyond which a limit means that there is none [rad or m]."""
 ASSUMED_RANGE = (2.0 * math.pi, 10.0)
-"""What a joint with placeholder limits gets either way from zero: one turn [rad], [m]."""
+"""Assumed range of a joint with placeholder limits, either way from zero: one turn [rad], [m]."""
 
 PLACEHOLDER_SPEED = (100.0, 10.0)
-"""No joint of an arm is this fast [rad/s], [m/s]; a velocity beyond means that none is known."""
+"""Velocity beyond which a limit means that none is known [rad/s], [m/s]."""
 ASSUMED_SPEED = (1.0, 0.1)
-"""What a joint gets whose top speed is not known [rad/s], [m/s]."""
+"""Assumed velocity limit of a joint without a known one [rad/s], [m/s]."""
 
 _INFINITE = re.compile(r"\s*[+-]?inf(inity)?\s*", re.IGNORECASE | re.ASCII)
 
@@ -47,11 +47,11 @@ class Limits(NamedTuple):
     """The limits of one joint.
 
     Attributes:
-        lower: Lower limit [rad] or [m], -inf where there is none.
-        upper: Upper limit, inf where there is none.
-        velocity: Largest speed [rad/s] or [m/s], above zero; inf where there is none.
-        effort: Largest effort [Nm] or [N]; inf where none is stated.
-        assumed: What was assumed, one line each.
+        lower: Lower limit [rad or m]; -inf for none.
+        upper: Upper limit [rad or m]; inf for none.
+        velocity: Largest speed [rad/s or m/s], above zero; inf for none.
+        effort: Largest effort [Nm or N]; inf if not stated.
+        assumed: Assumptions, one line each.
     """
 
     lower: float
@@ -64,16 +64,15 @@ class Limits(NamedTuple):
 def read_limits(joint: Element, kind: str, where: str) -> Limits:
     """Read the <limit> of a revolute, continuous or prismatic joint.
 
-    A joint that mimics another one goes where that one takes it: what it does not state needs no
-    assumption.
+    The master of a mimic joint determines its motion, so missing limits need no assumption.
 
     Args:
         joint: The <joint>.
         kind: Its type.
-        where: What to call it in errors and assumptions.
+        where: Its name in errors and assumptions.
 
     Raises:
-        UrdfError: No limits, lower above upper, or a number that is none.
+        UrdfError: There are no limits, lower is above upper, or a number is invalid.
     """
     limit = joint.only("limit")
     if limit is None:
@@ -91,31 +90,33 @@ def read_limits(joint: Element, kind: str, where: str) -> Limits:
 
 
 def _speed(velocity: float, stated: bool, kind: str, where: str) -> tuple[float, tuple[str, ...]]:
-    """Return a top speed that may be used, and what was assumed for it."""
+    """Return a usable velocity limit, and the assumption for it."""
     slides = kind == "prismatic"
     if 0.0 < velocity < PLACEHOLDER_SPEED[slides]:
         return velocity, ()
     assumed = ASSUMED_SPEED[slides]
-    if velocity < 0.0:  # -1 is written for unknown; -0.5 may be a slip of the sign
+    if velocity < 0.0:  # -1 often means unknown; -0.5 may be an error of sign
         assumed = min(assumed, -velocity)
-    says = f"states velocity {velocity:g}, which tells nothing" if stated else "states no top speed"
+    statement = "states no top speed"
+    if stated:
+        statement = f"states velocity {velocity:g}, which is a placeholder"
     unit = "m/s" if slides else "rad/s"
-    return assumed, (f"{where} {says}: at most {assumed:g} {unit} is assumed",)
+    return assumed, (f"{where} {statement}: at most {assumed:g} {unit} is assumed",)
 
 
 def _range(
     limit: Element, kind: str, where: str, mimics: bool, blank: bool
 ) -> tuple[float, float, tuple[str, ...]]:
-    """Return lower and upper, and what was assumed for them.
+    """Return lower and upper, and the assumption for them.
 
-    Of the two one may be left out and is then 0, as URDF has it.
+    One of the two may be missing; it is then 0, as in URDF.
 
     Args:
         limit: The <limit>.
         kind: revolute or prismatic.
-        where: What to call the joint.
-        mimics: Whether another joint leads it.
-        blank: Whether the top speed is left out, or zero.
+        where: Name of the joint.
+        mimics: Whether it mimics another joint.
+        blank: Whether the velocity limit is missing or zero.
     """
     slides = kind == "prismatic"
     lower, upper = _bound(limit, "lower", where), _bound(limit, "upper", where)
@@ -123,7 +124,7 @@ def _range(
     if not known or (lower == upper == 0.0 and blank):
         if mimics and not slides:
             return *FREE, (f"{where} states no limits: those of the joint it mimics hold",)
-        nothing = "has a <limit> of zeros, which tells nothing" if known else "states no limits"
+        nothing = "has a <limit> of zeros, a placeholder" if known else "states no limits"
         endless = "" if slides else ", or type continuous if it turns without end"
         raise UrdfError(
             f"{where} is {kind} and {nothing}; write its lower, upper and velocity{endless}",
@@ -139,21 +140,21 @@ def _range(
     if low == lower and high == upper:
         held = f"{where} has equal limits: it is held at {low:g}"
         return low, high, (held,) if low == high else ()
-    said = f"{where} states limits {lower:g} to {upper:g}, which tell nothing"
+    text = f"{where} states limits {lower:g} to {upper:g}, which are placeholders"
     if mimics and not slides and low != lower and high != upper:
-        return *FREE, (f"{said}: those of the joint it mimics hold",)
-    return low, high, (f"{said}: {low:.4g} to {high:.4g} {'m' if slides else 'rad'} is assumed",)
+        return *FREE, (f"{text}: those of the joint it mimics hold",)
+    return low, high, (f"{text}: {low:.4g} to {high:.4g} {'m' if slides else 'rad'} is assumed",)
 
 
 def _bound(limit: Element, attribute: str, where: str) -> float:
-    """Return a limit, which may be written as infinite; 0 where it is left out."""
+    """Return a limit, which may be infinite; 0 if it is missing."""
     if _INFINITE.fullmatch(limit.attributes.get(attribute, "")):
         return float(limit.attributes[attribute])
     return number(limit, attribute, 0.0, where, largest=math.inf)
 
 
 def _effort(limit: Element, where: str) -> float:
-    """Return the largest effort; nothing depends on it, so what is no effort does no harm."""
+    """Return the largest effort; the solvers do not use it, so an invalid one counts as none."""
     try:
         effort = number(limit, "effort", math.inf, where)
     except UrdfError:

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The way from one link to another through the tree."""
+"""The path from one link to another through the tree."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from basis_ik.robot.urdf import Joint
 
 
 class ChainError(BasisIkError):
-    """A chain that cannot be made from a robot.
+    """A robot does not have a requested chain.
 
     Attributes:
-        link: The link asked for that does not exist, if that is the fault.
-        joint: The joint at fault, if it is one.
-        candidates: Links that would do in place of `link`, or tips to choose from.
+        link: The requested link that does not exist, if that is the fault.
+        joint: The faulty joint, if a joint is the fault.
+        candidates: Possible links instead of `link`, or tips to choose from.
     """
 
     def __init__(
@@ -49,28 +49,28 @@ class ChainError(BasisIkError):
 
 
 class Step(NamedTuple):
-    """One joint on the way, walked from parent to child unless `upwards`."""
+    """A joint on the path, from parent to child unless `upwards`."""
 
     joint: Joint
     upwards: bool
 
 
 def parent_joints(joints: Mapping[str, Joint]) -> dict[str, Joint]:
-    """Return for every link but the root the joint above it."""
+    """Return the joint above each link, except the root."""
     return {joint.child: joint for joint in joints.values()}
 
 
 def ends(links: Sequence[str], joints: Mapping[str, Joint]) -> tuple[str, ...]:
-    """Return the links that no joint leaves."""
+    """Return the links without child joints."""
     parents = {joint.parent for joint in joints.values()}
     return tuple(link for link in links if link not in parents)
 
 
 def check_link(link: str, links: Sequence[str], joints: Mapping[str, Joint]) -> None:
-    """Refuse a link that does not exist, with those that are spelled like it.
+    """Refuse a link that does not exist.
 
     Raises:
-        ChainError: `candidates` holds close names, or else the links at the ends of the tree.
+        ChainError: `candidates` has similar names, otherwise the links at the ends of the tree.
     """
     if link in links:
         return
@@ -80,8 +80,8 @@ def check_link(link: str, links: Sequence[str], joints: Mapping[str, Joint]) -> 
     else:
         close = ends(links, joints)
         remedy = f"the tree ends at {listed(close, 4)}"
-    said = f"there is no link {shown(str(link), 40)}; {remedy}"
-    raise ChainError(said, link=link, candidates=close)
+    text = f"there is no link {shown(str(link), 40)}; {remedy}"
+    raise ChainError(text, link=link, candidates=close)
 
 
 def path_between(root: str, tip: str, joints: Mapping[str, Joint]) -> list[Step]:
@@ -89,30 +89,30 @@ def path_between(root: str, tip: str, joints: Mapping[str, Joint]) -> list[Step]
     above = parent_joints(joints)
     up = _to_root(root, above)
     down = _to_root(tip, above)
-    while up and down and up[-1] is down[-1]:  # what both share lies above the common ancestor
+    while up and down and up[-1] is down[-1]:  # remove joints above the common ancestor
         up.pop()
         down.pop()
     return [Step(joint, True) for joint in up] + [Step(joint, False) for joint in reversed(down)]
 
 
 def refuse_unusable_joints(steps: Sequence[Step]) -> None:
-    """Refuse joints on a path that have a fault, or are floating or planar: no one value to solve.
+    """Refuse joints on a path that are faulty, floating or planar.
 
     Raises:
-        ChainError: There is one; `candidates` holds the link below it.
+        ChainError: There is one; `candidates` has the link below it.
     """
     for joint, _ in steps:
         elsewhere = f"start the chain at {shown(joint.child)}"
         if joint.fault:
-            said = f"{joint.fault}; the chain needs this joint: mend it, or {elsewhere}"
+            text = f"{joint.fault}; the chain needs this joint: correct it, or {elsewhere}"
         elif joint.kind in ("floating", "planar"):
-            said = (
+            text = (
                 f"joint {shown(joint.name)} on the chain is {joint.kind}, which has no single value"
                 f" to solve for; {elsewhere}"
             )
         else:
             continue
-        raise ChainError(said, joint=joint.name, candidates=(joint.child,))
+        raise ChainError(text, joint=joint.name, candidates=(joint.child,))
 
 
 def _to_root(link: str, above: Mapping[str, Joint]) -> list[Joint]:

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What makes links and joints a robot: one tree, and mimic joints that follow one that moves."""
+"""Checks that links and joints form one tree, and resolves mimic joints."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class Tree:
         links: Link names in document order.
         joints: Joints by name in document order.
         root: The one link without a parent.
-        mimics: For each mimic joint the joint that really drives it, mimic chains composed; without
-            faulty joints.
-        notes: What was assumed of the tree, one line each.
+        mimics: For each mimic joint without a fault, the independent joint that drives it, with
+            chains of mimics composed.
+        notes: Assumptions about the tree, one line each.
     """
 
     links: tuple[str, ...]
@@ -47,10 +47,9 @@ class Tree:
 def find_links(
     declared: Sequence[str], joints: Sequence[Joint]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the links that joints connect, and what was assumed of them, one line each.
+    """Return the links that joints connect, and the assumptions about them, one line each.
 
-    A link is no more than a name here: one that is not declared may be added, and one that hangs on
-    nothing may be left out.
+    Only the names of links matter: an undeclared link is added, and an unconnected one is ignored.
 
     Raises:
         UrdfError: No links.
@@ -63,9 +62,9 @@ def find_links(
     links = (*(link for link in declared if link not in lone), *missing)
     notes = []
     if missing:
-        notes.append(f"taken for links, since joints name them: {listed(missing)}")
+        notes.append(f"assumed to be links, because joints name them: {listed(missing)}")
     if lone:
-        notes.append(f"left out, since no joint names them: links {listed(lone)}")
+        notes.append(f"ignored, because no joint names them: links {listed(lone)}")
     return links, tuple(notes)
 
 
@@ -73,12 +72,12 @@ def find_root(links: Sequence[str], joints: Sequence[Joint]) -> str:
     """Check that links and joints form one tree, and return its root link.
 
     Args:
-        links: At least one, and all that joints name.
+        links: At least one, including all that joints name.
         joints: The joints.
 
     Raises:
-        UrdfError: Duplicate names, a link with two parents, a loop, or several roots; the names are
-            listed and in `names`.
+        UrdfError: Duplicate names, a link with two parents, a loop, or several roots; `names` has
+            the names.
     """
     _refuse_if(_duplicates(links), "duplicate link names {}; links need names of their own")
     _refuse_if(
@@ -122,12 +121,12 @@ def _reachable(roots: Iterable[str], joints: Sequence[Joint]) -> set[str]:
 
 
 def resolve_mimics(joints: Mapping[str, Joint]) -> tuple[dict[str, Joint], dict[str, Mimic]]:
-    """Tie every mimic joint to the joint that really moves, through chains of mimics.
+    """Resolve each mimic joint to an independent joint, through chains of mimics.
 
     Returns:
-        The joints, those faulty whose master is missing, faulty itself, or cannot move, or whose
-        mimics form a loop; and for each other mimic joint its master, which mimics nothing, and the
-        composed relation.
+        The joints, and the composed mimic relation of each mimic joint to its independent master.
+        Joints whose master is missing, faulty or immovable, or whose mimics form a loop, are
+        faulty and have no relation.
     """
     known, mimics = dict(joints), {}
     for joint in joints.values():
@@ -146,16 +145,16 @@ def _resolve(name: str, tie: Mimic, joints: Mapping[str, Joint]) -> Mimic:
         master = joints.get(tie.joint)
         where = f"joint {shown(trail[-1])} mimics {shown(tie.joint)}"
         if master is None:
-            raise UrdfError(f"{where}, which does not exist; name the joint that leads it")
+            raise UrdfError(f"{where}, which does not exist; name the joint that drives it")
         if master.fault:
-            raise UrdfError(f"{where}, which cannot lead: {master.fault}")
+            raise UrdfError(f"{where}, which cannot drive it: {master.fault}")
         if not master.moves:
             raise UrdfError(
-                f"{where}, which is {master.kind} and cannot lead; name a joint that moves"
+                f"{where}, which is {master.kind} and cannot drive it; name a joint that moves"
             )
         if master.name in trail:
             raise UrdfError(
-                f"mimic joints form a loop: {listed(tuple(trail))}; one of them must lead"
+                f"mimic joints form a loop: {listed(tuple(trail))}; one must be independent"
             )
         if master.mimic is None:
             return tie

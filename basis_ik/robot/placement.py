@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Where any link of a robot is, on a chain or off it."""
+"""The pose of any link of a robot, on a chain or not."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from basis_ik.transforms.rigid import RigidTransform
 
 
 class UnknownPositionError(BasisIkError):
-    """A link that cannot be placed, for joints on the way to it have no known position.
+    """A link cannot be placed, because joints on the path to it have no known position.
 
     Attributes:
         link: The link.
@@ -48,21 +48,21 @@ def place_link(
 
     Args:
         model: The robot.
-        reference: The link whose coordinates are wanted.
+        reference: The reference link.
         link: The link to place; it need not be below the reference.
-        positions: Of the independent joints, by name [rad or m]; finite. Only those on the way
-            count; a joint that mimics another one follows it.
+        positions: Positions of the independent joints by name [rad or m], finite. Only joints on
+            the path matter; mimic joints follow their masters.
 
     Raises:
-        ChainError: A link does not exist, or hangs on a joint that is floating, planar or faulty.
-        UnknownPositionError: A joint on the way is not among the positions.
+        ChainError: A link does not exist, or a joint on the path is floating, planar or faulty.
+        UnknownPositionError: The position of a joint on the path is missing.
     """
     for name in (reference, link):
         check_link(name, model.links, model.joints)
     steps = path_between(reference, link, model.joints)
     refuse_unusable_joints(steps)
     ties = {joint.name: tie_of(joint, model.mimics) for joint, _ in steps if joint.moves}
-    # A mimic joint with multiplier zero stands still, whatever its master does.
+    # A mimic joint with multiplier zero does not move.
     needed = dict.fromkeys(tie.joint for tie in ties.values() if tie.multiplier != 0.0)
     missing = tuple(name for name in needed if name not in positions)
     if missing:

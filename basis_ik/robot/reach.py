@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""How far a chain can reach at most."""
+"""An upper bound on the reach of a chain."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.chain_kernel import ChainArrays
 
 _SWEEPS = 60
-_MOST_PARTS = 64  # beyond it the plain sum must do: each sweep costs the cube of their number
+_MOST_PARTS = 64  # with more, the plain sum is used: each sweep costs the cube of their number
 
 
 def reach_bound(chain: ChainArrays) -> float:
     """Return an upper bound on the distance [m] from the root link's origin to the tip link's.
 
     Two points fixed to the same body keep their distance, and a point on a joint's axis is fixed to
-    both bodies that the joint connects. So for any choice of one point per axis, the distances from
-    one point to the next add up to a bound; the best choice minimises a sum of norms, which is
-    convex and found by reweighted least squares (Weiszfeld 1937). Unlike the plain sum of the joint
-    offsets it does not count offsets along parallel axes. A sliding joint adds half its travel,
-    counted from the middle of it. Of a very long chain the sum of its offsets is returned.
+    both bodies that the joint connects. Therefore, for any choice of one point per axis, the sum of
+    the distances between successive points is a bound. The best choice minimises a sum of norms,
+    which is convex; it is found by reweighted least squares (Weiszfeld 1937). Unlike the sum of the
+    joints' offsets, it does not count offsets along parallel axes. A sliding joint adds half its
+    travel, from the middle of it. For a very long chain the sum of its offsets is returned.
     """
     parts, travel = _parts(chain)
-    along = np.zeros(len(parts) + 1)  # where on its axis each point lies; root and tip are points
+    along = np.zeros(len(parts) + 1)  # position of each point on its axis; root and tip are fixed
     best = np.inf
     for _ in range(_SWEEPS):
         gaps = _gaps(parts, along)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A robot: links and joints in one tree, from its URDF."""
+"""A robot from its URDF: links and joints in one tree."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from basis_ik.robot.visuals import Visual
 
 @dataclass(frozen=True, eq=False)
 class RobotModel(Tree):
-    """A tree of links and joints that has a name, and chains.
+    """A tree of links and joints with a name and chains.
 
     Attributes:
-        name: The robot's name, empty if the URDF states none.
-        visuals: What its links look like; what could not be read is left out.
+        name: The robot's name; empty if the URDF states none.
+        visuals: The visual bodies of its links; unreadable ones are omitted.
     """
 
     name: str
@@ -42,13 +42,12 @@ class RobotModel(Tree):
 
     @staticmethod
     def from_urdf(text: str) -> RobotModel:
-        """Read a robot from URDF text (xacro expanded), such as a `robot_description`.
+        """Read a robot from URDF text (xacro expanded), for example a `robot_description`.
 
-        A joint that cannot be used is no obstacle: it has a `fault`, and only a chain that needs it
-        is refused.
+        An unusable joint gets a `fault`; only a chain that needs it is refused.
 
         Raises:
-            UrdfError: The text is not a URDF of one well-formed robot; line, joint or names told.
+            UrdfError: The text is not a URDF of one well-formed robot; with line, joint or names.
         """
         name, declared, joints, passed, visuals = read_urdf(text)
         links, notes = find_links(declared, joints)
@@ -76,12 +75,12 @@ class RobotModel(Tree):
     def chain(self, root: str | None = None, tip: str | None = None) -> Chain:
         """Return the chain of joints from one link to another.
 
-        The two may be any links: where the tip is not below the root the chain climbs to their
-        common ancestor first, with those joints reversed.
+        The two may be any links. If the tip is not below the root, the chain leads through their
+        common ancestor, with the joints up to it reversed.
 
         Args:
-            root: Link whose frame targets are expressed in; None to infer it.
-            tip: Link that is to reach them; None to infer it, where the tree has one obvious arm.
+            root: Link whose frame is the reference of targets; None to infer it.
+            tip: Link that should reach them; None to infer it, if the tree has one obvious arm.
 
         Raises:
             ChainError: An unknown link, no obvious arm (the candidates are listed), no moving joint
@@ -91,13 +90,13 @@ class RobotModel(Tree):
         return build_chain(self, root, tip, inferences)
 
     def visuals_of(self, chain: Chain) -> tuple[Visual, ...]:
-        """Return what the links of a chain look like, with all that is fixed to them.
+        """Return the visuals of a chain's links and of all links fixed to them.
 
         Args:
-            chain: One of this robot's.
+            chain: A chain of this robot.
 
         Returns:
-            The visuals, `link` being a link of the chain.
+            The visuals; `link` is a link of the chain.
         """
         above = {
             joint.child: joint

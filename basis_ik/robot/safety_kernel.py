@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The last look at positions before they are sent. It trusts nobody who made them."""
+"""The last check of positions before they are sent, independent of the code that made them."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ SLACK = 1e-9  # rounding allowance [rad or m]
 
 @jit
 def is_inside(positions: FloatArray, lower: FloatArray, upper: FloatArray) -> bool:
-    """Tell whether positions (n,) are finite and inside the limits (n,) [rad or m]."""
+    """Return whether positions (n,) are finite and within the limits (n,) [rad or m]."""
     for k in range(positions.shape[0]):
-        # Written so that NaN fails every comparison; an infinite limit lets infinity pass.
+        # NaN fails every comparison; infinity would pass an infinite limit.
         if not (isfinite(positions[k]) and positions[k] >= lower[k] - SLACK):
             return False
         if not positions[k] <= upper[k] + SLACK:
@@ -44,10 +44,10 @@ def is_safe(
     upper: FloatArray,
     max_step: FloatArray,
 ) -> bool:
-    """Tell whether a command (n,) may be sent.
+    """Return whether a command (n,) may be sent.
 
-    It must be finite, change no joint by more than `max_step`, and lie inside the limits; a joint
-    that was outside may only move inward. All arguments (n,) [rad or m].
+    It must be finite, change each joint by at most `max_step`, and be within the limits; a joint
+    outside them may only move inwards. All arguments (n,) [rad or m].
     """
     for k in range(command.shape[0]):
         now, before = command[k], previous[k]

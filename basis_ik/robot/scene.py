@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A robot in a pose as a transform tree, one frame per link."""
+"""A robot's links as a transform tree."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from basis_ik.transforms.tree import TransformTree
 
 
 class PoseError(BasisIkError):
-    """A position was given for something that is not a joint to be positioned."""
+    """A position was given for something other than an independent joint."""
 
     def __init__(self, joint: str, joints: tuple[str, ...]) -> None:
         super().__init__(f"no joint {joint!r} to position; there are {', '.join(joints) or 'none'}")
@@ -36,19 +36,19 @@ class PoseError(BasisIkError):
 
 
 def scene(model: RobotModel, positions: Mapping[str, float]) -> TransformTree:
-    """Pose a robot and return its links as frames.
+    """Return a robot's links as frames, at given joint positions.
 
     Args:
         model: The robot.
-        positions: Joint values by name [rad] or [m]; a joint not named is at 0. Mimic joints
-            follow and cannot be named. Limits are not looked at.
+        positions: Positions of independent joints by name [rad or m]; others are at 0. Limits are
+            not checked.
 
     Returns:
-        A tree from the root link down. Floating and planar joints stay at their origin; what hangs
-        on a faulty joint has no known place and is left out.
+        A tree from the root link down. Floating and planar joints are at their origin; links below
+        a faulty joint are omitted.
 
     Raises:
-        PoseError: A name is no joint that moves by itself.
+        PoseError: A name is not that of an independent joint.
         NotFiniteError: A value is NaN or infinite.
     """
     sound = [joint for joint in model.joints.values() if not joint.fault]
@@ -71,7 +71,7 @@ def scene(model: RobotModel, positions: Mapping[str, float]) -> TransformTree:
 
 
 def _motion(joint: Joint, value: float) -> RigidTransform:
-    """Return how a joint's value moves its child link in the joint's frame."""
+    """Return the motion of a joint's child link in the joint's frame."""
     if not joint.moves:
         return RigidTransform.identity()
     if joint.kind == "prismatic":

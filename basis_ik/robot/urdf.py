@@ -12,11 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""URDF elements to joint descriptions, by a strict grammar.
+"""Reads joints from URDF elements, by a strict grammar.
 
-Where the URDF format has a default it is used (origin: identity, axis: x). Where a mistake could
-move an arm wrongly the joint is marked as faulty instead of guessed at: no chain can have it, and
-those that do not need it are none the worse.
+URDF's defaults apply (origin: identity, axis: x). If a mistake could move an arm wrongly, the joint
+is marked as faulty: no chain can contain it, and chains that do not need it are not affected.
 """
 
 from __future__ import annotations
@@ -36,12 +35,12 @@ from basis_ik.transforms.rigid import RigidTransform
 MOVING = ("revolute", "continuous", "prismatic")
 KINDS = (*MOVING, "fixed", "floating", "planar")
 UNKNOWN = "unknown"
-"""Kind of a joint whose type is none of `KINDS`."""
+"""Kind of a joint whose type is not one of `KINDS`."""
 
 MIN_AXIS = 1e-6
 """Length below which a joint axis counts as zero."""
 ROUNDED_AXIS = 0.01
-"""A joint axis may be longer or shorter than one by this much without a word."""
+"""Deviation of a joint axis from unit length that is not reported."""
 
 
 def _unit(vector: list[float], length: float) -> FloatArray:
@@ -55,7 +54,7 @@ _X = _unit([1.0, 0.0, 0.0], 1.0)
 
 @dataclass(frozen=True)
 class Mimic:
-    """A joint's tie to another: value = multiplier * (value of `joint`) + offset [rad] or [m]."""
+    """A mimic relation: value = multiplier * (value of `joint`) + offset [rad or m]."""
 
     joint: str
     multiplier: float
@@ -64,26 +63,26 @@ class Mimic:
 
 @dataclass(frozen=True, eq=False)
 class Joint:
-    """One joint, as the URDF states it.
+    """A joint of a URDF.
 
     Attributes:
-        name: Unique in the robot.
+        name: Its name, unique in the robot.
         kind: One of `KINDS`, or `UNKNOWN`.
         parent: Parent link.
         child: Child link.
         origin: parent_T_joint at value zero; the child link's frame is the joint's.
-        axis: Unit axis in the joint frame, shape (3,), read-only; x where the kind has none.
-        lower: Lower limit [rad] or [m]; -inf for continuous, floating and planar, 0 for fixed.
-        upper: Upper limit; +inf and 0 likewise.
-        velocity: Largest speed [rad/s] or [m/s], assumed where none is stated; inf where the joint
-            does not move on its own and none is stated.
-        effort: Largest effort [Nm] or [N]; inf where none is stated. Nothing depends on it.
-        mimic: What the joint follows, or None.
-        soft_lower: `safety_controller` limit, narrower than or equal to `lower`; -inf if none.
-        soft_upper: The same above.
-        assumed: What was assumed beyond the URDF's words, one line each.
-        fault: Why no chain can have the joint, with the remedy; empty where one can. All but names
-            and kind of a faulty joint is then without meaning.
+        axis: Unit axis in the joint frame, shape (3,), read-only; x if the kind has none.
+        lower: Lower limit [rad or m]; -inf for continuous, floating and planar, 0 for fixed joints.
+        upper: Upper limit [rad or m]; +inf or 0 for these.
+        velocity: Largest speed [rad/s or m/s]; if not stated, an assumed one, or inf for a joint
+            that does not move independently.
+        effort: Largest effort [Nm or N]; inf if not stated. The solvers do not use it.
+        mimic: Its mimic relation, or None.
+        soft_lower: `safety_controller` limit, at or above `lower`; -inf if none.
+        soft_upper: `safety_controller` limit, at or below `upper`; +inf if none.
+        assumed: Assumptions beyond the URDF, one line each.
+        fault: Why no chain can contain the joint, and the remedy; empty if one can. Of a faulty
+            joint only names and kind are meaningful.
     """
 
     name: str
@@ -122,12 +121,11 @@ def read_urdf(
         text: The whole document, xacro expanded.
 
     Returns:
-        The robot's name (may be empty), its link names and its joints, in document order, a line
-        for what was passed over, and what the links look like. Whether they form a tree is not
-        checked here.
+        The robot's name (may be empty), its link names and its joints, in document order, a note
+        about skipped elements, and the links' visuals. That they form a tree is not checked.
 
     Raises:
-        UrdfError: See `basis_ik.robot.elements.read_xml`; or an element or number is bad.
+        UrdfError: See `basis_ik.robot.elements.read_xml`; or an element or number is invalid.
     """
     robot = read_xml(text)
     if robot.tag != "robot":
@@ -140,16 +138,16 @@ def read_urdf(
     calls = dict.fromkeys(e.tag for e in robot.children if e.tag.startswith("xacro:"))
     calls.pop("xacro:property", None)
     calls.pop("xacro:arg", None)
-    missing = f"passed over, since xacro did not know them: {listed(tuple(calls))}"
+    missing = f"skipped, because xacro did not expand them: {listed(tuple(calls))}"
     joints = [_joint(e) for e in robot.all("joint")]
     return name, links, joints, (missing,) * bool(calls), read_visuals(robot)
 
 
 def _joint(element: Element) -> Joint:
-    """Read one <joint>; every error names it.
+    """Read a <joint>; every error names it.
 
-    What the tree of links stands on must be sound. Anything else only matters to a chain that needs
-    the joint: the error becomes the joint's fault.
+    Name, parent and child must be valid, because the tree depends on them. Any other error becomes
+    the joint's fault, and only matters to chains that need the joint.
     """
     name = name_in(element)
     where = f"joint {shown(name)}"
@@ -221,7 +219,7 @@ def _read_joint(element: Element, name: str, parent: str, child: str, where: str
 
 
 def _axis(axis: Element | None, where: str) -> tuple[FloatArray, tuple[str, ...]]:
-    """Return the unit axis, and what was assumed for it."""
+    """Return the unit axis, and the assumption for it."""
     if axis is None:
         return _X, ()
     if "xyz" not in axis.attributes:
@@ -230,8 +228,8 @@ def _axis(axis: Element | None, where: str) -> tuple[FloatArray, tuple[str, ...]
     length = math.hypot(*vector)
     if not length >= MIN_AXIS:
         raise UrdfError(f"{where}: its axis is zero; give a direction", line=axis.line)
-    said = f"{where} has an axis of length {length:.4g}: its direction is taken"
-    return _unit(vector, length), () if abs(length - 1.0) <= ROUNDED_AXIS else (said,)
+    text = f"{where} has an axis of length {length:.4g}: its direction is used"
+    return _unit(vector, length), () if abs(length - 1.0) <= ROUNDED_AXIS else (text,)
 
 
 def _mimic(mimic: Element | None, where: str) -> Mimic | None:
@@ -241,7 +239,8 @@ def _mimic(mimic: Element | None, where: str) -> Mimic | None:
     multiplier = number(mimic, "multiplier", 1.0, where)
     offset = number(mimic, "offset", 0.0, where)
     if not (multiplier == 0.0 or 1.0 / MAX_OFFSET <= abs(multiplier) <= MAX_OFFSET):
-        raise UrdfError(f"{where}: mimic multiplier {multiplier:g} is absurd", line=mimic.line)
+        text = f"{where}: mimic multiplier {multiplier:g} is out of range"
+        raise UrdfError(text, line=mimic.line)
     if not abs(offset) <= MAX_OFFSET:
-        raise UrdfError(f"{where}: mimic offset {offset:g} is absurd", line=mimic.line)
+        raise UrdfError(f"{where}: mimic offset {offset:g} is out of range", line=mimic.line)
     return Mimic(master, multiplier, offset)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What there is to solve for: one variable per joint that moves on its own."""
+"""The variables of a chain: one for each independent joint."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from basis_ik.robot.elements import listed, shown
 from basis_ik.robot.joint_path import ChainError
 from basis_ik.robot.urdf import Joint, Mimic
 
-_ROUNDING = 1e-9  # limits that cross by less than this are equal, written with fewer digits
+_ROUNDING = 1e-9  # limits that cross by less are equal, but written with fewer digits
 
 
 @dataclass(frozen=True)
 class Variable:
-    """An independent joint and what its mimics leave of its freedom.
+    """An independent joint, with limits that also satisfy its mimic joints' limits.
 
     Attributes:
         name: The joint's name.
-        lower: Lower limit [rad] or [m], those of mimic joints folded in; -inf if unlimited.
-        upper: Upper limit; +inf if unlimited.
-        velocity: Largest speed that no mimic joint exceeds its own with [rad/s] or [m/s].
-        continuous: Whether a full turn brings every joint it drives back to its place.
-        note: What was assumed, or empty.
+        lower: Lower limit [rad or m]; -inf if unlimited.
+        upper: Upper limit [rad or m]; +inf if unlimited.
+        velocity: Largest speed with which no mimic joint exceeds its own [rad/s or m/s].
+        continuous: Whether a full turn returns all its joints to the same place.
+        note: The assumption, or nothing.
     """
 
     name: str
@@ -49,15 +49,15 @@ class Variable:
 
 
 def tie_of(joint: Joint, mimics: Mapping[str, Mimic]) -> Mimic:
-    """Return the independent joint that drives a joint, and how; a joint drives itself 1:1."""
+    """Return a joint's relation to its independent joint; that of an independent joint is 1:1."""
     return mimics.get(joint.name, Mimic(joint.name, 1.0, 0.0))
 
 
 def find_variable(name: str, joints: Mapping[str, Joint], mimics: Mapping[str, Mimic]) -> Variable:
-    """Fold what every joint driven by an independent joint allows into that joint's limits.
+    """Return the variable of an independent joint.
 
     Raises:
-        ChainError: The limits of a mimic joint leave its master no room.
+        ChainError: A mimic joint's limits exclude all positions of its master.
     """
     lower, upper, velocity = -math.inf, math.inf, math.inf
     narrowing, multipliers = [], []
@@ -69,8 +69,8 @@ def find_variable(name: str, joints: Mapping[str, Joint], mimics: Mapping[str, M
         lower, upper = max(lower, low), min(upper, high)
         if lower > upper + _ROUNDING:
             raise ChainError(
-                f"joint {shown(joint.name)} mimics {shown(name)} and its limits leave that no room;"
-                " correct the limits or the multiplier",
+                f"joint {shown(joint.name)} mimics {shown(name)}, and its limits exclude all"
+                " positions of that joint; correct the limits or the multiplier",
                 joint=joint.name,
             )
         velocity = min(velocity, joint.velocity / abs(tie.multiplier))
@@ -86,7 +86,7 @@ def find_variable(name: str, joints: Mapping[str, Joint], mimics: Mapping[str, M
 
 
 def _unlimited(name: str, velocity: float, multipliers: list[float]) -> Variable:
-    """Return the variable of a joint that nothing limits; it is periodic if its mimics are."""
+    """Return the variable of an unlimited joint; it is periodic if its mimic joints are."""
     if all(multiplier == round(multiplier) for multiplier in multipliers):
         return Variable(name, -math.inf, math.inf, velocity, True)
     bound = math.pi * max(1.0 / abs(multiplier) for multiplier in multipliers)
@@ -100,9 +100,9 @@ def _unlimited(name: str, velocity: float, multipliers: list[float]) -> Variable
 def _driven_by(
     name: str, joints: Mapping[str, Joint], mimics: Mapping[str, Mimic]
 ) -> Iterator[tuple[Joint, Mimic]]:
-    """Yield an independent joint, then all that mimic it, on the chain or not: they move too.
+    """Yield an independent joint, then all its mimic joints, on the chain or not.
 
-    A faulty one tells no limits, and those of its master hold.
+    Faulty ones are omitted: they have no valid limits.
     """
     yield joints[name], Mimic(name, 1.0, 0.0)
     for follower, tie in mimics.items():

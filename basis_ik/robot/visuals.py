@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What a robot looks like, as its URDF states it."""
+"""The visual bodies of a robot from its URDF."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ Color = tuple[float, float, float, float]
 
 @dataclass(frozen=True, eq=False)
 class Visual:
-    """One body of a link.
+    """A body of a link.
 
     Attributes:
         link: The link that it is fixed to.
-        link_T_body: Where.
-        kind: What it is. A cylinder stands along z.
-        size: Extents along its axes [m]; of a mesh, the scale of its coordinates.
-        file: Of a mesh: where it is, as the URDF names it.
-        color: Red, green, blue and opacity, from 0 to 1; None where the URDF states none.
+        link_T_body: Its pose.
+        kind: Its shape; the axis of a cylinder is z.
+        size: Extents along its axes [m]; for a mesh, the scale of its coordinates.
+        file: A mesh's URI, as in the URDF.
+        color: Red, green, blue and opacity, from 0 to 1; None if the URDF states none.
     """
 
     link: str
@@ -52,14 +52,11 @@ class Visual:
 def read_visuals(
     robot: Element, tag: Literal["visual", "collision"] = "visual"
 ) -> tuple[Visual, ...]:
-    """Return the visuals of a <robot>, or the shapes that others run into.
-
-    What cannot be read is left out, nobody stumbles over it.
-    """
+    """Return the visuals or the collision shapes of a <robot>; unreadable ones are omitted."""
     of_links = [(link, element) for link in robot.all("link") for element in link.all(tag)]
     materials = [*robot.all("material")]
     materials += [material for _, element in of_links for material in element.all("material")]
-    # A visual may name the material that another one defines; the first definition counts.
+    # A visual may name a material that another one defines; the first definition counts.
     named = {_name(each): _color(each) for each in reversed(materials) if _color(each)}
     found: list[Visual] = []
     for link, element in of_links:
@@ -77,7 +74,7 @@ def _name(element: Element) -> str:
 
 
 def _color(material: Element) -> Color | None:
-    """Return the color that a material states itself, or None."""
+    """Return the color that a material defines, or None."""
     stated = next(material.all("color"), None)
     if stated is None or "rgba" not in stated.attributes:
         return None

@@ -12,4 +12,4 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The ROS 2 side; the only place that imports rclpy and messages."""
+"""The ROS 2 nodes; the only package that imports rclpy and messages."""

@@ -14,9 +14,9 @@
 
 """The node's boundary: all its input and output.
 
-The node's behaviour follows from its parameters and from what crosses this boundary. So a run that
-is recorded here can be played back to the bit; `recording` and `replay` replace the plain boundary
-by their own.
+The node's behaviour depends only on its parameters and on what crosses this boundary. A run that is
+recorded here can therefore be replayed bit for bit: `recording` and `replay` replace the plain
+boundary by their own.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 class Moment(NamedTuple):
-    """A time on both clocks of a control loop; read once in each period."""
+    """The time on both clocks of a control loop; read once in each period."""
 
     loop: float
     """As in `sim_clock.loop_time` [s]."""
@@ -52,7 +52,7 @@ class Moment(NamedTuple):
 
 
 class Form(NamedTuple):
-    """How the argument of an action's callback is recorded.
+    """The conversions that record the argument of an action's callback.
 
     Attributes:
         pack: Converts it for JSON.
@@ -66,11 +66,11 @@ class Form(NamedTuple):
 class Boundary:
     """Reads clocks and graph, forwards input, and sends; it stores nothing.
 
-    It belongs to the thread of the control loop: other threads read directly.
+    Only the thread of the control loop uses it: other threads read directly.
     """
 
     def read(self, name: str, live: Callable[[], T]) -> T:
-        """Return the value of a source.
+        """Return the value of a source, for example of the ROS graph.
 
         Args:
             name: Name of the source.
@@ -78,19 +78,19 @@ class Boundary:
         """
         return live()
 
-    def comes(self, name: str, live: Callable[[], bool], wait: Callable[[], object]) -> bool:
+    def is_ready(self, name: str, live: Callable[[], bool], wait: Callable[[], object]) -> bool:
         """Return whether the result of another thread is ready.
 
         Args:
             name: Name of the source.
             live: Queries it.
-            wait: Returns as soon as it is ready.
+            wait: Blocks until it is ready.
         """
         return self.read(name, live)
 
     def done(self, future: Future[Any]) -> bool:
-        """Return whether a thread's future is done."""
-        return self.comes("done", future.done, future.exception)
+        """Return whether another thread's future is done."""
+        return self.is_ready("done", future.done, future.exception)
 
     def steady(self) -> float:
         """Return the time of a steady clock [s]."""
@@ -112,11 +112,11 @@ class Boundary:
         """Sleep."""
         time.sleep(seconds)
 
-    def attend(self, node: Node) -> None:
-        """Note that the subscriptions, timers or services of a node have changed."""
+    def entities_changed(self, node: Node) -> None:
+        """Handle a change of a node's subscriptions, timers or services."""
 
     def run(self, name: str, work: Callable[[], T]) -> T:
-        """Run work that no message, timer or request has started.
+        """Run work that is not started by a message, timer or request.
 
         Args:
             name: Name of the work.
@@ -134,7 +134,7 @@ class Boundary:
         """Run a timer's callback."""
         timer.callback()
 
-    def expect(self, name: str, callback: Callable[[Any], Any], form: Form) -> Callable[[Any], Any]:
+    def wrap(self, name: str, callback: Callable[[Any], Any], form: Form) -> Callable[[Any], Any]:
         """Return the callback to give to an action's client or server.
 
         Args:
@@ -153,12 +153,12 @@ class Boundary:
             send: Sends it.
 
         Returns:
-            The result of `send`; None if nothing is really sent.
+            The result of `send`; None in a replay, which sends nothing.
         """
         return send()
 
     def close(self) -> None:
-        """Note that there is no more input or output."""
+        """End the input and output."""
 
     def publish(self, publisher: Any, message: Any) -> None:
         """Send a message, as an object or serialised."""
@@ -174,11 +174,11 @@ def boundary_of(node: Node) -> Boundary:
     return boundary
 
 
-def entrances(node: Node) -> Iterator[tuple[str, Any]]:
+def named_inputs(node: Node) -> Iterator[tuple[str, Any]]:
     """Yield the subscriptions, timers and services of a node, each with a unique name.
 
-    The name consists of kind, topic (or service, or callback of a timer), and the number of earlier
-    ones of that name: the same calls give the same names.
+    A name has the kind, the topic (or service, or timer callback), and the number of earlier inputs
+    of that name, so that the same calls give the same names.
     """
     count = Counter[str]()
     for name, each in (

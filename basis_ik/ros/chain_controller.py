@@ -51,13 +51,13 @@ from basis_ik.ros.status import StatusReport
 from basis_ik.ros.target_input import Arrival, TargetInput
 from basis_ik.ros.tool import Tool
 
-# Distance from its goal [rad or m] beyond which an arm at rest was moved by something else.
+# An arm at rest that is farther than this from its goal [rad or m] was moved by something else.
 MOVED_AWAY = 0.05
-# Time that an arm rests short of the end of a stream before the motion is repeated [s]; and how
-# often. A controller refuses late windows; if the last one was late, the arm has braked early.
-STANDING_SHORT = 0.3
-TRIES = 2
-# Distance [rad or m] of the controller's reference from the end, beyond which the end was missed.
+# An arm that rests short of the end of its stream repeats the motion after this time [s], at most
+# so often. A controller refuses late windows; if the last one was late, the arm has braked early.
+RETRY_DELAY = 0.3
+RETRIES = 2
+# The end was missed if the controller's reference is farther than this from it [rad or m].
 END_MISSED = 1e-4
 
 # A speed override below this counts as 0, because a motion would take hours.
@@ -68,8 +68,8 @@ class OtherCommanderError(BasisIkError):
     """Another node commands the arm."""
 
 
-class Stood(NamedTuple):
-    """The positions at which an arm rested without commands."""
+class RestState(NamedTuple):
+    """Where and since when an arm has been at rest without commands."""
 
     since: float
     """Time of the loop [s]."""
@@ -85,7 +85,7 @@ class ChainController:
         name: Its name; empty when the node has no other chain.
         model: The robot.
         chain: The chain of that robot that moves.
-        parameters: The node's parameters, this chain's included.
+        parameters: The node's parameters, including this chain's.
         buffer: The node's transforms.
         state: Whether it may move; kept when the robot is replaced.
 
@@ -95,14 +95,14 @@ class ChainController:
         chain: As given.
         tip: The last link; it moves to the targets unless there is a tool.
         tool: The tool that moves to the targets.
-        ray: The ray that is pointed at points.
+        ray: The ray that points at target points.
         measured: Measured positions of the joints.
-        other_joints: Joints of the robot that neither belong to the chain nor mimic others.
-        others: Measured positions of those.
+        other_joints: The robot's other independent joints.
+        others: Their measured positions.
         targets: The targets.
         refusals: Refused targets and joint states.
         pipeline: Makes the commands.
-        meter: Rates of events, and durations of solves.
+        meter: Measures rates of events and durations of solves.
         output_name: Topic or action of the commands.
         state: Whether it may move, and why not.
 
@@ -121,7 +121,7 @@ class ChainController:
         state: ChainState,
     ) -> None:
         self._node, self._parameters, self._clock = node, parameters, node.get_clock()
-        self._read, self._kept = parameters.changes, Settings.of(parameters)
+        self._read, self._cached_settings = parameters.changes, Settings.of(parameters)
         self.name, self.model, self.chain, self.tip = name, model, chain, chain.tip
         self._boundary = boundary_of(node)
         self.tool = Tool(model, chain, buffer, self._boundary.done)
@@ -135,15 +135,12 @@ class ChainController:
         self.other_joints = other_joints(model, chain)
         self.others = MeasuredState(self.other_joints)
         self.journal = Journal(node, name)
-        lag = parameters["tracking_lag"]
-        self._output = make_output(
-            self.own("command_interface"),
-            OutputOptions(
-                node, self.own("controller"), chain.joint_names, period, lag, chain.velocity
-            ),
+        lag, margin = parameters["tracking_lag"], parameters["tracking_margin"]
+        options = OutputOptions(
+            node, self.own("controller"), chain.joint_names, period, lag, chain.velocity
         )
-        endless = chain.continuous
-        self._tracking = Tracking(chain.joint_names, endless, lag, parameters["tracking_margin"])
+        self._output = make_output(self.own("command_interface"), options)
+        self._tracking = Tracking(chain.joint_names, chain.continuous, lag, margin)
         self.refusals = Refusals()
         self.targets = TargetInput(
             buffer, chain, self.journal, self.refusals, streams=self._output.streams
@@ -155,26 +152,29 @@ class ChainController:
         self._set_caps()
         self.state = state
         self._has_measured = False
-        self._fresh, self._sent_at = False, -math.inf
+        self._has_new, self._sent_at = False, -math.inf
         self._last_placement = 0
-        self._tries, self._stood = 0, Stood(-math.inf, np.zeros(len(chain.joint_names)))
+        self._retries, self._last_rest = 0, RestState(-math.inf, np.zeros(len(chain.joint_names)))
         self.output_name = self._output.name
         self._report = StatusReport(node, self, self.journal)
-        subscribed = (
+        self._state_publishers = Publishers(node, "joint_states")
+        self._subscribe()
+
+    def _subscribe(self) -> None:
+        topics = (
             (PoseStamped, self.resolve("target_pose"), self.take_pose),
             (PointStamped, self.resolve("target_point"), self.take_point),
             (TwistStamped, self.resolve("twist"), self._on_twist),
             (JointJog, self.resolve("joint_jog"), self._on_joint_jog),
         )
         self._subscriptions = [
-            node.create_subscription(
-                kind, topic, callback, 1, event_callbacks=incompatible_qos(node, topic)
+            self._node.create_subscription(
+                kind, topic, callback, 1, event_callbacks=incompatible_qos(self._node, topic)
             )
-            for kind, topic, callback in subscribed
+            for kind, topic, callback in topics
         ]
-        topics = [topic for _, topic, _ in subscribed]
-        self._target_publishers = TargetPublishers(node, topics, self.journal)
-        self._state_publishers = Publishers(node, "joint_states")
+        names = [topic for _, topic, _ in topics]
+        self._target_publishers = TargetPublishers(self._node, names, self.journal)
 
     def resolve(self, name: str) -> str:
         """Return a private topic or service name of this chain: `~/name` or `~/chain/name`."""
@@ -187,39 +187,39 @@ class ChainController:
     # Requests --------------------------------------------------------------------------------
 
     def check_alone(self) -> None:
-        """Check that no other node commands the arm.
+        """Raise an error if another node commands the arm.
 
         Raises:
-            OtherCommanderError: Another node does.
+            OtherCommanderError: Another node commands the arm.
         """
         other_commander = self._output.find_other_commander()
         if other_commander:
             raise OtherCommanderError(other_commander)
 
     def activate(self) -> None:
-        """Start to accept targets; earlier ones are not replayed."""
+        """Accept targets from now on; earlier ones are dropped."""
         self.targets.clear()
         self.pipeline.begin_where_measured()
         self.state.handle(Event.ACTIVATE)
 
     def deactivate(self) -> None:
-        """Accept no more targets; brake, and then send nothing."""
+        """Stop accepting targets; brake, and then send nothing."""
         self.targets.clear()
         self._brake(Event.DEACTIVATE, "deactivated")
 
     def enable(self) -> None:
-        """Accept targets again; those received meanwhile are not replayed."""
+        """Accept targets again; those received meanwhile are dropped."""
         self.pipeline.begin_where_measured()
         self.state.handle(Event.ENABLE)
         self._output.failure = ""
 
     def stop(self) -> None:
-        """Brake, hold, and accept no targets until enabled again."""
+        """Brake, hold, and refuse targets until enabled again."""
         self.targets.clear()
         self._brake(Event.STOP, "stopped")
 
     def halt(self) -> None:
-        """Send nothing more; the controller stops by itself."""
+        """Stop sending; the controller stops by itself."""
         self.pipeline.rest()
         self._output.end()
         self.state.handle(Event.DROP_TARGET)
@@ -237,7 +237,7 @@ class ChainController:
             self._output.brake(self.pipeline, quickest=event is not Event.DROP_TARGET)
 
     def go_to(self, positions: Sequence[float]) -> str | None:
-        """Go to joint positions, until a newer goal comes.
+        """Move to joint positions, until there is a newer goal.
 
         Args:
             positions: One for each joint (n,) [rad or m].
@@ -266,7 +266,7 @@ class ChainController:
         return self.targets.offer_point(message, self._arrival(), ray=ray, pace=pace)
 
     def go_home(self) -> str | None:
-        """Go to the positions in the parameter `home`; return why not, or None."""
+        """Move to the positions in the parameter `home`; return why not, or None."""
         home: list[float] = self.own("home")
         return self.go_to(home) if home else "the parameter home is empty"
 
@@ -288,7 +288,7 @@ class ChainController:
 
     @property
     def problem(self) -> str:
-        """Problem of the controller; empty if there is none."""
+        """The controller's problem; empty if there is none."""
         return self._output.failure or self.state.unmet
 
     @property
@@ -297,7 +297,7 @@ class ChainController:
         return self._output.other_commander
 
     def destroy(self) -> None:
-        """Destroy all its entities of the node."""
+        """Destroy its subscriptions, publishers and services."""
         for subscription in self._subscriptions:
             self._node.destroy_subscription(subscription)
         self._target_publishers.destroy()
@@ -317,14 +317,14 @@ class ChainController:
             self.meter.joint_states.count += 1
             self.journal.recovered("joint state", "joint states are valid again")
         else:
-            if refused.reason is Refusal.JUMP:  # another publisher may contradict the driver
+            if refused.reason is Refusal.JUMP:  # there may be a second publisher of joint states
                 text = f"{refused.detail}; {self._state_publishers}"
                 refused = self.measured.refused = Refused(refused.reason, text)
             self.refusals.add(refused)
             self.journal.warn("joint state", refused.reason.name, f"joint state: {refused}")
 
     def on_clock_jump(self) -> None:
-        """Brake, and discard all times: they are of another clock."""
+        """Brake, and discard all times, which refer to the old clock."""
         self.targets.reset()
         self.measured.reset()
         self.others.reset()
@@ -333,18 +333,18 @@ class ChainController:
         self._sent_at = -math.inf
 
     def report_standstill(self, text: str) -> None:
-        """Report why no period of the loop begins."""
+        """Publish why simulated time stands still."""
         if self.state.active:
             self._report.report_standstill(self, text)
 
     # Messages --------------------------------------------------------------------------------
 
     def take_pose(self, message: PoseStamped, *, straight: bool = False) -> None:
-        """Accept a pose as target, unless the arm must not move.
+        """Accept a pose as target, if the arm may move.
 
         Args:
             message: The pose.
-            straight: Whether to go there straight as far as possible, regardless of `path`.
+            straight: Whether to move on a straight line as far as possible, regardless of `path`.
         """
         if self._takes_targets():
             position_only, arrival = self._settings.position_only, self._arrival()
@@ -353,7 +353,7 @@ class ChainController:
             )
 
     def take_point(self, message: PointStamped) -> None:
-        """Accept a point to look at, unless the arm must not move."""
+        """Accept a point to look at, if the arm may move."""
         if self._takes_targets():
             self.targets.offer_point(message, self._arrival(), ray=self.ray)
 
@@ -377,17 +377,18 @@ class ChainController:
 
     def _arrival(self) -> Arrival:
         self.meter.targets.count += 1
-        self._fresh = True
+        self._has_new = True
         now = self._boundary.moment(self._clock)
         return Arrival(now.clock, now.loop, self._settings.stamp_rules)
 
     @property
     def _settings(self) -> Settings:
-        """The present values of the parameters."""
+        """The parameters' current values."""
         if self._read != self._parameters.changes:
-            self._read, self._kept = self._parameters.changes, Settings.of(self._parameters)
+            self._read = self._parameters.changes
+            self._cached_settings = Settings.of(self._parameters)
             self._set_caps()
-        return self._kept
+        return self._cached_settings
 
     def _set_caps(self) -> None:
         self._caps.set(self.own("max_linear_speed"), self.own("max_angular_speed"))
@@ -396,18 +397,18 @@ class ChainController:
 
     def has_new_target(self) -> bool:
         """Return whether a target has arrived since the last call."""
-        fresh, self._fresh = self._fresh, False
-        return fresh
+        has_new, self._has_new = self._has_new, False
+        return has_new
 
     def sent_since(self, time: float) -> bool:
         """Return whether a command was sent since a time of `loop_time` [s]."""
         return self._sent_at > time
 
     def cycle(self, now: Moment) -> None:
-        """Do one control period's work.
+        """Run one control period.
 
         Args:
-            now: When the period began.
+            now: The time at which the period began.
         """
         if not self.state.active and self.resting:
             return
@@ -417,7 +418,7 @@ class ChainController:
         self._check_requirements(silent, now)
         oldest, patience = now.clock - settings.stamp_rules.max_age, settings.transform_timeout
         goal = self.targets.locate(steady=now.loop, patience=patience, oldest=oldest)
-        # Without joint states it can still come to rest, as if the arm were at its commands.
+        # Without joint states the arm can still brake, as if it were at its commands.
         command = self.pipeline.command
         measured = self.measured.positions() if not silent or command is None else command
         if not silent:
@@ -448,11 +449,11 @@ class ChainController:
         else:
             self.journal.info_once("waiting", f"waiting: {unmet}")
         self.targets.clear()
-        self.pipeline.begin_where_measured()  # another controller may lead the arm afterwards
+        self.pipeline.begin_where_measured()  # another controller may move the arm meanwhile
         self._brake(Event.UNMET, unmet)
 
     def _change_tool(self) -> str:
-        """Change the tool once the arm rests; return why that is not possible yet, or nothing."""
+        """Change the tool once the arm rests; return why it has not changed yet, or nothing."""
         frame: str = self.own("tool_frame")
         if frame == self.tool.frame:
             return ""
@@ -498,7 +499,7 @@ class ChainController:
             self._slow_down(goal, measured, now)
 
     def _needs_solve(self, goal: Goal, measured: NDArray[np.float64]) -> bool:
-        """Return whether to start a motion: for a new goal, or one repeated to a displaced arm."""
+        """Return whether to start a motion: the goal is new, or repeated and the arm displaced."""
         if goal != self.pipeline.goal:
             return True
         if self.targets.placements == self._last_placement or self.state.state is State.MOVING:
@@ -508,22 +509,22 @@ class ChainController:
     def _set_goal(self, goal: Goal, measured: NDArray[np.float64], *, order: bool) -> None:
         self._last_placement = self.targets.placements
         if order and self.pipeline.command is None and self.state.state is not State.MOVING:
-            # Something else may have moved the arm at rest, or its driver has reset its turns:
-            # take the solution nearest to the measured positions.
+            # Use the solution nearest to the measured positions: something else may have moved the
+            # arm at rest, or its driver may have reset its turns.
             self.pipeline.rest()
         before, began = self.pipeline.solution, time.perf_counter()
         self.pipeline.set_goal(goal, measured, time=self.targets.time)
         solution = self.pipeline.solution
         if order:
             self.state.handle(Event.MOVE)
-            self._tries = TRIES
+            self._retries = RETRIES
         if not self.pipeline.waiting and (order or solution is not before):
             self._output.begin()
         if solution is not None and solution is not before:
             self.meter.solved(time.perf_counter() - began, solution.verdict.name)
 
     def _move(self, measured: NDArray[np.float64], now: Moment) -> None:
-        """Advance the output, and handle the result."""
+        """Advance the output by one period, and handle the result."""
         before, sent = self._output.failure, self._output.sent
         held = self.pipeline.line_held
         phase = self._output.advance(self.pipeline, measured, now)
@@ -550,27 +551,27 @@ class ChainController:
             self.state.handle(Event.END_COMMANDS)
             if self._is_there(measured):
                 self.state.handle(Event.ARRIVE)
-                self._tries = 0  # a later displacement is deliberate
+                self._retries = 0  # a later displacement is deliberate
             else:
                 self.state.handle(Event.DEPART)
-                self._try_again(measured, now)
+                self._retry(measured, now)
 
-    def _try_again(self, measured: NDArray[np.float64], now: Moment) -> None:
-        """Repeat the motion of an arm that rests short of the end of its stream."""
-        if not (self._output.streams and self.pipeline.command is None and self._tries):
+    def _retry(self, measured: NDArray[np.float64], now: Moment) -> None:
+        """Repeat the motion if the arm rests short of the end of its stream."""
+        if not (self._output.streams and self.pipeline.command is None and self._retries):
             return
-        moved = np.abs(measured - self._stood.positions) > self._settings.goal_tolerance
-        if moved.any() or self._stood.since <= self._sent_at:
-            self._stood = Stood(now.loop, measured)
-        elif now.loop - self._stood.since >= STANDING_SHORT:
-            self._tries -= 1
+        moved = np.abs(measured - self._last_rest.positions) > self._settings.goal_tolerance
+        if moved.any() or self._last_rest.since <= self._sent_at:
+            self._last_rest = RestState(now.loop, measured)
+        elif now.loop - self._last_rest.since >= RETRY_DELAY:
+            self._retries -= 1
             self.journal.warn(
                 "motion", "SHORT", "the arm stopped short of the target: trying again"
             )
-            self.pipeline.go_again(measured)
+            self.pipeline.repeat_motion(measured)
 
     def _on_unsafe(self, text: str) -> None:
-        """Brake after a command that was not sent; if braking is not safe either, send nothing."""
+        """Brake after an unsafe command, which was not sent; if braking is unsafe, too, halt."""
         self.targets.clear()
         self.journal.warn("motion", "UNSAFE", text, lasting=True)
         braking = self.state.state is State.BRAKING
@@ -581,18 +582,18 @@ class ChainController:
     def _is_there(self, measured: NDArray[np.float64]) -> bool:
         """Return whether the measured arm is at the end of its commands.
 
-        A controller that publishes its reference must have accepted the last command, too: without
-        it the arm may have stopped within the tolerance.
+        If the controller publishes its reference, it must also have accepted the last command: the
+        arm may have stopped early, but within the tolerance.
         """
-        led_to = self._output.controller_reference() if self._tries else None
-        if led_to is not None and np.abs(self.pipeline.missing(led_to)).max() > END_MISSED:
+        reference = self._output.controller_reference() if self._retries else None
+        if reference is not None and np.abs(self.pipeline.missing(reference)).max() > END_MISSED:
             return False
         return bool(
             (np.abs(self.pipeline.missing(measured)) <= self._settings.goal_tolerance).all()
         )
 
     def _slow_down(self, goal: Goal, measured: NDArray[np.float64], now: float) -> None:
-        """Keep the pace of a goal."""
+        """Limit the velocity to the goal's pace."""
         if isinstance(goal, PointGoal) and goal.pace is not None:
             fraction = goal.pace.scaling(self.pipeline.remaining(measured), now)
             self.pipeline.velocity_scaling = min(self.pipeline.velocity_scaling, fraction)
@@ -611,6 +612,6 @@ class ChainController:
 
 
 def other_joints(model: RobotModel, chain: Chain) -> tuple[str, ...]:
-    """Return the joints of a robot that are neither in a chain nor mimic joints."""
+    """Return the independent joints of a robot that are not in a chain."""
     known = {*chain.joint_names, *model.mimics}
     return tuple(name for name, joint in model.joints.items() if joint.moves and name not in known)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""`/diagnostics`: the condition of the node and its arms, once a second."""
+"""`/diagnostics`: the state of the node and its arms, once a second."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Diagnostics:
         loop = self._loop
         newly_missed, self._missed = loop.missed - self._missed, loop.missed
         return LoopReport(
-            wanted_rate=1.0 / loop.period,
+            desired_rate=1.0 / loop.period,
             rate=loop.turns.since_last_call(now),
             missed=loop.missed,
             newly_missed=newly_missed,
@@ -117,7 +117,7 @@ class Diagnostics:
         )
 
     def _tf_age(self, arm: ChainController) -> float | None:
-        """Return the age of the newest transform to the target's frame [s]; None if it is fixed."""
+        """Return the age of the newest transform of the target's frame [s]; None if static."""
         target = arm.targets.target
         if target is None or target.frame_id == arm.chain.root:
             return None
@@ -144,24 +144,24 @@ def resident_memory() -> int | None:
     return int(pages) * getpagesize()
 
 
-# The report --------------------------------------------------------------------------------------
+# Reports -----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class LoopReport:
-    """The control loop. Rates are those since the last report [1/s], NaN at first.
+    """Report on the control loop. Rates are since the last report [1/s], NaN at first.
 
     Attributes:
-        wanted_rate: Desired rate of the control loop.
+        desired_rate: Desired rate of the loop.
         rate: Actual rate.
         missed: Number of periods without a cycle.
-        newly_missed: Those since the last report.
+        newly_missed: Number of them since the last report.
         work: Median, 99th percentile and maximum of a cycle's duration [s].
         memory: Resident memory [bytes]; None if unknown.
-        clock_missing: Whether the node uses simulated time, and has not received any.
+        clock_missing: Whether the node uses simulated time and has not received it.
     """
 
-    wanted_rate: float
+    desired_rate: float
     rate: float
     missed: int
     newly_missed: int
@@ -172,23 +172,23 @@ class LoopReport:
 
 @dataclass(frozen=True)
 class ArmReport:
-    """One arm. Ages are in seconds: infinite before the first message, None if not applicable.
+    """Report on an arm. Ages [s] are infinite before the first message, None if not applicable.
 
     Attributes:
         tip: Its tip link.
-        state: What it is doing, as in its status.
+        state: Its state, as in its status.
         why_not: Why it may not move; empty if it may.
         joint_state_rate: Rate of received joint states.
         target_rate: Rate of received targets.
         command_rate: Rate of sent commands.
         joint_state_age: Age of the oldest joint position.
-        target_age: Time since the present target was admitted.
+        target_age: Time since the current target was admitted.
         tf_age: Age of the transform of its frame.
         solves: Number of solves.
-        solve_time: Median, 99th percentile and maximum [s].
+        solve_time: Median, 99th percentile and maximum duration of a solve [s].
         verdicts: Number of solves by verdict.
         refusals: Number of refused inputs by reason.
-        newly_refused: Number of inputs refused since the last report.
+        newly_refused: Number of them since the last report.
     """
 
     tip: str
@@ -213,7 +213,7 @@ def diagnostic_array(
     """Return the message: one status for the loop, one for each arm.
 
     Args:
-        stamp: Now.
+        stamp: The current time.
         node: Fully qualified name of the node.
         robot: Name of the robot.
         loop: The control loop's report.
@@ -233,12 +233,12 @@ def _loop_status(loop: LoopReport) -> DiagnosticStatus:
     level, text = 0, "in time"
     if loop.newly_missed:
         level, text = 1, f"{loop.newly_missed} periods missed"
-    if loop.rate < SLOW * loop.wanted_rate:
-        level, text = 1, f"only {loop.rate:.4g} of {loop.wanted_rate:.4g} turns in a second"
+    if loop.rate < SLOW * loop.desired_rate:
+        level, text = 1, f"only {loop.rate:.4g} of {loop.desired_rate:.4g} turns in a second"
     if loop.clock_missing:
         level, text = 1, CLOCK_MISSING
     values = {
-        "wanted_rate": _number(loop.wanted_rate),
+        "desired_rate": _number(loop.desired_rate),
         "rate": _number(loop.rate),
         "missed_periods": str(loop.missed),
         **_milliseconds("turn", loop.work),

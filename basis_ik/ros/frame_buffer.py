@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""tf's buffer: the parents of frames, and their transforms without waiting."""
+"""A tf buffer with the parents of frames, and look-ups that do not wait."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from basis_ik.transforms.rigid import RigidTransform
 class FrameBuffer(Buffer):
     """A tf buffer that stores the parent of each frame.
 
-    tf2 returns parents only as YAML of the whole tree, too slowly for a control loop.
+    tf2 returns parents only as YAML of the whole tree, which is too slow for a control loop.
 
     Attributes:
-        parents: The parent of each frame in the transform that came last.
+        parents: The parent of each frame, from its newest transform.
     """
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ class FrameBuffer(Buffer):
         self.parents: dict[str, str] = {}
 
     def set_transform(self, transform: TransformStamped, authority: str) -> None:
-        """Store a transform of a frame that moves."""
+        """Store a transform of a moving frame."""
         super().set_transform(transform, authority)
         self._note(transform)
 
@@ -50,15 +50,15 @@ class FrameBuffer(Buffer):
         self._note(transform)
 
     def _note(self, transform: TransformStamped) -> None:
-        # tf2 also accepts names of tf1, which begin with a slash.
+        # tf2 also accepts tf1's names, which begin with a slash.
         self.parents[transform.child_frame_id.lstrip("/")] = transform.header.frame_id.lstrip("/")
 
 
 def look_up(buffer: Buffer, reference: str, header: Header) -> RigidTransform | Refused:
     """Return reference_T_frame for a header's frame, or why it is refused.
 
-    If tf has no transform for the stamp yet, the latest is used: a client sends a stamp of "now",
-    and the response must not wait. Stamp zero means the latest, too.
+    If tf has no transform for the stamp yet, the latest one is used: clients send the current time
+    as stamp, and the response must not wait. A stamp of zero also means the latest.
 
     Args:
         buffer: Source of the transforms; queried with zero timeout.
@@ -73,7 +73,7 @@ def look_up(buffer: Buffer, reference: str, header: Header) -> RigidTransform | 
         return Refused(Refusal.BAD_STAMP, f"sec {header.stamp.sec}")
     try:
         latest = buffer.get_latest_common_time(reference, header.frame_id).nanoseconds
-        # Between static frames the latest time is zero, which means any.
+        # For static frames the latest time is zero: any time.
         found = buffer.lookup_transform(
             reference, header.frame_id, Time(nanoseconds=min(stamp, latest))
         )
@@ -83,7 +83,7 @@ def look_up(buffer: Buffer, reference: str, header: Header) -> RigidTransform | 
 
 
 def look_up_fixed(buffer: Buffer, reference: str, frame_id: str) -> RigidTransform | Refused:
-    """Return reference_T_frame of a frame that is static in another, or why it is refused.
+    """Return reference_T_frame of a static frame, or why it is refused.
 
     Args:
         buffer: Source of the transforms; queried with zero timeout.
@@ -93,7 +93,7 @@ def look_up_fixed(buffer: Buffer, reference: str, frame_id: str) -> RigidTransfo
     found = look_up(buffer, reference, Header(frame_id=frame_id))
     if isinstance(found, Refused):
         return found
-    # The latest time is zero only between static frames.
+    # Only for static frames is the latest time zero.
     if buffer.get_latest_common_time(reference, frame_id).nanoseconds != 0:
         return Refused(Refusal.BAD_FRAME, f"'{frame_id}' moves against '{reference}'")
     return found

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Work in a thread beside a control loop."""
+"""Work in a thread that must not delay a control loop."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ import gc
 import sys
 from collections.abc import Iterator
 
-# s after which a working thread yields the GIL to the control loop. A thread that calls kernels
-# releases and takes it all the time; with a longer interval no other thread would get it.
+# s after which a working thread yields the GIL to the control loop. Threads that call kernels
+# release and take it all the time: with a longer interval other threads would starve.
 GIVE_WAY = 1e-5
 
 
 @contextlib.contextmanager
 def giving_way() -> Iterator[None]:
-    """Let a control loop take the GIL soon, and switch garbage collection off.
+    """Shorten the switch interval of the GIL, and disable garbage collection.
 
-    The loop takes the GIL a dozen times in each period; and the many new objects would start a
-    garbage collection that takes some periods.
+    The control loop takes the GIL a dozen times per period. The many new objects would start a
+    garbage collection, which takes several periods.
     """
     interval = sys.getswitchinterval()
     sys.setswitchinterval(GIVE_WAY)

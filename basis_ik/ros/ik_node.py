@@ -55,9 +55,9 @@ from basis_ik.warm_up import WarmUp, node_steps
 
 CACHE_TIMEOUT = 0.5  # s that `configure` waits for kernels from the cache
 BRAKING_TIMEOUT = 2.0  # s within which every arm must have come to rest
-EXIT_TIMEOUT = 0.5  # s for the same after a signal to end
-AUTOSTART_PERIOD = 0.5  # s between two looks whether the other node that commands the arm is gone
-EVER = 3600.0  # s; upper bound of the compilation
+EXIT_TIMEOUT = 0.5  # s: the same, after a signal to end
+AUTOSTART_PERIOD = 0.5  # s between two checks whether another node still commands the arm
+COMPILATION_LIMIT = 3600.0  # s; upper bound of the compilation
 
 TARGETS = (
     (PoseStamped, "target_pose"),
@@ -73,7 +73,7 @@ class IkNode(LifecycleNode):
     """Lifecycle node `basis_ik`; docs/interfaces.md lists its topics and parameters.
 
     Args:
-        boundary: All its input and output; None: according to the parameter `record`.
+        boundary: All its input and output; None: as the parameter `record` requires.
 
     Attributes:
         boundary: As given, or created.
@@ -85,22 +85,15 @@ class IkNode(LifecycleNode):
             super().__init__("basis_ik", automatically_declare_parameters_from_overrides=True)
         for service in self.services:  # rclpy's own: lifecycle and parameters
             service.callback = self._guarded(service.callback)
-        self.parameters = Parameters(self)
-        self.parameters.declare(ik_parameters.NODE)
-        self._names: list[str] = self.parameters["chains"] or [""]
-        for name in self._names:
-            self.parameters.declare(ik_parameters.CHAIN, prefix=f"{name}." if name else "")
-        self.parameters.refuse_unknown()
-        for name in self._names:
-            ChainParameters(self.parameters, name).check()
+        self._declare_parameters()
         self.boundary = make_boundary(self, self.parameters) if boundary is None else boundary
         self._journal = Journal(self)
         self._description: str = self.parameters["robot_description"]
-        self._lacking = Unready(DiagnosticStatus.WARN, "no robot description received yet")
+        self._missing = Unready(DiagnosticStatus.WARN, "no robot description received yet")
         self._readiness = Readiness(self, self._names, self._unready)
         self._clock_watch = ClockWatch(self)
         self._robot: Robot | None = None
-        self._successor: Description | None = None  # to be made of once the arms rest
+        self._successor: Description | None = None  # replaces the robot once the arms rest
         self._prepared: Robot | None = None
         self._active = self._started = False
         self._autostart_at = math.inf  # of the loop's steady time
@@ -115,8 +108,8 @@ class IkNode(LifecycleNode):
         ):
             unfit = incompatible_qos(self, topic)
             self.create_subscription(kind, topic, callback, qos, event_callbacks=unfit)
-        # A steady clock drives the loop, because requests are handled also while simulated time
-        # stands still; `LoopClock` gives the number of control periods that are due.
+        # A steady clock drives the loop, because requests are also handled while simulated time
+        # stands still. `LoopClock` returns the number of control periods that are due.
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._period = 1.0 / self.parameters["update_rate"]
         self._loop = LoopMeter(self._period)
@@ -126,10 +119,20 @@ class IkNode(LifecycleNode):
         self._reader = ThreadPoolExecutor(1, "robot_description")
         self._reading: Future[Description] | None = None
         self._cold_start: ColdStart | None = None
-        self._kernels = WarmUp(node_steps())  # last: a bad parameter is reported at once
+        self._kernels = WarmUp(node_steps())  # last, so that bad parameters are reported at once
+
+    def _declare_parameters(self) -> None:
+        self.parameters = Parameters(self)
+        self.parameters.declare(ik_parameters.NODE)
+        self._names: list[str] = self.parameters["chains"] or [""]
+        for name in self._names:
+            self.parameters.declare(ik_parameters.CHAIN, prefix=f"{name}." if name else "")
+        self.parameters.refuse_unknown()
+        for name in self._names:
+            ChainParameters(self.parameters, name).check()
 
     def check_kernels(self) -> bool:
-        """Return whether all is compiled; until then no kernel may be called in this thread."""
+        """Return whether all kernels are compiled; until then this thread must not call one."""
         if self._wait_for_kernels():
             if self._cold_start is not None:
                 self._cold_start.destroy()
@@ -145,14 +148,14 @@ class IkNode(LifecycleNode):
         return self.boundary.read("compiling", lambda: self._kernels.compiling)
 
     def _wait_for_kernels(self, timeout: float = 0.0) -> bool:
-        """Wait for the kernels for some time [s]; return whether they are ready."""
+        """Wait for the kernels, at most for a time [s]; return whether they are ready."""
         kernels = self._kernels
-        return self.boundary.comes(
-            "kernels", lambda: kernels.wait(timeout), lambda: kernels.wait(EVER)
+        return self.boundary.is_ready(
+            "kernels", lambda: kernels.wait(timeout), lambda: kernels.wait(COMPILATION_LIMIT)
         )
 
     def start(self) -> None:
-        """Configure and activate at once if there is a robot description; otherwise wait for it.
+        """Configure and activate if there is a robot description; otherwise wait for one.
 
         The kernels must be ready.
 
@@ -160,7 +163,7 @@ class IkNode(LifecycleNode):
             BasisIkError: The description, or a chain requested of it, is invalid.
         """
         if self._description and not self._started:
-            self._prepared = self._make()  # raises what is wrong with it
+            self._prepared = self._make()
             self._autostart()
         self._read()
         if not self._description:
@@ -178,7 +181,7 @@ class IkNode(LifecycleNode):
         return self._transit("activate", self._activate)
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Brake, and stop sending commands; the braking ends after the transition."""
+        """Brake, and stop sending commands; the arm may still brake after the transition."""
         return self._transit("deactivate", self._deactivate)
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -187,15 +190,15 @@ class IkNode(LifecycleNode):
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Brake, and destroy the robot."""
-        self._started = True  # nothing starts by itself any more
+        self._started = True  # prevents an automatic start
         return self._transit("shut down", self._unload)
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """After an unexpected failure: destroy the robot; the node can be configured again."""
+        """Destroy the robot after an unexpected failure; the node can be configured again."""
         return self._transit("recover", self._unload)
 
     def _transit(self, name: str, work: Callable[[], None]) -> TransitionCallbackReturn:
-        """Run a transition, and log its exception; rclpy would swallow it."""
+        """Run a transition, and log its exceptions, which rclpy would swallow."""
         try:
             work()
         except BasisIkError as error:
@@ -213,7 +216,7 @@ class IkNode(LifecycleNode):
         self._read()
         if not self._description:
             self._started = started
-            raise ConfigError(self._lacking.text)
+            raise ConfigError(self._missing.text)
         robot, self._prepared = self._prepared, None
         self._unload()
         self._adopt(robot or self._make())
@@ -262,10 +265,10 @@ class IkNode(LifecycleNode):
             self._activate_once_alone()
 
     def _activate_once_alone(self) -> None:
-        """Activate, unless another node commands the arm; then look again later.
+        """Activate; if another node commands the arm, try again later.
 
-        The node that this one replaces may still be ending, or was killed and stays in the graph
-        until its lease ends: that must not leave this one inactive for good.
+        This node may replace one that is still ending, or that was killed and stays in the graph
+        until its lease expires.
         """
         assert self._robot is not None  # configured
         now = self.boundary.steady()
@@ -282,7 +285,7 @@ class IkNode(LifecycleNode):
             self.trigger_activate()
 
     def give_up(self) -> None:
-        """After an unexpected exception: brake, and send nothing until activated again."""
+        """Brake after an unexpected exception, and send nothing until activated again."""
         if self._active:
             self._journal.error(f"stopped, activate it again: {traceback.format_exc()}")
             self.trigger_deactivate()
@@ -295,8 +298,8 @@ class IkNode(LifecycleNode):
     def _guarded(self, callback: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
         """Wrap a service's callback: an exception becomes a negative response.
 
-        rclpy raises for a transition that the present state does not have, and for a parameter of
-        an unknown type.
+        rclpy raises one for a transition that the current state does not have, and for a parameter
+        of unknown type.
         """
 
         def guarded(request: Any, response: Any) -> Any:
@@ -316,7 +319,7 @@ class IkNode(LifecycleNode):
     # The robot -------------------------------------------------------------------------------
 
     def _make(self, description: Description | None = None) -> Robot:
-        """Create a robot from a description that was read; otherwise from the present one."""
+        """Create a robot from a description; None: from the current text."""
         if description is None:
             description = read_description(self._description, self._names, self.parameters)
         return Robot(self, description, self.parameters, self._buffer, self._states)
@@ -332,7 +335,7 @@ class IkNode(LifecycleNode):
             self.get_logger().info(line)
 
     def _on_description(self, message: String) -> None:
-        """Read a new robot description; until the kernels are ready, keep it."""
+        """Read a new robot description, or keep it until the kernels are ready."""
         self._unread = message.data
         if self._wait_for_kernels():
             self._read()
@@ -350,9 +353,9 @@ class IkNode(LifecycleNode):
             self._take(self._reading)
 
     def _take(self, reading: Future[Description]) -> None:
-        """Take over a description that was read, or refuse it.
+        """Use a description that was read, or refuse it.
 
-        In mid-motion it waits until the arms rest: making a robot takes several periods.
+        A robot is replaced once its arms rest, because creating one takes several periods.
         """
         self._reading = None
         try:
@@ -374,7 +377,7 @@ class IkNode(LifecycleNode):
         self._autostart()
 
     def _refuse(self, error: BasisIkError) -> None:
-        """Log the fault of a description or a parameter, and the consequence."""
+        """Log why a description or a parameter is refused, and the consequence."""
         text, outcome = f"robot description refused: {error}", "still waiting"
         lasting = isinstance(error, ConfigError) and not self._description
         if lasting:  # a parameter is at fault, and read-only
@@ -383,7 +386,7 @@ class IkNode(LifecycleNode):
         if self._description:
             outcome = "the old one is kept"
         else:
-            self._lacking = Unready(DiagnosticStatus.ERROR, text)
+            self._missing = Unready(DiagnosticStatus.ERROR, text)
         reason = "parameter" if lasting else "refused"
         self._journal.warn("description", reason, f"{text}; {outcome}", lasting=lasting)
 
@@ -391,10 +394,10 @@ class IkNode(LifecycleNode):
         """Return why there is no robot; None if there is one, or if `ColdStart` reports it."""
         if self._robot is not None or self._cold_start is not None:
             return None
-        return Unready(DiagnosticStatus.OK, "unconfigured") if self._description else self._lacking
+        return Unready(DiagnosticStatus.OK, "unconfigured") if self._description else self._missing
 
     def _replace_robot(self) -> None:
-        """Replace the robot by the new one, which waits for joint states of its own."""
+        """Replace the robot by the new one, which waits for its own joint states."""
         assert self._robot is not None
         assert self._successor is not None
         description, self._successor = self._successor, None
@@ -415,7 +418,7 @@ class IkNode(LifecycleNode):
 
     def _on_joint_state(self, message: JointState) -> None:
         now = self.boundary.moment(self.get_clock())
-        if self._robot is None or not now.clock:  # without time nothing has an age
+        if self._robot is None or not now.clock:  # ages need the time
             return
         stamp = message.header.stamp
         timeout = round(1e9 * self.parameters["joint_state_timeout"])
@@ -431,13 +434,13 @@ class IkNode(LifecycleNode):
             return
         for arm in self._robot.arms:
             arm.on_clock_jump()
-        what = f"has jumped by {seconds:.3f} s" if seconds else "is another one"
+        what = f"has jumped by {seconds:.3f} s" if seconds else "was replaced"
         self._journal.info("clock", "jump", f"the clock {what}: targets are dropped")
 
     def handle_target(self) -> None:
-        """Command a new target at once, unless a command was sent just now.
+        """Run a period at once for a new target, unless a command was sent within the last one.
 
-        The loop then continues from here, so that commands stay a period apart.
+        The timer restarts, so that commands stay a period apart.
         """
         if self._robot is None:
             return
@@ -454,7 +457,7 @@ class IkNode(LifecycleNode):
     def _on_timer(self) -> None:
         if self._reading is not None and self.boundary.done(self._reading):
             self._take(self._reading)
-            self._read()  # a newer one may have come meanwhile
+            self._read()  # a newer one may have arrived meanwhile
         if self._robot is None:
             return
         self._activate_once_alone()
@@ -488,11 +491,11 @@ def _spin(node: IkNode, stop: threading.Event) -> int:
         executor.spin_once()
     if not stop.is_set():
         boundary.run("start", node.start)
-    gc.freeze()  # a garbage collection of all of numba's objects takes many periods
+    gc.freeze()  # a garbage collection of numba's objects takes many periods
     while not stop.is_set():
         try:
             executor.spin_once()
-            boundary.run("answer", node.handle_target)
+            boundary.run("handle_target", node.handle_target)
         except Exception:
             if not node.context.ok():
                 raise

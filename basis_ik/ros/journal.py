@@ -20,7 +20,7 @@ from rclpy.node import Node
 
 from basis_ik.ros.boundary import boundary_of
 
-QUIET = 1.0  # s between two lines with the same reason, at least
+QUIET = 1.0  # s: least time between two lines with the same reason
 
 
 class Journal:
@@ -42,10 +42,10 @@ class Journal:
         """Log a problem, unless the same reason was logged within the last second.
 
         Args:
-            subject: The subject of the problem; one of a few.
-            reason: The kind of problem; one of a few.
-            text: One line for people.
-            lasting: Whether the problem does not pass by itself: then it is logged as an error.
+            subject: The subject of the problem; from a small set.
+            reason: The kind of problem; from a small set.
+            text: The message, in one line.
+            lasting: Whether it needs a user's action; then it is logged as an error.
         """
         previous = self._problems.get(subject, ("", 0.0))[0]
         if previous == text or not self._is_new(subject, reason):
@@ -57,7 +57,7 @@ class Journal:
         self._problems[subject] = text, self._boundary.steady()
 
     def error(self, text: str) -> None:
-        """Log that a request failed, unless that was logged within the last second."""
+        """Log an error, unless the same one was logged within the last second."""
         if self._is_new("", text):
             self._log.error(f"{self._prefix}{text}")
 
@@ -72,9 +72,9 @@ class Journal:
         """Log information, unless it was logged within the last second.
 
         Args:
-            subject: The subject; one of a few.
-            reason: The kind of information; one of a few.
-            text: One line for people.
+            subject: The subject; from a small set.
+            reason: The kind of information; from a small set.
+            text: The message, in one line.
         """
         if self._is_new(subject, reason):
             self._log.info(f"{self._prefix}{text}")
@@ -88,7 +88,7 @@ class Journal:
     def _is_new(self, subject: str, reason: str) -> bool:
         """Return whether a line was not logged within the last second, and record it."""
         now = self._boundary.steady()
-        # Older entries have no effect; reasons that quote foreign text would accumulate.
+        # Older entries have no effect, and reasons that quote input would accumulate.
         self._recent = {key: then for key, then in self._recent.items() if now - then < QUIET}
         if (subject, reason) in self._recent:
             return False

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Everything that the node creates for one robot description."""
+"""The objects that the node creates for one robot description."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ class Description(NamedTuple):
 
 
 def read_description(text: str, names: Sequence[str], parameters: Parameters) -> Description:
-    """Read a robot description; this may take a second, and needs no node.
+    """Read a robot description. This may take a second; any thread may do it.
 
     Args:
         text: URDF.
         names: Names of its chains; one empty name for a chain without a name.
-        parameters: The node's parameters, those of the chains included.
+        parameters: The node's parameters, including the chains'.
 
     Raises:
         ConfigError: A parameter does not fit the robot.
@@ -75,9 +75,9 @@ class Robot:
     Args:
         node: The node that owns it.
         description: Its description.
-        parameters: The node's parameters, those of the chains included.
+        parameters: The node's parameters, including the chains'.
         buffer: The node's transforms.
-        states: Whether the chains may move, by their names; kept from a previous robot, if any.
+        states: Whether the chains may move, by name; kept when the robot is replaced.
 
     Attributes:
         text: Its URDF.
@@ -109,12 +109,12 @@ class Robot:
             undo.pop_all()
 
     def warm_up(self) -> None:
-        """Call everything once that the loop may call, so that nothing is compiled later."""
+        """Call everything that the loop may call once, so that nothing is compiled later."""
         for arm in self.arms:
             prepare(arm.chain)
 
     def plug_in(self, loop: LoopMeter) -> None:
-        """Create services, markers and the other plug-ins; a node has those of one robot only.
+        """Create services, markers and the other plug-ins, once the previous robot's are gone.
 
         Args:
             loop: Measures the node's control loop.
@@ -136,42 +136,42 @@ class Robot:
         """
         boundary = boundary_of(self._node)
         end = boundary.steady() + timeout
-        # Outputs that do not stream have sent the whole braking motion.
+        # Outputs that do not stream have already sent the whole braking motion.
         while boundary.steady() < end and any(a.streams and not a.resting for a in self.arms):
             self.cycle(boundary.moment(self._node.get_clock()))
             boundary.sleep(period)
 
     def check_alone(self) -> None:
-        """Check that no other node commands an arm.
+        """Raise an error if another node commands an arm.
 
         Raises:
-            OtherCommanderError: Another node does.
+            OtherCommanderError: Another node commands an arm.
         """
         for arm in self.arms:
             arm.check_alone()
 
     def activate(self) -> None:
-        """Let all arms accept targets; an arm that another node commands waits until it stops."""
+        """Let all arms accept targets; an arm waits while another node commands it."""
         for arm in self.arms:
             arm.activate()
 
     def deactivate(self) -> None:
-        """Make all arms brake and then send nothing."""
+        """Make all arms brake, and then send nothing."""
         for arm in self.arms:
             arm.deactivate()
 
     def rest(self) -> None:
-        """Make all arms stop sending at once."""
+        """Stop sending commands for all arms at once."""
         for arm in self.arms:
             arm.halt()
 
     def cycle(self, now: Moment) -> None:
-        """Do one control period's work."""
+        """Run one control period."""
         for arm in self.arms:
             arm.cycle(now)
 
     def destroy(self) -> None:
-        """Destroy all its entities of the node."""
+        """Destroy the plug-ins and arms."""
         for each in (*self._plug_ins, *self.arms):
             each.destroy()
         self._plug_ins, self.arms = [], []

@@ -14,9 +14,9 @@
 
 """An executor for a control loop: messages and timers at once, all other entities at intervals.
 
-rclpy's own executors build a wait set for every wait, with all entities of a node. Its events
-executor needs none; but in rclpy 7.1 it ends the process with a segmentation fault when a publisher
-is destroyed while one of its events is queued.
+rclpy's own executors build a wait set of all a node's entities for every wait. Its events executor
+needs none, but in rclpy 7.1 it crashes with a segmentation fault when a publisher is destroyed
+while one of its events is queued.
 """
 
 from __future__ import annotations
@@ -48,19 +48,18 @@ PAUSE = 0.02  # s between two checks of services, actions and events
 class LoopExecutor(SingleThreadedExecutor):
     """Waits for messages and timers; checks services, actions and events every 20 ms.
 
-    A lifecycle node with parameters and services has some fifty entities. Most are rarely used, but
-    would cost half a millisecond for each message and each period of the loop. Therefore the
+    A lifecycle node with parameters and services has about fifty entities. Most are rarely used,
+    but waiting for them would cost half a millisecond per message and period. Therefore the
     executor waits for messages and timers only, and checks the rest at intervals. Both wait sets
-    are kept until the entities of the nodes change. rclpy's own executor handles the entities that
-    are ready.
+    are kept until the nodes' entities change. rclpy's own executor handles the ready entities.
 
-    An exception in a timer's or a message's callback ends the spinning. An exception in a request
-    does not: it only concerns the client, which gets no response. The callbacks of timers and
-    messages must be functions, not coroutines.
+    An exception in a timer's or a message's callback leaves `spin_once`. An exception in a request
+    does not: it only concerns the client, which gets no response. Callbacks of timers and messages
+    must be functions, not coroutines.
 
     Args:
-        handle_error: Is called with the exception of a request.
-        boundary: Of the node; it handles messages and timers.
+        handle_error: Called with the exception of a request.
+        boundary: The node's boundary; it handles messages and timers.
     """
 
     def __init__(
@@ -78,18 +77,18 @@ class LoopExecutor(SingleThreadedExecutor):
         self._outdated = True
 
     def add_node(self, node: Node) -> bool:
-        """Add a node, also while this spins."""
+        """Add a node; allowed while spinning."""
         added = bool(super().add_node(node))
         self._outdated = True
         return added
 
     def remove_node(self, node: Node) -> None:
-        """Remove a node, also while this spins."""
+        """Remove a node; allowed while spinning."""
         super().remove_node(node)
         self._outdated = True
 
     def wake(self) -> None:
-        """Note that the entities of the node have changed; rclpy calls this."""
+        """Handle a change of the nodes' entities; rclpy calls this."""
         self._outdated = True
         super().wake()
 
@@ -103,20 +102,20 @@ class LoopExecutor(SingleThreadedExecutor):
         return bool(super().shutdown(timeout_sec))
 
     def spin_once(self, timeout_sec: float | None = None) -> None:
-        """Wait for messages and timers, at most 20 ms, and handle them; at intervals the rest.
+        """Wait at most 20 ms for messages and timers, and handle them and what else is due.
 
         Args:
-            timeout_sec: Longest time to wait, if that is less [s].
+            timeout_sec: Longest time to wait, if less than 20 ms [s].
 
         Raises:
-            TypeError: A callback of a timer or of messages is a coroutine.
+            TypeError: The callback of a timer or a subscription is a coroutine.
         """
         self._spin(PAUSE if timeout_sec is None or timeout_sec < 0.0 else min(timeout_sec, PAUSE))
 
     def spin_once_until_future_complete(
         self, future: Future[Any], timeout_sec: float | TimeoutObject | None = None
     ) -> None:
-        """Wait and handle as `spin_once` does; its 20 ms are as exact as the timeout is here."""
+        """Do the same as `spin_once`, which returns within 20 ms."""
         self.spin_once(0.0 if future.done() else None)
 
     _spin_once_until_future_complete = spin_once_until_future_complete  # Kilted's loop calls this
@@ -134,14 +133,14 @@ class LoopExecutor(SingleThreadedExecutor):
         self._wait(timeout)
 
     def _renew(self) -> None:
-        """Build the wait sets again: one of messages and timers, one of the rest."""
+        """Rebuild both wait sets: messages and timers, and the rest."""
         self._outdated = False
         self._in_use.close()
         self._in_use.enter_context(self._context.handle)
         self._timers, self._subscriptions = {}, {}
         self._services, self._clients, self._waitables = [], [], []
         for node in self.get_nodes():
-            self._boundary.attend(node)
+            self._boundary.entities_changed(node)
             for timer in node.timers:
                 _refuse_coroutine(timer.callback, "a timer")
                 self._timers[self._use(timer)] = timer
@@ -188,7 +187,7 @@ class LoopExecutor(SingleThreadedExecutor):
         for pointer in wait_set.get_ready_entities("subscription"):
             self._boundary.take(self._subscriptions[pointer])
             if self._outdated:
-                return  # ready entities may have been destroyed; the others stay ready
+                return  # some may have been destroyed; the others stay ready
         for pointer in wait_set.get_ready_entities("timer"):
             timer = self._timers[pointer]
             if timer.handle.is_timer_ready():

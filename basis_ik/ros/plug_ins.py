@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Plug-ins beside the control loop: created with a robot and destroyed with it."""
+"""Plug-ins of a robot beside its control loop, created and destroyed with it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Operator:
     """Serves `~/enable`, `~/stop` and `~/home` of one arm.
 
     Args:
-        node: The node that serves.
+        node: The node that owns the services.
         arm: The arm.
     """
 
@@ -92,14 +92,14 @@ def make_plug_ins(
     buffer: Buffer,
     parameters: Parameters,
 ) -> Iterator[PlugIn]:
-    """Yield the plug-ins of a robot's arms one by one: if one fails, the caller has the others.
+    """Yield a robot's plug-ins one by one: if one fails, the caller can destroy the others.
 
     Args:
         node: The node that owns them.
         arms: Its arms.
         loop: Measures its control loop.
-        buffer: Its transforms; only queried with zero timeout.
-        parameters: The node's parameters, those of its chains included.
+        buffer: Its transforms; queried with zero timeout.
+        parameters: The node's parameters, including its chains'.
     """
     yield KinematicsServices(node, arms, buffer, parameters)
     yield Diagnostics(node, arms, loop, buffer)

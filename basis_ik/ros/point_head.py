@@ -46,15 +46,12 @@ from basis_ik.ros.parameters.parameters import Parameters
 from basis_ik.ros.recording.action_forms import HEAD_GOAL, HEAD_HANDLE
 from basis_ik.ros.sim_clock import loop_time
 
-PERIOD = 0.05  # s between two checks of a goal's progress, each with a feedback
+PERIOD = 0.05  # s between two checks of a goal's progress; each sends feedback
 RESULT_TIMEOUT = 10  # s that a result is kept for late requests
 
 
 class _Goal(NamedTuple):
-    """The goal that is being executed.
-
-    Its pace identifies its target; `before` is the target that it replaced.
-    """
+    """The active goal. Its pace identifies its target; `before` is the target it replaced."""
 
     handle: ServerGoalHandle
     result: Future
@@ -64,7 +61,7 @@ class _Goal(NamedTuple):
 
 
 class _Complaint(NamedTuple):
-    """Why a goal is rejected: one of a few reasons, and one line for people."""
+    """Why a goal is rejected: a reason from a small set, and a text in one line."""
 
     reason: str
     text: str
@@ -73,11 +70,11 @@ class _Complaint(NamedTuple):
 class PointHeadServer:
     """Serves `~/point_head_action` of one arm.
 
-    The point becomes the arm's target, as if it had been received by topic, and is followed as its
-    frame moves while the goal is active. A newer target, by action or by topic, replaces the goal.
+    The point becomes the arm's target, as if received by topic. While the goal is active, the arm
+    follows the point's frame. A newer target, by action or by topic, replaces the goal.
 
     Args:
-        node: The node that serves.
+        node: The node that owns the action server.
         arm: The arm that points.
         buffer: The node's transforms.
         parameters: The node's parameters.
@@ -88,15 +85,15 @@ class PointHeadServer:
     ) -> None:
         self._node, self._arm, self._buffer, self._parameters = node, arm, buffer, parameters
         self._goal: _Goal | None = None
-        self._timer: Timer | None = None  # only while there is a goal: each costs every cycle
+        self._timer: Timer | None = None  # only while there is a goal: timers cost time per cycle
         self._boundary, name = boundary_of(node), arm.resolve("point_head_action")
         self._server = ActionServer(
             node,
             PointHead,
             name,
             execute_callback=self._result_of,
-            goal_callback=self._boundary.expect(f"goal {name}", self._on_goal, HEAD_GOAL),
-            handle_accepted_callback=self._boundary.expect(
+            goal_callback=self._boundary.wrap(f"goal {name}", self._on_goal, HEAD_GOAL),
+            handle_accepted_callback=self._boundary.wrap(
                 f"accepted {name}", self._on_accepted, HEAD_HANDLE
             ),
             cancel_callback=lambda _: CancelResponse.ACCEPT,
@@ -104,7 +101,7 @@ class PointHeadServer:
         )
 
     def destroy(self) -> None:
-        """Abort the active goal and stop the server."""
+        """Abort the active goal, and destroy the server."""
         self._abort("UNLOADED", "the robot is being replaced")
         self._server.destroy()
 
@@ -190,7 +187,7 @@ class PointHeadServer:
             self._abort("STALLED", f"no nearer for {STALL:g} s{self._missed(goal)}")
 
     def _follow(self, goal: _Goal) -> None:
-        """Check the progress of a goal that is the arm's target."""
+        """Check the progress of a goal whose target the arm follows."""
         arm, now = self._arm, loop_time(self._node)
         point_goal, solution = arm.pipeline.goal, arm.pipeline.solution
         if not (isinstance(point_goal, PointGoal) and point_goal.pace is goal.pace):

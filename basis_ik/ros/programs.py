@@ -12,10 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The package's programs: how they start, end, and report an error.
+"""The package's programs: how they start, end, and report errors.
 
 SIGINT and SIGTERM end a program with status 0 at any time. rclpy's own handlers are not used: they
-shut the context down in another thread, and entities that are created at that moment then fail.
+shut the context down in another thread, so that creating an entity at that moment fails.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from threading import Event
 from typing import TYPE_CHECKING
 
@@ -50,12 +51,12 @@ PATIENCE = 1.2  # s from a signal to the end of the program at the latest
 
 
 def ik_node() -> int:
-    """Run the inverse kinematics node; the exit status."""
+    """Run the inverse kinematics node; return the exit status."""
     return run("ik_node")
 
 
 def replay() -> int:
-    """Replay a recording of ik_node; exit status 0 if all output is equal to the bit."""
+    """Replay a recording of ik_node; exit status 0 if all output is equal bit for bit."""
     return run("replay")
 
 
@@ -65,37 +66,37 @@ def demo_targets() -> int:
 
 
 def simulated_arm() -> int:
-    """Run the simulated arm; the exit status."""
+    """Run the simulated arm; return the exit status."""
     return run("simulated_arm")
 
 
 def frames_node() -> int:
-    """Run the node that applies constraints to tf frames; the exit status."""
+    """Run the node that applies constraints to tf frames; return the exit status."""
     return run("frames_node")
 
 
 def transform_nodes() -> int:
-    """Run the node that shows a tree of transform nodes; the exit status."""
+    """Run the node that shows a tree of transform nodes; return the exit status."""
     return run("transform_nodes")
 
 
 def legs_motion() -> int:
-    """Swing the shipped legs; the exit status."""
+    """Swing the shipped legs; return the exit status."""
     return run("legs_motion")
 
 
 def reach_map() -> int:
-    """Publish a map of reach; the exit status."""
+    """Publish a map of reach; return the exit status."""
     return run("reach_map")
 
 
 def teleop_keyboard() -> int:
-    """Move the tip by keys; the exit status."""
+    """Move the tip by keys; return the exit status."""
     return run("teleop_keyboard")
 
 
 def web_view() -> int:
-    """Show robots and their state in a browser; the exit status."""
+    """Show robots and their state in a browser; return the exit status."""
     return run("web_view")
 
 
@@ -122,39 +123,12 @@ def run(program: str) -> int:
 
     for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, on_signal)
-    # Only now, because a signal may arrive during the import of rclpy and numba.
     try:
-        import rclpy
-        from rclpy.exceptions import NameValidationException, ParameterException
-        from rclpy.signals import SignalHandlerOptions
-
-        from basis_ik.numerics.jit import when_compiling
-
-        when_compiling(lambda: None)  # a node logs
-        module = importlib.import_module(MODULES[program])
-    except BasisIkError as error:  # a dependency is too old
+        main = _load(program)
+    except BasisIkError as error:
         return _fail(program, str(error))
-    except ImportError as error:
-        return _fail(program, _lacking(error))
-    try:
-        rclpy.init(args=sys.argv, signal_handler_options=SignalHandlerOptions.NO)
-    except RuntimeError as error:  # of rcl: an unreadable parameter file, for example
-        return _fail(program, f"ROS 2 refuses its arguments or the environment: {error}")
     forced = 1
-    try:
-        status = int(module.main(stop))
-    except (BasisIkError, NameValidationException, ParameterException) as error:
-        status = _fail(program, str(error))
-    except RuntimeError as error:
-        if not type(error).__module__.startswith("rclpy"):
-            raise
-        status = _fail(program, str(error))
-    finally:
-        # A signal from now on must not change the exit status, but could: Python removes its own
-        # handlers before the process ends.
-        for each in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(each, signal.SIG_IGN)
-        rclpy.try_shutdown()
+    status = _run(program, main, stop)
     from basis_ik.warm_up import still_compiling
 
     if still_compiling():  # the compiler would be interrupted
@@ -163,13 +137,63 @@ def run(program: str) -> int:
     return status
 
 
+def _load(program: str) -> Callable[[Event], int]:
+    """Import a program and initialise rclpy; return the program's `main`.
+
+    The imports are here, because a signal may arrive during those of rclpy and numba.
+
+    Raises:
+        BasisIkError: A package is missing or too old, or ROS 2 refuses the arguments.
+    """
+    try:
+        import rclpy
+        from rclpy.signals import SignalHandlerOptions
+
+        from basis_ik.numerics.jit import when_compiling
+
+        when_compiling(lambda: None)  # a node logs
+        module = importlib.import_module(MODULES[program])
+    except BasisIkError:  # a `DependencyError` is an ImportError, too
+        raise
+    except ImportError as error:
+        raise BasisIkError(_missing(error)) from None
+    try:
+        rclpy.init(args=sys.argv, signal_handler_options=SignalHandlerOptions.NO)
+    except RuntimeError as error:  # of rcl: an unreadable parameter file, for example
+        text = f"ROS 2 refuses its arguments or the environment: {error}"
+        raise BasisIkError(text) from None
+    main: Callable[[Event], int] = module.main
+    return main
+
+
+def _run(program: str, main: Callable[[Event], int], stop: Event) -> int:
+    """Run a program's `main`, and shut rclpy down; return the exit status."""
+    import rclpy
+    from rclpy.exceptions import NameValidationException, ParameterException
+
+    try:
+        return int(main(stop))
+    except (BasisIkError, NameValidationException, ParameterException) as error:
+        return _fail(program, str(error))
+    except RuntimeError as error:
+        if not type(error).__module__.startswith("rclpy"):
+            raise
+        return _fail(program, str(error))
+    finally:
+        # A signal from now on must not change the exit status, but could: Python removes its own
+        # handlers before the process ends.
+        for each in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(each, signal.SIG_IGN)
+        rclpy.try_shutdown()
+
+
 def _fail(program: str, text: str) -> int:
     """Print in one line why a program ends; return the exit status."""
     print(f"{program}: {' '.join(text.split())}", file=sys.stderr)
     return 1
 
 
-def _lacking(error: ImportError) -> str:
+def _missing(error: ImportError) -> str:
     """Return what must be installed or sourced.
 
     Raises:
@@ -180,8 +204,8 @@ def _lacking(error: ImportError) -> str:
         raise error
     if package == "rclpy" or "rclpy" in str(error):
         return (
-            f"needs ROS 2, which this Python does not have ({error}): source it first, such as "
-            "`source /opt/ros/jazzy/setup.bash`, or without ROS 2 call `make shell` in a checkout "
+            f"needs ROS 2, which this Python does not have ({error}): source it first, for example "
+            "by `source /opt/ros/jazzy/setup.bash`; without ROS 2, run `make shell` in a checkout "
             "of basis_ik"
         )
     return (
@@ -197,7 +221,7 @@ def spin(node: Node, stop: Event) -> None:
     executor = SingleThreadedExecutor()
     executor.add_node(node)
     while not stop.is_set():
-        executor.spin_once(timeout_sec=0.1)  # a signal is only seen in between
+        executor.spin_once(timeout_sec=0.1)  # `stop` is only checked in between
     executor.shutdown()
     node.destroy_node()
 

@@ -33,7 +33,7 @@ _RVIZ = re.compile(r"/rviz2?(_[^/]*)?$")  # also with a launch file's suffix
 
 
 class Publishers:
-    """The nodes that publish on a topic, looked up in the graph twice a second at most.
+    """The nodes that publish on a topic; the graph is queried at most twice a second.
 
     Args:
         node: The node that subscribes to the topic.
@@ -44,13 +44,13 @@ class Publishers:
         self._node, self.topic = node, node.resolve_topic_name(topic)
         self._boundary = boundary_of(node)
         self._names: tuple[str, ...] = ()
-        self._looked = -PERIOD
+        self._queried_at = -PERIOD
 
     def names(self) -> tuple[str, ...]:
         """Return the full name of each publisher's node, sorted; a node may have several."""
         now = self._boundary.steady()
-        if now - self._looked >= 0.5 * PERIOD:
-            self._looked = now
+        if now - self._queried_at >= 0.5 * PERIOD:
+            self._queried_at = now
             self._names = tuple(publishing(self._node, self.topic))
         return self._names
 
@@ -74,10 +74,10 @@ def publishing(node: Node, topic: str) -> list[str]:
 
 
 class TargetPublishers:
-    """Warns of several publishers on a topic for targets: the arm would move to and fro.
+    """Warns of several publishers on a topic for targets, which would move the arm to and fro.
 
-    It warns when two successive queries agree: a publisher is in the graph before the name of its
-    node. RViz does not count, because it only publishes clicks.
+    It warns when two successive queries agree: a publisher appears in the graph before its node's
+    name. RViz does not count, because it only publishes clicks.
 
     Args:
         node: The node that subscribes to the topics.

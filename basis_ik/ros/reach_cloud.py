@@ -30,7 +30,7 @@ from sensor_msgs.msg import PointCloud2, PointField
 from basis_ik.reach_map.map_files import RECORD, ReachMap, load_map, points
 from basis_ik.ros.programs import spin
 
-# RViz colours by the field `intensity` unless it is told otherwise.
+# RViz colors points by the field `intensity` by default.
 FIELDS = ["intensity" if name == "share" else name for name in RECORD]
 
 
@@ -38,7 +38,7 @@ def to_cloud(map_: ReachMap) -> PointCloud2:
     """Return the reached voxels in the root's frame; the intensity is the share of orientations."""
     records = points(map_)
     cloud = PointCloud2(height=1, width=len(records), is_dense=True)
-    cloud.header.frame_id = map_.question.root
+    cloud.header.frame_id = map_.spec.root
     cloud.fields = [
         PointField(name=name, offset=4 * i, datatype=PointField.FLOAT32, count=1)
         for i, name in enumerate(FIELDS)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Status and diagnostics of a node while it has no robot, or no kernels."""
+"""Status and diagnostics of a node before it has a robot and compiled kernels."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class Unready(NamedTuple):
     """Why there is no robot.
 
     Attributes:
-        level: Of a DiagnosticStatus: OK if none was requested yet, WARN while the node waits for
-            it, ERROR if something must be fixed.
-        text: One line for people.
+        level: A DiagnosticStatus level: OK if no robot was requested yet, WARN while the node waits
+            for one, ERROR if something must be fixed.
+        text: The message, in one line.
     """
 
     level: bytes
@@ -50,11 +50,11 @@ class Unready(NamedTuple):
 
 
 class Readiness:
-    """Publishes `/diagnostics`, and on an error `~/status`, while there is no robot.
+    """Publishes `/diagnostics`, and `~/status` on errors, while there is no robot.
 
     Args:
         node: The node that publishes.
-        chains: Names of its chains; one empty name for a chain without a name.
+        chains: Names of its chains; one empty name for a single chain.
         unready: Returns why there is no robot, or None.
     """
 
@@ -65,7 +65,7 @@ class Readiness:
         self._diagnostics = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
         topics = [f"~/{chain}/status" if chain else "~/status" for chain in chains]
         self._statuses = [node.create_publisher(DiagnosticStatus, topic, 10) for topic in topics]
-        # A steady clock, because simulated time may be missing.
+        # A steady clock, because there may be no simulated time.
         node.create_timer(
             UNREADY_PERIOD, self._on_timer, clock=Clock(clock_type=ClockType.STEADY_TIME)
         )
@@ -97,8 +97,8 @@ class ColdStart:
     Args:
         node: The node.
         kernels: The compilation.
-        chains: Names of the chains; one empty name for a chain without a name.
-        targets: Types and names of each chain's topics for targets.
+        chains: Names of the chains; one empty name for a single chain.
+        targets: Types and names of each chain's target topics.
     """
 
     def __init__(
@@ -128,7 +128,7 @@ class ColdStart:
         self._report()
 
     def destroy(self) -> None:
-        """Destroy all its entities of the node."""
+        """Destroy its publishers, subscriptions and timer."""
         self._node.destroy_timer(self._timer)
         for subscription in self._subscriptions:
             self._node.destroy_subscription(subscription)

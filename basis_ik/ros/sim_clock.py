@@ -24,9 +24,9 @@ from rclpy.node import Node
 
 from basis_ik.ros.boundary import boundary_of
 
-START_TIME = 2.0  # s; a simulation may be starting at the same time
-LEAP = 1.0  # s; a larger step of a clock is a jump
-MOST_PERIODS = 10  # of the loop at once; after a larger step of simulated time the rest is skipped
+START_TIME = 2.0  # s before missing time is reported: the simulation may be starting, too
+LEAP = 1.0  # s: a larger step of a clock is a jump
+MOST_PERIODS = 10  # of the loop at once; the rest of a larger step of simulated time is skipped
 STANDSTILL = 1.0  # s of real time after which simulated time counts as standing still
 CLOCK_MISSING = (
     "use_sim_time is true, and no time has come on /clock: start the simulation, or leave it out"
@@ -34,16 +34,16 @@ CLOCK_MISSING = (
 
 
 def clock_missing(node: Node) -> bool:
-    """Return whether a node uses simulated time, and has not received any."""
+    """Return whether a node uses simulated time and has not received it."""
     return bool(node.get_parameter("use_sim_time").value) and not node.get_clock().now().nanoseconds
 
 
 def loop_time(node: Node) -> float:
     """Return the time of ages and time limits [s].
 
-    With use_sim_time it is simulated time: in a simulation at a fifth of real time everything may
-    take five times as long, and in a paused one for ever. Otherwise it is a steady clock, because
-    the system's time may be set.
+    With use_sim_time it is simulated time: in a simulation at a fifth of real time, everything may
+    take five times as long, and in a paused one it may take forever. Otherwise it is a steady
+    clock, because the system's time may be set.
     """
     return boundary_of(node).moment(node.get_clock()).loop
 
@@ -52,12 +52,12 @@ class LoopClock:
     """Counts the periods of a loop, and detects jumps of the clock.
 
     A clock jumps when it starts, goes back, advances by more than a second at once, or is replaced.
-    Steps of the system's time below a second are not detected; ages do not depend on it.
+    Smaller steps of the system's time are not detected; ages do not depend on it.
 
     Args:
         node: The node that owns the clock.
         period: Period of the loop [s].
-        on_jump: Called after a jump with its length [s], 0 for another clock.
+        on_jump: Called after a jump with its length [s]; 0 if the clock was replaced.
     """
 
     def __init__(self, node: Node, period: float, on_jump: Callable[[float], None]) -> None:
@@ -76,7 +76,7 @@ class LoopClock:
     def periods(self, now: int) -> int:
         """Return the number of periods that have begun since the last call.
 
-        Call it once in every period of a steady clock. Without simulated time the result is 1.
+        Call it once per period of a steady clock. Without simulated time the result is 1.
 
         Args:
             now: The node's clock [ns].
@@ -88,14 +88,14 @@ class LoopClock:
         if now != self._newest:
             begins = not self._newest
             self._newest, self._advanced = now, self._boundary.steady()
-            if begins:  # there is no callback for steps below a second
+            if begins:  # steps below a second have no callback
                 self._on_jump(1e-9 * now)
         due = max(0, (now - self._reached) // self._period)
         self._reached += due * self._period
         return min(due, MOST_PERIODS)
 
     def standstill(self) -> str | None:
-        """Return why no period begins, or None; a short time without /clock is no standstill.
+        """Return why simulated time stands still, or None; short gaps of /clock do not count.
 
         Call it after `periods`.
         """
@@ -108,7 +108,7 @@ class LoopClock:
         return f"/clock stands still at {1e-9 * self._newest:.3f} s: so does everything else"
 
     def _compare(self, now: int) -> None:
-        """Detect that the system's time was set: there is no callback for it."""
+        """Detect that the system's time was set, for which there is no callback."""
         offset = now - self._boundary.steady_ns()
         before = offset if self._offset is None else self._offset
         self._offset = offset
@@ -126,7 +126,7 @@ class LoopClock:
 
 
 class ClockWatch:
-    """Logs once that simulated time is missing, and once that it has arrived.
+    """Logs once that simulated time is missing, and once that it is received.
 
     Args:
         node: The node, with or without simulated time.

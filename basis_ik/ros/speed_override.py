@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The speed override by topic; it sets the parameter, so that the two cannot differ."""
+"""The speed override by topic; it sets the parameter, so that both always agree."""
 
 from __future__ import annotations
 
@@ -53,5 +53,5 @@ class SpeedOverride:
             journal.warn("speed override", value.reason.name, text)
             return
         journal.recovered("speed override", "speed overrides are valid again")
-        if value != self._arm.own("speed_override"):  # each change is published to all nodes
+        if value != self._arm.own("speed_override"):  # setting it publishes an event to all nodes
             self._node.set_parameters([Parameter(self._parameter, value=value)])

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A chain's state and the verdict of its last solve, as a DiagnosticStatus."""
+"""The status of a chain: its state and the verdict of its last solve, as a DiagnosticStatus."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ from basis_ik.ros.tool import Tool
 from basis_ik.verdict import Reason, Verdict
 
 PERIOD = 0.5  # s between repetitions of an unchanged status
-# s between two statuses that differ only in target or solution: a stream of targets would cause
-# hundreds of them in a second.
+# s: least time between two statuses that differ only in target or solution. A stream of targets
+# would otherwise cause hundreds of them per second.
 REFRESH = 0.05
 INPUTS = {  # the active input
     PoseGoal: "pose",
@@ -99,7 +99,7 @@ class StatusReport:
         self._time = 0.0
 
     def publish(self, arm: ReportedChain) -> None:
-        """Publish the chain's status, unless it was published just now."""
+        """Publish the chain's status, if it is due."""
         state, solution, refused = arm.state, arm.pipeline.solution, arm.targets.last_refusal
         refusals, leads = arm.refusals.counts.total(), type(arm.pipeline.goal)
         problem = (state.why_not, arm.problem, arm.other_commander, refusals)
@@ -148,7 +148,7 @@ class StatusReport:
         self._node.destroy_publisher(self._publisher)
 
     def _is_due(self, key: tuple[object, ...], arm: ReportedChain) -> bool:
-        """Return whether to publish now; if so, store the key."""
+        """Return whether to publish a status with this key now; if so, store the key."""
         now, target, solution = self._boundary.steady(), arm.targets.target, arm.pipeline.solution
         same = target is self._target and solution is self._solution
         if key == self._key and now - self._time < (PERIOD if same else REFRESH):
@@ -186,7 +186,7 @@ class StatusReport:
 
 
 def _notice(arm: ReportedChain) -> Reason | None:
-    """Return the notice about a singularity, unless there is a more serious message."""
+    """Return the notice about a singularity, unless there is a more serious problem."""
     solution = arm.pipeline.solution
     moves = arm.state.state is State.MOVING and (solution is None or solution.success)
     return arm.pipeline.notice if moves else None
@@ -217,7 +217,7 @@ def _solution_values(solution: Solution | None) -> dict[str, str]:
 
 
 def _distances(arm: ReportedChain) -> dict[str, str]:
-    """Return the distances of command and arm from the goal, for the farthest joint."""
+    """Return the largest distance of a joint's command, and of a joint, from the goal."""
     if not arm.state.has_target:
         return {}
     pipeline, measured = arm.pipeline, arm.measured.positions()
@@ -229,7 +229,7 @@ def _distances(arm: ReportedChain) -> dict[str, str]:
 
 
 def _reason_values(reason: Reason) -> dict[str, str]:
-    """Return the reason why a target was not reached."""
+    """Return the values that explain why a target was not reached."""
     if reason.verdict is Verdict.REACHED:
         return {}
     values = {"missing_distance": f"{reason.missing:.9g}", "proven": str(reason.proven).lower()}

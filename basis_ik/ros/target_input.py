@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Input of targets: admitted, and transformed to the chain's root frame through tf."""
+"""Admission of targets, and their transformation to the chain's root frame through tf."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ JOGGING = (TwistTarget, JointVelocityTarget)  # targets that expire, and are nev
 
 
 class Arrival(NamedTuple):
-    """Arrival of a target, and the rules for its stamp."""
+    """The time at which a target arrived, and the rules for its stamp."""
 
     now: int
     """The node's clock [ns]."""
@@ -70,23 +70,23 @@ class Arrival(NamedTuple):
 
 
 class _Waiting(NamedTuple):
-    """A target that waits for its transform, and since when [s]."""
+    """A target that waits for its transform."""
 
     target: Target
     since: float
     time: float
-    """When it was valid, on the control loop's clock [s]: by its stamp, else its arrival."""
+    """Time for which it is valid, on the control loop's clock [s]: its stamp, or its arrival."""
 
 
 @dataclass
 class _Placed:
-    """A goal and its target; `follow` says whether it is looked up again in every cycle."""
+    """A goal and its target; `follow`: whether it is transformed again in every cycle."""
 
     target: Target | None
     goal: Goal
     follow: bool
     time: float | None = None
-    """When it was valid, as in `_Waiting`; None: now."""
+    """Time for which it is valid, as in `_Waiting`; None: now."""
 
 
 def carried_links(chain: Chain) -> frozenset[str]:
@@ -101,28 +101,28 @@ def carried_links(chain: Chain) -> frozenset[str]:
 
 
 class TargetInput:
-    """Stores the newest target that tf could transform, and those that wait for their transform.
+    """Stores the newest target that tf could transform, and targets that wait for a transform.
 
-    At most two targets wait: the newest and the oldest. So a stream that is always slightly ahead
-    of tf still gets through, and one without a transform is refused.
+    At most two targets wait: the newest and the oldest. Thus a stream that is always slightly ahead
+    of tf gets through, and one without a transform is refused.
 
-    A target with a stamp is transformed once, with tf at that stamp. One without (zero) means
-    "here, now", and is transformed in every cycle, so that the arm follows a moving frame. If the
-    arm itself carries that frame, or begins to carry it, as with a grasped object, it is
-    transformed only once: the arm must not chase "10 cm ahead of the tool" for ever. If the newest
-    transform of a moving frame is too old, "here, now" is unknown: the target is refused, or
-    dropped. A twist is transformed once, and dropped when it expires; so are joint velocities.
+    A target with a stamp is transformed once, with tf at that stamp. A stamp of zero means "here,
+    now": the target is transformed in every cycle, so that the arm follows a moving frame. If the
+    arm carries that frame, or begins to carry it (a grasped object), the target is transformed only
+    once: the arm must not chase "10 cm ahead of the tool" forever. If the newest transform of a
+    moving frame is too old, the target is refused or dropped. Twists and joint velocities are
+    transformed once, and dropped when they expire.
 
     Args:
-        buffer: Source of the transforms; only queried with zero timeout.
+        buffer: Source of the transforms; queried with zero timeout.
         chain: The chain that moves to the targets.
         journal: Logs refusals.
         refusals: Counts refusals.
-        streams: Whether the arm can follow moving targets: otherwise twists are refused, and every
+        streams: Whether the arm can follow moving targets. If not, twists are refused, and every
             target is transformed once.
 
     Attributes:
-        tip: The frame in which twists need no tf; it may be changed.
+        tip: The frame in which twists need no tf; it may be assigned.
         last_refusal: The last refusal of a target.
         placements: Number of targets and goals accepted so far.
     """
@@ -176,7 +176,7 @@ class TargetInput:
     def offer_twist(
         self, message: TwistStamped, arrival: Arrival, *, lasts: float, units: Units = SPEED_UNITS
     ) -> bool:
-        """Accept a motion of the tip for some time [s]; return whether it was accepted."""
+        """Accept a twist of the tip that lasts for a time [s]; return whether it was accepted."""
         if not self._streams:
             return self.refuse(Refused(Refusal.NOT_STREAMED, "twist"))
         stamp = self._admit(message.header, arrival)
@@ -197,7 +197,7 @@ class TargetInput:
     def offer_joint_jog(
         self, message: JointJog, arrival: Arrival, *, lasts: float, units: Units = SPEED_UNITS
     ) -> bool:
-        """Accept a motion of joints for some time [s]; return whether it was accepted."""
+        """Accept joint velocities that last for a time [s]; return whether they were accepted."""
         if not self._streams:
             return self.refuse(Refused(Refusal.NOT_STREAMED, "joint_jog"))
         if message.displacements:
@@ -214,7 +214,7 @@ class TargetInput:
         return self._take(JointVelocityTarget(stamp, velocities, arrival.steady + lasts), arrival)
 
     def put(self, goal: Goal) -> None:
-        """Set a goal that is already in the root frame, in place of every target."""
+        """Set a goal that is already in the root frame, instead of all targets."""
         self._line, self._placed = [], _Placed(None, goal, follow=False)
         self.placements += 1
 
@@ -246,17 +246,17 @@ class TargetInput:
             if not isinstance(found, Refused):
                 self._placed = _Placed(target, found, self._follows(target), self._line[k].time)
                 self.placements += 1
-                del self._line[: k + 1]  # those before it are no longer wanted
+                del self._line[: k + 1]  # older targets are obsolete
                 self._journal.recovered("target", "targets are valid again")
                 return True
-            # Only a missing transform may become available later.
+            # Only a missing transform can still become available.
             if found.reason is not Refusal.NO_TRANSFORM or steady - since > patience:
                 self.refuse(found)
                 del self._line[k]
         return False
 
     def _follow(self, steady: float) -> None:
-        """Transform the present target again, if its frame may have moved."""
+        """Transform the current target again, if its frame may have moved."""
         placed = self._placed
         if placed is None or placed.target is None or not placed.follow:
             return
@@ -283,7 +283,7 @@ class TargetInput:
 
     @property
     def time(self) -> float | None:
-        """When the goal of the last `locate` was valid, on the loop's clock [s]; None: now."""
+        """Time for which the goal of the last `locate` is valid, on the loop's clock; None: now."""
         return None if self._placed is None else self._placed.time
 
     def age(self, steady: float) -> float | None:
@@ -296,11 +296,11 @@ class TargetInput:
         return self._line[-1].target if self._line else self.target
 
     def clear(self) -> None:
-        """Drop all targets; they are not replayed."""
+        """Drop all targets."""
         self._line, self._placed = [], None
 
     def reset(self) -> None:
-        """Drop all targets and stamps: the clock has jumped."""
+        """Drop all targets and stamps, after a jump of the clock."""
         self.clear()
         self._newest = 0
 
@@ -346,7 +346,7 @@ class TargetInput:
         except TransformException as error:
             return Refused(Refusal.NO_TRANSFORM, printable(str(error), 240))
         stamp = Time.from_msg(root_T_frame.header.stamp).nanoseconds
-        # Between frames that never move the latest time is zero.
+        # For static frames the latest time is zero.
         if target.stamp == 0 and 0 < stamp < self._oldest:
             beyond = (self._oldest - stamp) * 1e-9
             text = f"'{printable(target.frame_id)}': {beyond:.3f} s older than target_max_age"
@@ -360,7 +360,7 @@ class TargetInput:
         return target.frame_id != self._root_link and not self.is_carried(target.frame_id)
 
     def is_carried(self, frame_id: str) -> bool:
-        """Return whether the chain's own joints move a frame."""
+        """Return whether the chain's joints move a frame."""
         parents, seen = self._buffer.parents, set[str]()
         while frame_id not in seen:
             if frame_id in self._carried:

@@ -14,8 +14,8 @@
 
 """Moves the tip by keys: publishes twists for `ik_node` while a key is held.
 
-A terminal does not report the release of a key, but repeats a held key. So each stroke lasts for
-`STROKE`: a tap is a nudge, and a held key keeps the tip moving once the repetition has begun.
+A terminal does not report the release of a key, but repeats a held key. Therefore each stroke lasts
+for `STROKE`: a tap is a nudge, and a held key keeps the tip moving once it repeats.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class Keys:
         self.in_tip, self.factor = False, 1.0
 
     def press(self, key: str, now: float) -> None:
-        """Process a stroke at a time [s]; a key without a direction ends the motion."""
+        """Process a stroke at a time [s]; any key that is not a direction ends the motion."""
         self._key, self._until = "", 0.0
         if key in DIRECTIONS:
             self._key, self._until = key, now + STROKE
@@ -199,24 +199,24 @@ class TeleopKeyboard(Node):
             return self._status or f"waiting for {self.resolve_topic_name('robot_description')}"
         frame = self._frames.tip if self.keys.in_tip else self._frames.root
         linear, angular = self.keys.speeds
-        status = self._status or "nothing of basis_ik yet"
+        status = self._status or "no status of basis_ik yet"
         return f"{frame}: {linear:.3f} m/s, {angular:.3f} rad/s | {printable(status, SHOWN)}"
 
 
 @contextlib.contextmanager
 def strokes_at_once() -> Iterator[int]:
-    """Let the terminal pass on each stroke at once; restore its mode at the end.
+    """Make the terminal pass on each stroke at once; restore its mode at the end.
 
     Yields:
-        The descriptor to read from.
+        The file descriptor to read from.
 
     Raises:
         BasisIkError: Standard input is not a terminal.
     """
     descriptor = sys.stdin.fileno()
     if not os.isatty(descriptor):
-        remedy = f"run `ros2 run basis_ik {NAME}` in a terminal of its own, not by a launch"
-        raise BasisIkError(f"standard input is no terminal: {remedy} file or a pipe")
+        remedy = f"run `ros2 run basis_ik {NAME}` in its own terminal, not by a launch file or pipe"
+        raise BasisIkError(f"standard input is no terminal: {remedy}")
     before = termios.tcgetattr(descriptor)
     tty.setcbreak(descriptor)
     try:

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The tool at a chain's tip: a frame that is fixed to it, and may change at run time."""
+"""The tool at a chain's tip: a frame fixed to it, which may change at run time."""
 
 from __future__ import annotations
 
@@ -58,18 +58,18 @@ class Tool:
         self._is_done = is_done
         self._model, self._buffer, self._bare = model, buffer, chain
         self.frame, self.chain = "", chain
-        self._threads = ThreadPoolExecutor(1, "tool")  # the thread starts with the first tool
+        self._threads = ThreadPoolExecutor(1, "tool")  # its thread starts with the first tool
         self._next, self._making = "", Future[Chain]()
 
     def complaint(self, frame: str) -> str | None:
-        """Return why a frame cannot be the tool, as a text to follow the parameter's name."""
+        """Return why a frame cannot be the tool, to follow the parameter's name, or None."""
         found = self._find(frame)
         if isinstance(found, str):
             return f"is {shown(frame)}, which is not fixed to {self._bare.tip}: {found}"
         return None
 
     def change(self, frame: str) -> str:
-        """Change the tool; return why it is not ready yet, or nothing. Call this until it is."""
+        """Change the tool; return why it is not ready, or nothing. Call it until it is ready."""
         if not frame:
             self.frame, self.chain = "", self._bare
             return ""
@@ -80,7 +80,7 @@ class Tool:
             made = self._bare.with_tool(frame, found)
             self._next, self._making = frame, self._threads.submit(_prepared, made)
         if not self._is_done(self._making):
-            return "the tool is made ready"
+            return "the tool is being prepared"
         self.frame, self.chain, self._next = frame, self._making.result(), ""
         return ""
 
@@ -101,7 +101,7 @@ class Tool:
 
 
 def _prepared(chain: Chain) -> Chain:
-    """Return a chain with all its precomputed data, so that a control loop need not wait."""
+    """Return a chain with all its precomputed data, so that the control loop need not wait."""
     with giving_way():
         prepare(chain)
     return chain

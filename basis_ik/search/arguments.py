@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The door of the pose solvers: arguments checked and brought to the form that kernels take."""
+"""The arguments of the solvers: checked, and brought to the form that kernels take."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def hold_near(ready: PreparedChain, seed: FloatArray, max_move: npt.ArrayLike) -
 
 
 def refuse(status: int, argument: str, values: object, target: RigidTransform) -> None:
-    """Raise what the kernel found wrong at its door.
+    """Raise the error for a status that a kernel returned before any work.
 
     Raises:
         SolveArgumentError: Positions or a target that no solve can start from.
@@ -83,7 +83,7 @@ def refuse(status: int, argument: str, values: object, target: RigidTransform) -
 
 
 def bad_target(argument: str, target: RigidTransform) -> SolveArgumentError:
-    """Return what to raise for a target that is not finite, or too far away to compute with."""
+    """Return the error for a target that is not finite, or too far away to compute with."""
     if not np.isfinite(target.rotation).all():
         return SolveArgumentError(argument, target.matrix.tolist(), "finite")
     where = target.translation.tolist()
@@ -133,7 +133,7 @@ def positive(name: str, value: float, unit: str) -> float:
 
 
 def count(name: str, value: int, least: int) -> int:
-    """Return a number of things as an int, or refuse it."""
+    """Return a whole number of at least `least` as an int, or refuse it."""
     if not (isinstance(value, (int, np.integer)) and value >= least):
         raise SolveArgumentError(name, value, f"a whole number, at least {least}")
     return int(value)

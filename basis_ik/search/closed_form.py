@@ -12,17 +12,18 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Which arms have a closed form, found from their geometry alone.
+"""Recognises arms that have a closed form, from their geometry alone.
 
-Six turning joints, of which three neighbours have axes that meet in a point or are parallel. Arms
-of fewer joints are such arms with some of them held. A robot description is never exact, and a
-calibrated arm is a millimetre off: what is nearly so gets the form of the arm next to it, which
-knows how far it is off.
+Such an arm has six revolute joints, and three neighbouring axes that intersect in a point or are
+parallel. An arm with fewer joints counts as one with some joints held. A robot description is never
+exact, and a calibrated arm is a millimetre off, so an arm close to one with a closed form gets that
+form. The form stores the arm's deviation from it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -49,171 +50,215 @@ from basis_ik.search.closed_form_quartic_kernel import (
 )
 from basis_ik.search.closed_form_search_kernel import (
     branch_starts,
-    clear_of,
+    proof_margin,
     solve_closed_pose,
     solve_closed_poses,
 )
 from basis_ik.search.pose_search_kernel import COLUMNS
 
-STRICT = 1e-9  # of an equation's size: what rounding makes of one that has just one answer
+STRICT = 1e-9  # relative: rounding of an equation with a double solution
 SAMPLES = 32
-SAME = 0.1  # [rad] by which a form may miss the angles of a pose: what is nearly exact does
-CLEAR = 1e-4  # a margin that is none of a singularity
-WORTH_A_QUARTIC = 0.1  # of how far another form is off: how far one that takes longer may be off
-ROUNDING = 1e-8  # [sizes], [rad] by which a robot description may be off, written with nine digits
-ROUGH = 1e-4  # [sizes], [rad] by which a form is off that an exact one of another family replaces
+SAME = 0.1  # [rad] by which a branch of a form may differ from the positions of the arm
+CLEAR = 1e-4  # a margin that is not a singularity's
+WORTH_A_QUARTIC = 0.1  # a form that takes longer must have less than this share of another's misfit
+ROUNDING = 1e-8  # [sizes], [rad] of a robot description that is written with nine digits
+ROUGH = 1e-4  # [sizes], [rad] of misfit, above which an exact form of another family is preferred
 
 
 class Branches(NamedTuple):
-    """The joint positions of a pose."""
+    """The branches of a pose: all its joint positions."""
 
     variables: FloatArray
-    """(n, 16 or 24) for `pose_search_kernel.solve_pose`, the branches as the chain's own starts."""
+    """(n, 16 or 24) for `pose_search_kernel.solve_pose`, with the branches as own starts."""
     inside: int
-    """How many lie within the limits, or are brought inside by polishing."""
+    """Number of branches within the limits, or close enough to be polished inside."""
     number: int
-    """How many there are."""
+    """Number of all branches."""
     margin: float
-    """By how much the target may be off, [rad] and [sizes], see `find_branches` there."""
+    """Error of the target below which that is exact, in [rad] and [sizes]."""
 
     @property
     def positions(self) -> FloatArray:
-        """(number, n) [rad], the first ones inside, nearest to the seed first."""
+        """(number, n) [rad or m]; those inside come first, by distance from the seed."""
         return self.variables[:, COLUMNS : COLUMNS + self.number].T
 
 
 class Kernels(NamedTuple):
-    """What solves the arms of a family; each is compiled at its first use."""
+    """The kernels of a family of forms; each is compiled on first use."""
 
     branch_starts: Callable[..., tuple[int, int, float]]
     """See `closed_form_search_kernel.branch_starts`."""
     solve_pose: Callable[..., tuple[int, int, int, float, float]]
     """For one target, see `closed_form_search_kernel.solve_closed_pose`."""
     solve_poses: Callable[..., None]
-    """For many targets."""
+    """For many targets, see `closed_form_search_kernel.solve_closed_poses`."""
     most: int
-    """How many branches a pose has at most."""
+    """Largest number of branches of a pose."""
 
 
-QUICK = Kernels(branch_starts, solve_closed_pose, solve_closed_poses, kernel.MOST)
-QUARTIC = Kernels(quartic_branch_starts, solve_quartic_pose, solve_quartic_poses, kernel.MOST)
-LOOP = Kernels(loop.loop_branch_starts, loop.solve_loop_pose, loop.solve_loop_poses, loop.MOST)
+QUICK = Kernels(branch_starts, solve_closed_pose, solve_closed_poses, kernel.MAX_BRANCHES)
+QUARTIC = Kernels(
+    quartic_branch_starts, solve_quartic_pose, solve_quartic_poses, kernel.MAX_BRANCHES
+)
+LOOP = Kernels(
+    loop.loop_branch_starts, loop.solve_loop_pose, loop.solve_loop_poses, loop.MAX_BRANCHES
+)
 
 
 class ClosedForm(NamedTuple):
-    """An arm's form, and how far the arm is off it."""
+    """The closed form of an arm."""
 
     rows: FloatArray
     """(27, 3), see `search.closed_form_kernel.find_branches`."""
     kernels: Kernels
-    """Those of its family."""
+    """The kernels of its family."""
 
     @property
-    def off(self) -> float:
-        """How far the arm is off its form, [sizes] and [rad] together."""
-        away, turned, _ = self.rows[kernel.OFF].tolist()
-        return float(away / self.rows[kernel.SIZE, kernel.LENGTH] + turned)
+    def misfit(self) -> float:
+        """Misfit of the arm to its form, [sizes] and [rad] added."""
+        distance, angle, _ = self.rows[kernel.MISFIT].tolist()
+        return float(distance / self.rows[kernel.SIZE, kernel.LENGTH] + angle)
 
     @property
     def exact(self) -> bool:
-        """Whether a branch reaches a target as a rule without being polished."""
-        return self.kernels is QUICK and self.off <= ROUNDING
+        """Whether a branch usually reaches its target without polishing."""
+        return self.kernels is QUICK and self.misfit <= ROUNDING
 
-    def clear(self, position_tolerance: float, rotation_tolerance: float) -> float:
-        """Return what `Branches.margin` has to exceed for a proof, see `clear_of`."""
-        return float(clear_of(self.rows, position_tolerance, rotation_tolerance))
+    def proof_margin(self, position_tolerance: float, rotation_tolerance: float) -> float:
+        """Return the value that `Branches.margin` must exceed for a proof."""
+        return float(proof_margin(self.rows, position_tolerance, rotation_tolerance))
 
     def starts(self, variables: FloatArray, target: FloatArray, seed: FloatArray) -> Branches:
-        """Return all joint positions of a pose, limits aside, those nearest to the seed first.
+        """Return all branches of a pose, without regard to limits, the nearest to the seed first.
 
         Args:
             variables: See `PreparedChain`.
             target: (4, 4) root_T_target.
-            seed: (n,) near which they are turned, within the limits where that is possible.
+            seed: (n,) variables are turned to within half a turn of it if the limits allow [rad or
+                m].
         """
         starts = np.empty((len(seed), COLUMNS + self.kernels.most))
         found = self.kernels.branch_starts(self.rows, variables, target, seed, starts)
         return Branches(starts, *found)
 
 
-EVERY = candidates, loop_candidates, meeting_candidates
+Family = Callable[[Arm], Iterable[Candidate]]
+"""Yields the forms of a family that an arm may have."""
+FAMILIES: Sequence[Family] = candidates, loop_candidates, meeting_candidates
 """The families of forms; those that take longer come last."""
 
 
 def closed_form(
     exact: FloatArray, variables: FloatArray, size: float, free: Free = Free.NOTHING,
-    families: Sequence[Callable[[Arm], Iterable[Candidate]]] = EVERY,
+    families: Sequence[Family] = FAMILIES,
 ) -> ClosedForm | None:  # fmt: skip
-    """Return the form that a chain comes nearest to, or None.
+    """Return the closed form that a chain is closest to, if there is one.
 
     Args:
         exact: See `PreparedChain`.
-        variables: Likewise.
-        size: Its unit of length [m].
-        free: What of the orientation does not matter.
-        families: Those that count; a later one only where no earlier one is exact.
+        variables: See `PreparedChain`.
+        size: The chain's unit of length [m].
+        free: The part of the orientation that does not count.
+        families: Families to try; a later one is tried only if no earlier one is exact.
     """
-    given = arm_of(exact, variables, free)
-    if given is None:
+    arm = arm_of(exact, variables, free)
+    if arm is None:
         return None
+    search = _FormSearch(variables, size, free, *_samples(arm, variables))
+    for family in families:
+        for full_arm in with_added_axes(arm, size):
+            search.try_arm(full_arm, family)
+            if search.least < STRICT:
+                break
+        if search.least < ROUGH or free is Free.ORIENTATION:
+            break
+        if search.best is not None:
+            search.least = ROUGH
+    return search.best
+
+
+def _samples(arm: Arm, variables: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return random positions (SAMPLES, n) of a chain, and angles (SAMPLES, 6) for free axes."""
     draw = np.random.default_rng(0)
     positions = draw.uniform(-np.pi, np.pi, (SAMPLES, len(variables)))
     locked = variables[:, 0] == variables[:, 1]
     positions[:, locked] = variables[locked, 0]
-    if given.lift.any():  # poses are those with the slide at 0
-        multiplier, offset, v = given.lift[1]
+    if arm.slide.any():  # a form has its slide at 0
+        multiplier, offset, v = arm.slide[1]
         positions[:, int(v)] = -multiplier * offset
-    loose = draw.uniform(-np.pi, np.pi, (SAMPLES, JOINTS))
+    return positions, draw.uniform(-np.pi, np.pi, (SAMPLES, JOINTS))
+
+
+@dataclass
+class _FormSearch:
+    """Keeps the form closest to an arm.
+
+    Attributes:
+        variables: (n, 8 or more), see `tables_kernel`.
+        size: The chain's unit of length [m].
+        free: The part of the orientation that does not count.
+        positions: (k, n) samples at which arm and form are compared [rad or m].
+        free_angles: (k, 6) angles of free axes there [rad].
+        best: The best form so far.
+        least: Its misfit, [sizes] and [rad] added.
+        most: Number of samples from which it recovers the positions far from a singularity.
+    """
+
+    variables: FloatArray
+    size: float
+    free: Free
+    positions: FloatArray
+    free_angles: FloatArray
     best: ClosedForm | None = None
-    least, most = np.inf, 0
-    for kinds in families:
-        for whole in with_added_axes(given, size):
-            angles = _angles(whole, positions, loose)
-            poses = whole.poses(angles)
-            for backward in (False, True):
-                if backward and free is Free.ORIENTATION:
-                    continue
-                arm = whole.from_tip() if backward else whole
-                turns = angles[:, ::-1] if backward else angles
-                truth = arm.poses(turns)
-                for candidate in kinds(arm):
-                    bent = arm._replace(axes=candidate.axes, points=candidate.points)
-                    away, turned = _apart(truth, bent.poses(turns))
-                    off, kernels = away / size + turned, _kernels(candidate)
-                    bound = least - STRICT
-                    if kernels is QUARTIC:
-                        bound *= WORTH_A_QUARTIC
-                    alike = candidate.kind == loop.MEETING and off < least + STRICT
-                    if away <= NEARLY * size and turned <= NEARLY and (off < bound or alike):
-                        rows = _pack(arm, candidate, whole, backward, (away, turned, size))
-                        form = ClosedForm(rows, kernels)
-                        back, clear = _given_back(form, variables, positions, poses)
-                        if 2 * back > SAMPLES and (off < bound or clear > most):
-                            best, least, most = form, off, clear
-            if least < STRICT:
-                break
-        if least < ROUGH or free is Free.ORIENTATION:
-            break
-        if best is not None:
-            least = ROUGH
-    return best
+    least: float = np.inf
+    most: int = 0
+
+    def try_arm(self, full_arm: Arm, family: Family) -> None:
+        """Try all forms of a family for an arm of six axes, from the root and from the tip."""
+        angles = _angles(full_arm, self.positions, self.free_angles)
+        poses = full_arm.poses(angles)
+        for backward in (False, True):
+            if backward and self.free is Free.ORIENTATION:
+                continue
+            arm = full_arm.from_tip() if backward else full_arm
+            turns = angles[:, ::-1] if backward else angles
+            exact_poses = arm.poses(turns)
+            for candidate in family(arm):
+                fitted = arm._replace(axes=candidate.axes, points=candidate.points)
+                distance, angle = _largest_errors(exact_poses, fitted.poses(turns))
+                if distance <= NEARLY * self.size and angle <= NEARLY:
+                    misfit = distance, angle, self.size
+                    rows = _pack(arm, candidate, full_arm, backward, misfit)
+                    self._consider(ClosedForm(rows, _kernels(candidate)), poses)
+
+    def _consider(self, form: ClosedForm, poses: tuple[FloatArray, FloatArray]) -> None:
+        """Keep a form that is closer than the best one, or as close and less often singular."""
+        bound, misfit = self.least - STRICT, form.misfit
+        if form.kernels is QUARTIC:
+            bound *= WORTH_A_QUARTIC
+        meeting = form.rows[kernel.KIND, kernel.NAME] == loop.MEETING
+        ties = meeting and misfit < self.least + STRICT
+        if misfit < bound or ties:
+            recovered, regular = _count_recovered(form, self.variables, self.positions, poses)
+            if 2 * recovered > SAMPLES and (misfit < bound or regular > self.most):
+                self.best, self.least, self.most = form, misfit, regular
 
 
 def pack_exact_form(
     form: FloatArray, weights: FloatArray, limits: tuple[FloatArray, FloatArray],
     variables: FloatArray, exact: FloatArray,
 ) -> FloatArray:  # fmt: skip
-    """Return what `closed_form_search_kernel.take_nearest_branch` reads of a chain.
+    """Return the table that `closed_form_search_kernel.take_nearest_branch` reads.
 
     Args:
-        form: (27, 3).
-        weights: (12,) of what is wanted, see `tables_kernel`.
-        limits: (n,) lower and (n,) upper, as the chain was given.
+        form: (27, 3), see `closed_form_kernel.find_branches`.
+        weights: (12,) of the goal, see `tables_kernel`.
+        limits: (n,) lower and (n,) upper limits of the chain [rad or m].
         variables: (n, 8 or more), see `tables_kernel`.
-        exact: (m + 1, 16), likewise.
+        exact: (m + 1, 16), see `tables_kernel`.
 
     Returns:
-        (31 + n + m, 16 or n) all of these below each other.
+        (31 + n + m, 16 or n) all of these, one below the other.
     """
     tables = form, weights[None], np.stack(limits), variables[:, :COLUMNS], exact
     width = max(exact.shape[1], len(variables))
@@ -221,70 +266,80 @@ def pack_exact_form(
 
 
 def _kernels(candidate: Candidate) -> Kernels:
-    """Return those of a form's family."""
+    """Return the kernels of a form's family."""
     if candidate.first != 0 or candidate.kind == loop.MEETING:
         return LOOP
     return QUICK if candidate.kind <= kernel.PARALLEL_2_3_4 else QUARTIC
 
 
-def _angles(arm: Arm, positions: FloatArray, loose: FloatArray) -> FloatArray:
-    """Return the angles (k, 6) of the axes at positions (k, n), of free ones as they are drawn."""
+def _angles(arm: Arm, positions: FloatArray, free_angles: FloatArray) -> FloatArray:
+    """Return the angles (k, 6) of all axes at positions (k, n) of the chain [rad]."""
     angles = np.zeros((len(positions), JOINTS))
     for i, (multiplier, offset, number) in enumerate(arm.drives):
         if number == kernel.FREE:
-            angles[:, i] = loose[:, i]
+            angles[:, i] = free_angles[:, i]
         elif number != kernel.HELD:
             v = int(kernel.COUPLED - number if number <= kernel.COUPLED else number)
             angles[:, i] = multiplier * positions[:, v] + offset
     return angles
 
 
-def _given_back(
+def _count_recovered(
     form: ClosedForm,
     variables: FloatArray,
     positions: FloatArray,
     poses: tuple[FloatArray, FloatArray],
 ) -> tuple[int, int]:
-    """Return from how many poses a form leads back to the positions (k, n) that they are of.
+    """Count the poses from which a form recovers the positions (k, n) behind them.
 
-    Few where an arm has a form but is degenerate in it, as with three axes in one line. And from
-    how many it does so clearly.
+    Few are recovered if the arm is degenerate in this form, as with three axes in one line.
+
+    Returns:
+        Number of recovered poses; number of those that are far from a singularity.
     """
     free, target = np.zeros((len(variables), COLUMNS)), np.eye(4)
     free[:, 0], free[:, 1], free[:, 2] = -np.inf, np.inf, 1.0
     locked = variables[:, 0] == variables[:, 1]
     free[locked, :2] = variables[locked, :2]
-    back = clear = 0
+    recovered = regular = 0
     for q, rotation, place in zip(positions, *poses, strict=True):
         target[:3, :3], target[:3, 3] = rotation, place
         found = form.starts(free, target, np.zeros(len(q)))
         off = np.abs(np.remainder(found.positions - q + np.pi, 2.0 * np.pi) - np.pi)
         near = off.max(axis=1).min(initial=np.inf) < SAME
-        back += bool(found.margin > 0.0 and near)
-        clear += bool(found.margin > CLEAR and near)
-    return back, clear
+        recovered += bool(found.margin > 0.0 and near)
+        regular += bool(found.margin > CLEAR and near)
+    return recovered, regular
 
 
-def _apart(
+def _largest_errors(
     a: tuple[FloatArray, FloatArray], b: tuple[FloatArray, FloatArray]
 ) -> tuple[float, float]:
-    """Return the largest distance [m] and angle [rad] between poses."""
-    away = np.linalg.norm(a[1] - b[1], axis=1).max()
+    """Return the largest distance [m] and angle [rad] between corresponding poses."""
+    distance = np.linalg.norm(a[1] - b[1], axis=1).max()
     chord = np.linalg.norm(a[0] - b[0], axis=(1, 2)).max() / np.sqrt(8.0)
-    return float(away), float(2.0 * np.arcsin(min(chord, 1.0)))
+    return float(distance), float(2.0 * np.arcsin(min(chord, 1.0)))
 
 
 def _pack(
-    arm: Arm, candidate: Candidate, whole: Arm, backward: bool, off: tuple[float, float, float]
+    arm: Arm,
+    candidate: Candidate,
+    full_arm: Arm,
+    backward: bool,
+    misfit: tuple[float, float, float],
 ) -> FloatArray:
-    (kind, axes, points, first), (away, turned, size) = candidate, off
+    """Return the rows (27, 3) of a form; misfit: distance [m], angle [rad], unit of length [m]."""
+    (kind, axes, points, first), (distance, angle, size) = candidate, misfit
     rows = np.empty((kernel.ROWS, 3))
     rows[kernel.AXES : kernel.OFFSETS] = axes
     rows[kernel.OFFSETS : kernel.TIP] = np.diff(points, axis=0, prepend=np.zeros((1, 3)))
     rows[kernel.TIP] = arm.place - points[-1]
     rows[kernel.REST : kernel.KIND] = arm.rotation
-    rows[kernel.KIND] = kind, float(backward), STRICT + 10.0 * (away / size + turned)
-    rows[kernel.SIZE] = size, whole.lift[0] @ whole.place, float(first)
-    rows[kernel.DRIVES : kernel.LIFT], rows[kernel.LIFT : kernel.OFF] = whole.drives, whole.lift
-    rows[kernel.OFF] = away, turned, 0.0
+    rows[kernel.KIND] = kind, float(backward), STRICT + 10.0 * (distance / size + angle)
+    rows[kernel.SIZE] = size, full_arm.slide[0] @ full_arm.place, float(first)
+    rows[kernel.DRIVES : kernel.SLIDE_AXIS], rows[kernel.SLIDE_AXIS : kernel.MISFIT] = (
+        full_arm.drives,
+        full_arm.slide,
+    )
+    rows[kernel.MISFIT] = distance, angle, 0.0
     return rows

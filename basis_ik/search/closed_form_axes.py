@@ -12,11 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The axes of a chain as six, of which some may be added, and the forms that these may be near to.
+"""The axes of a chain, completed to six, and the closed forms that they may have.
 
-An arm of fewer joints is one of six joints of which some are held at 0: axes are added where they
-make the arm one with a closed form. A part of the pose that does not matter is turned by further
-axes at the tip, which are free.
+An arm with fewer joints is one of six joints with some held at 0. Axes are added where they give
+the arm a closed form. A part of the orientation that does not count adds free axes at the tip.
 """
 
 from __future__ import annotations
@@ -35,64 +34,64 @@ from basis_ik.search import closed_form_loop_kernel as loop
 from basis_ik.search import closed_form_quartic_kernel as quartic
 
 JOINTS = 6
-FEWEST = 3  # turning joints of a chain that are worth it
-PARALLEL = 1e-9  # [rad] of axes to a slide along them
-NEARLY = 0.02  # [reach], [rad] by which an arm may be off its form for that to be worth a start
+FEWEST = 3  # revolute joints for which a closed form is worthwhile
+PARALLEL = 1e-9  # [rad] between the axes and a slide along them
+NEARLY = 0.02  # [reach], [rad] of misfit up to which a form is a useful start
 
 
-OPENED_AT = 5, 4, 2  # the joints before which three axes beside those of an arm as it is
+OPENED_AT = 5, 4, 2  # joints before which a loop is opened
 
 
 class Free(enum.Enum):
-    """What of the tip's orientation does not matter."""
+    """The part of the tip's orientation that does not count."""
 
     NOTHING = 0
     AXIS = 1
-    """The turn about the tip's z axis."""
+    """The rotation about the tip's z axis."""
     ORIENTATION = 3
 
 
 class Candidate(NamedTuple):
-    """A form that an arm may be near to."""
+    """A form that an arm may have."""
 
     kind: float
     axes: FloatArray
-    """(6, 3)"""
+    """(6, 3) unit vectors, all joints at 0."""
     points: FloatArray
-    """(6, 3), on the axes."""
+    """(6, 3) points on the axes [m]."""
     first: int = 0
-    """At which joint its loop is opened, see `closed_form_loop_kernel`."""
+    """Joint at which the loop is opened, see `closed_form_loop_kernel`."""
 
 
 class Arm(NamedTuple):
-    """An arm of turning joints, all at 0: its axes and points on them, and the tip."""
+    """Revolute joints, all at 0: axes and points on them, and the tip, in the root frame."""
 
     axes: FloatArray
-    """(k, 3)"""
+    """(k, 3) unit vectors."""
     points: FloatArray
-    """(k, 3)"""
+    """(k, 3) [m]."""
     drives: FloatArray
     """(k, 3): angle = [0] q[v] + [1], and v, or see `closed_form_kernel.HELD`."""
     rotation: FloatArray
     place: FloatArray
-    lift: FloatArray
-    """(2, 3) of a slide along axes that are all parallel, see `closed_form_kernel.rise_of`."""
+    slide: FloatArray
+    """(2, 3) of a slide along parallel axes, see `closed_form_kernel.find_slide_offset`."""
 
     def opened(self, first: int) -> Arm:
-        """Return the arm with its axes in another order, see `closed_form_loop_kernel`."""
+        """Return the arm with its axes in the order of an opened loop."""
         rows = (np.roll(each, -first, axis=0) for each in (self.axes, self.points, self.drives))
         axes, points, drives = rows
         return self._replace(axes=axes, points=points, drives=drives)
 
     def from_tip(self) -> Arm:
-        """Return the arm as the tip sees it: joints in the other order, and the root for a tip."""
+        """Return the arm seen from the tip: the joints in reverse order, the root as tip."""
         turn = self.rotation.T
         points = (self.points[::-1] - self.place) @ turn.T
         axes = -(self.axes[::-1] @ turn.T)
-        return Arm(axes, points, self.drives[::-1], turn, -turn @ self.place, self.lift)
+        return Arm(axes, points, self.drives[::-1], turn, -turn @ self.place, self.slide)
 
     def poses(self, angles: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return rotations (k, 3, 3) and places (k, 3) of the tip at angles (k, joints)."""
+        """Return rotations (k, 3, 3) and positions (k, 3) of the tip at angles (k, joints)."""
         rotation = np.broadcast_to(self.rotation, (len(angles), 3, 3))
         place = np.broadcast_to(self.place, (len(angles), 3))
         for i in reversed(range(len(self.axes))):
@@ -103,19 +102,19 @@ class Arm(NamedTuple):
 
 
 def arm_of(exact: FloatArray, variables: FloatArray, free: Free) -> Arm | None:
-    """Return the turning joints of a chain, and the axes at its tip that are free.
+    """Return the revolute joints of a chain, and its free axes at the tip.
 
-    Joints without room between their limits are not among them. There is no such arm where a
-    variable drives no joint one to one, nor where a joint slides, but for one along parallel axes.
+    Joints without a range between their limits are left out. There is no such arm if a variable
+    drives no joint one to one, or if a joint slides, except one slide along parallel axes.
 
     Args:
-        exact: (m + 1, 16), see `proof_kernel.place_exactly`.
-        variables: (n, 8 or more), see `pose_search_kernel.solve_pose`.
-        free: What does not matter.
+        exact: (m + 1, 16), see `tables_kernel`.
+        variables: (n, 8 or more), see `tables_kernel`.
+        free: The part of the orientation that does not count.
     """
     frame, axes, points, drives = np.eye(4), [], [], []
     driven: set[int] = set()
-    lift = np.zeros((2, 3))
+    slide = np.zeros((2, 3))
     last = np.array([0.0, 0.0, 0.0, 1.0])
     for row in exact[:-1]:
         frame = frame @ np.vstack([row[:12].reshape(3, 4), last])
@@ -127,9 +126,9 @@ def arm_of(exact: FloatArray, variables: FloatArray, free: Free) -> Arm | None:
         if multiplier == 0.0 or multiplier != np.round(multiplier):
             return None
         if slides:
-            if lift.any() or abs(multiplier) != 1.0 or np.count_nonzero(exact[:-1, 15] == v) > 1:
+            if slide.any() or abs(multiplier) != 1.0 or np.count_nonzero(exact[:-1, 15] == v) > 1:
                 return None
-            lift[:] = frame[:3, 2], (multiplier, offset, v)
+            slide[:] = frame[:3, 2], (multiplier, offset, v)
             continue
         drives.append([multiplier, offset, float(v) if v not in driven else kernel.COUPLED - v])
         if v not in driven and abs(multiplier) != 1.0:
@@ -145,17 +144,17 @@ def arm_of(exact: FloatArray, variables: FloatArray, free: Free) -> Arm | None:
         points.append(frame[:3, 3])
         drives.append([1.0, 0.0, kernel.FREE])
     if len(axes) > JOINTS or (
-        lift.any()
-        and (free is not Free.NOTHING or np.abs(np.cross(axes, lift[0])).max() > PARALLEL)
+        slide.any()
+        and (free is not Free.NOTHING or np.abs(np.cross(axes, slide[0])).max() > PARALLEL)
     ):
         return None
     return Arm(
-        np.array(axes), np.array(points), np.array(drives), frame[:3, :3], frame[:3, 3], lift
+        np.array(axes), np.array(points), np.array(drives), frame[:3, :3], frame[:3, 3], slide
     )
 
 
 def _move(frame: FloatArray, *, slides: bool, value: float) -> None:
-    """Turn a frame (4, 4) about its z axis, or slide it along."""
+    """Rotate a frame (4, 4) about its z axis [rad], or shift it along [m]."""
     if slides:
         frame[:3, 3] += value * frame[:3, 2]
     else:
@@ -163,7 +162,7 @@ def _move(frame: FloatArray, *, slides: bool, value: float) -> None:
 
 
 def _turn(axis: FloatArray, angles: FloatArray) -> FloatArray:
-    """Return the rotations (k, 3, 3) about an axis."""
+    """Return the rotations (k, 3, 3) about an axis by angles (k,) [rad]."""
     x, y, z = axis
     across = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     c, s = np.cos(angles)[:, None, None], np.sin(angles)[:, None, None]
@@ -172,11 +171,11 @@ def _turn(axis: FloatArray, angles: FloatArray) -> FloatArray:
 
 
 def with_added_axes(arm: Arm, size: float) -> Iterator[Arm]:
-    """Yield an arm with six axes: itself, or with axes added anywhere, those at the tip first.
+    """Yield an arm with six axes: itself, or with axes added at all places, first at the tip.
 
     Args:
-        arm: Of up to six axes.
-        size: By about which added axes are away from the others [m].
+        arm: Has up to six axes.
+        size: Order of the distance between added axes and the others [m].
     """
     draw = np.random.default_rng(1)
     for given in combinations(range(JOINTS), len(arm.axes)):
@@ -189,7 +188,7 @@ def with_added_axes(arm: Arm, size: float) -> Iterator[Arm]:
 
 
 def candidates(arm: Arm) -> Iterator[Candidate]:
-    """Yield the forms that an arm of six axes may be near to, what is quick to solve first."""
+    """Yield the forms that an arm of six axes may have, the fastest ones first."""
     h, p, given = arm.axes, arm.points, arm.drives[:, 2] != kernel.HELD
     wrist = _meeting(arm, [3, 4, 5])
     if wrist is not None:
@@ -221,10 +220,10 @@ def candidates(arm: Arm) -> Iterator[Candidate]:
 
 
 def loop_candidates(arm: Arm) -> Iterator[Candidate]:
-    """Yield what `candidates` does for an arm whose loop is opened elsewhere.
+    """Yield the forms of `candidates` for an arm whose loop is opened elsewhere.
 
-    Axes on both sides of the opening between the last joint and the first may be special to each
-    other only by chance, with all joints at 0: such a form gives nothing back.
+    Axes on both sides of the opening between the last joint and the first may have a special
+    position to each other only by chance, with all joints at 0. Such a form recovers no positions.
     """
     for first in OPENED_AT:
         for kind, axes, points, _ in candidates(arm.opened(first)):
@@ -233,7 +232,7 @@ def loop_candidates(arm: Arm) -> Iterator[Candidate]:
 
 
 def meeting_candidates(arm: Arm) -> Iterator[Candidate]:
-    """Yield the forms of an arm of which two neighbouring axes meet, and no others need to."""
+    """Yield the forms of an arm with two neighbouring axes that intersect."""
     for first in (0, 5, 4, 3, 2):
         opened = arm.opened(first)
         centre = _meeting(opened, [4, 5])
@@ -244,10 +243,10 @@ def meeting_candidates(arm: Arm) -> Iterator[Candidate]:
 
 
 def _meeting(arm: Arm, which: list[int]) -> FloatArray | None:
-    """Return the point nearest to some of the axes, or None if two that follow are parallel.
+    """Return the point nearest to some of the axes, or None if two consecutive ones are parallel.
 
-    Axes that are added meet there whatever they are. Of a single one it is the point nearest to the
-    tip; of none, the tip.
+    Added axes are placed through it. A single axis yields its point nearest to the tip, and no axis
+    the tip.
     """
     given = [i for i in which if arm.drives[i, 2] != kernel.HELD]
     axes, points = arm.axes[given], arm.points[given]
@@ -264,19 +263,19 @@ def _meeting(arm: Arm, which: list[int]) -> FloatArray | None:
 
 
 def _parallel(axes: FloatArray) -> bool:
-    """Tell whether axes (k, 3), none too, are nearly parallel."""
+    """Return whether axes (k, 3), possibly none, are nearly parallel."""
     return bool((np.linalg.norm(np.cross(axes[:1], axes), axis=1) < NEARLY).all())
 
 
 def _nearest(axes: FloatArray, points: FloatArray, centre: FloatArray) -> FloatArray:
-    """Return the points (k, 3) on lines that are nearest to another point."""
+    """Return the points (k, 3) on lines that are nearest to a point [m]."""
     along = ((centre - points) * axes).sum(axis=1, keepdims=True)
     nearest: FloatArray = points + along * axes
     return nearest
 
 
 def _aligned(axes: FloatArray, alike: list[int], given: NDArray[np.bool_]) -> FloatArray:
-    """Return the axes (6, 3), some of which have been made parallel to what is given of them."""
+    """Return the axes (6, 3), some of them made parallel to the mean of the given ones."""
     aligned = axes.copy()
     if alike:
         led = [i for i in alike if given[i]] or alike[:1]

@@ -12,16 +12,16 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""All joint positions of arms whose special axes are neither first, last nor in the middle.
+"""Closed forms of six-joint arms whose special axes are at another place in the chain.
 
-With a target, the joints and what holds the target close a loop, which may be opened between any
-two joints. E_1 ... E_6 = G, where E_i turns about axis i as it is with all joints at 0, and G moves
-the tip from there to the target. Then E_k+1 ... E_6 E'_1 ... E'_k = G, where E'_i = G⁻¹ E_i G turns
-about axis i moved by G⁻¹: an arm whose first joint is k + 1, and of which some axes depend on the
-target. If three neighbours of its axes meet or are parallel, so that those of no other kernel do,
-the equations of `closed_form_kernel` and `closed_form_quartic_kernel` are those of this arm too.
+The target closes the chain to a loop, which may be opened between any two joints. Let E_i be the
+rotation about axis i as it is with all joints at 0, and G the motion of the tip from there to the
+target: E_1 ... E_6 = G. Then E_k+1 ... E_6 E'_1 ... E'_k = G, where E'_i = G⁻¹ E_i G is a rotation
+about axis i, moved by G⁻¹. This is an arm whose first joint is k + 1 and some of whose axes depend
+on the target. If its special axes are where `closed_form_kernel` or `closed_form_quartic_kernel`
+needs them, their equations solve it.
 
-Few arms need this: it is compiled when the first one does.
+Few arms need this module, which is compiled when the first one does.
 """
 
 from __future__ import annotations
@@ -33,44 +33,44 @@ from basis_ik.numerics.jit import helper, jit
 from basis_ik.search.closed_form_kernel import (
     AXES,
     ERROR,
-    FIRST,
     KIND,
     LENGTH,
+    LOOP_START,
     NAME,
     OFFSETS,
     SIZE,
     TIP,
     FormGoal,
     Vector,
+    apply_rotation,
     back,
     cross,
     find_branches,
+    find_slide_offset,
     form_goal,
     plus,
-    rise_of,
-    rotated,
+    rotate_about,
     row,
+    solve_wrist,
     turn_by,
-    turn_wrist,
-    turned,
 )
 from basis_ik.search.closed_form_quartic_kernel import (
     PARALLELS,
     WRIST,
-    bend_anyhow,
-    place_anyhow,
+    solve_any_shoulder,
+    solve_three_parallel_by_quartic,
 )
 from basis_ik.search.closed_form_search_kernel import (
-    MOST_OF_ALL,
-    Branched,
+    MAX_BRANCHES_6R,
+    BranchSearch,
     FormArrays,
     FormBranches,
     order_starts,
     solve_from_branches,
 )
-from basis_ik.search.closed_form_series_kernel import bend_and_reach
+from basis_ik.search.closed_form_series_kernel import solve_meeting_axes
 from basis_ik.search.descent_kernel import SPENT, STALLED
-from basis_ik.search.pose_search_kernel import NEAR, PATIENCE, Found, Starts, note, search
+from basis_ik.search.pose_search_kernel import NEAR, PATIENCE, Found, Starts, search, write_figures
 from basis_ik.search.tables_kernel import (
     COLUMNS,
     ChainFields,
@@ -82,10 +82,11 @@ from basis_ik.search.tables_kernel import (
     PoseGoals,
 )
 
-MEETING = 7.0  # what kind of arm, beside those of other modules: the axes 5 and 6 meet
-MOST = MOST_OF_ALL
-FIRST_STARTS = 6  # besides the seed, before the series, which takes twice as long as they all do
-# An error of the target is one of the way across the opening, and as such turns what follows.
+MEETING = 7.0  # kind of arm, besides those of other modules: axes 5 and 6 intersect
+MAX_BRANCHES = MAX_BRANCHES_6R
+FIRST_STARTS = 6  # besides the seed, tried before the series, which takes twice as long
+# An error of the target is an error of the vector across the opening, and rotates the axes behind
+# it.
 LEVER = 2.0
 
 
@@ -96,7 +97,7 @@ def write_row(table: FloatArray, i: int, v: Vector) -> None:
 
 
 @helper
-def inverse(rotation: Nine) -> Nine:
+def transpose(rotation: Nine) -> Nine:
     """Return Rᵀ."""
     r00, r01, r02, r10, r11, r12, r20, r21, r22 = rotation
     return r00, r10, r20, r01, r11, r21, r02, r12, r22
@@ -104,29 +105,33 @@ def inverse(rotation: Nine) -> Nine:
 
 @helper
 def open_loop(form: FloatArray, goal: FormGoal, opened: FloatArray) -> FormGoal:
-    """Write the arm whose first joint is that at which a form opens its loop.
+    """Write the arm whose first joint is the one at which a form opens its loop.
 
-    With the last axis' point moved by G to p from the first one's, the way from that point to the
-    first axis moved by G⁻¹ is −Rᵀ p, and the new first axis' point lies by its a from the last.
+    G moves the last axis' point to p from the first one's. So the vector from that point to the
+    first axis, moved by G⁻¹, is −Rᵀ p, and the point of the new first axis is at its a from the
+    last.
 
     Args:
         form: See `closed_form_kernel.find_branches`.
-        goal: What it is to reach.
+        goal: Pose that the form has to reach.
         opened: (27, 3) result.
 
     Returns:
-        What the opened arm is to reach.
+        Pose that the opened arm has to reach.
     """
-    first, unturned = int(form[SIZE, FIRST]), inverse(goal.rotation)
+    first, inverse_rotation = int(form[SIZE, LOOP_START]), transpose(goal.rotation)
     for i in range(form.shape[0]):
         write_row(opened, i, row(form, i))
     for i in range(6):
         k = (i + first) % 6
         axis, way = row(form, AXES + k), row(form, OFFSETS + k)
         if k < first:
-            axis, way = rotated(unturned, axis), rotated(unturned, way)
+            axis, way = (
+                apply_rotation(inverse_rotation, axis),
+                apply_rotation(inverse_rotation, way),
+            )
         if k == 0 and i > 0:
-            way = back(rotated(unturned, goal.p))
+            way = back(apply_rotation(inverse_rotation, goal.p))
         write_row(opened, AXES + i, axis)
         write_row(opened, OFFSETS + i, way)
     if first > 0:
@@ -142,7 +147,7 @@ def open_loop(form: FloatArray, goal: FormGoal, opened: FloatArray) -> FormGoal:
 
 @helper
 def close_loop(first: int, count: int, found: FloatArray) -> None:
-    """Bring the angles that an opened arm has found into the order of the form's joints."""
+    """Bring the angles found by an opened arm into the order of the form's joints."""
     angles = np.empty(6)
     for i in range(count):
         for k in range(6):
@@ -153,15 +158,15 @@ def close_loop(first: int, count: int, found: FloatArray) -> None:
 
 
 @helper
-def find_in_loop(form: FloatArray, goal: FormGoal, found: FloatArray) -> tuple[int, float]:
-    """Do what `closed_form_kernel.find_branches` does, for an arm that has been opened."""
+def find_opened(form: FloatArray, goal: FormGoal, found: FloatArray) -> tuple[int, float]:
+    """Do the work of `closed_form_kernel.find_branches` for an opened arm."""
     if form[KIND, NAME] == MEETING:
-        return bend_and_reach(form, goal, found)
+        return solve_meeting_axes(form, goal, found)
     if form[KIND, NAME] == PARALLELS:
-        return bend_anyhow(form, goal, found)
+        return solve_three_parallel_by_quartic(form, goal, found)
     if form[KIND, NAME] == WRIST:
-        placed, near = place_anyhow(form, goal, found)
-        return turn_wrist(form, goal, placed, near, found)
+        placed, margin = solve_any_shoulder(form, goal, found)
+        return solve_wrist(form, goal, placed, margin, found)
     return find_branches(form, goal, found)
 
 
@@ -169,23 +174,23 @@ def find_in_loop(form: FloatArray, goal: FormGoal, found: FloatArray) -> tuple[i
 def fill_loop_jacobian(
     form: FloatArray, angles: FloatArray, size: float, table: FloatArray
 ) -> None:
-    """Write how each joint of a form moves and turns the tip, [sizes] and [rad], and the identity.
+    """Write the Jacobian of a form's tip, beside the identity.
 
     Args:
         form: See `closed_form_kernel.find_branches`.
-        angles: (6,) or more.
-        size: The arm's [m].
-        table: (6, 12) result.
+        angles: (6,) or more [rad].
+        size: The arm's size [m].
+        table: (6, 12) result: rows of the tip's velocity [sizes] and of its angular velocity [rad].
     """
     way = row(form, TIP)
     for i in range(5, -1, -1):
         axis, by = row(form, AXES + i), turn_by(angles[i])
-        way = turned(axis, by, way)
+        way = rotate_about(axis, by, way)
         for k in range(i, 6):
             turn, move = axis, cross(axis, way)
             if k > i:
-                move = turned(axis, by, (table[0, k], table[1, k], table[2, k]))
-                turn = turned(axis, by, (table[3, k], table[4, k], table[5, k]))
+                move = rotate_about(axis, by, (table[0, k], table[1, k], table[2, k]))
+                turn = rotate_about(axis, by, (table[3, k], table[4, k], table[5, k]))
             for c in range(3):
                 table[c, k], table[3 + c, k] = move[c], turn[c]
         way = plus(way, row(form, OFFSETS + i))
@@ -198,7 +203,7 @@ def fill_loop_jacobian(
 
 @helper
 def invert_table(table: FloatArray) -> None:
-    """Turn (A, 1) into (1, A⁻¹), (6, 12), of which there are infinities where A is singular."""
+    """Transform (A, 1) into (1, A⁻¹), (6, 12); it has infinities if A is singular."""
     for k in range(6):
         best = k
         for r in range(k + 1, 6):
@@ -219,7 +224,7 @@ def invert_table(table: FloatArray) -> None:
 
 @helper
 def measure_errors(form: FloatArray, count: int, found: FloatArray) -> None:
-    """Write how many times as far as the target each angle of the branches of a form may be off."""
+    """Write the bound on the error of the angles of each branch, per error of the target."""
     table = np.empty((6, 12))
     for i in range(count):
         fill_loop_jacobian(form, found[i], form[SIZE, LENGTH], table)
@@ -235,14 +240,18 @@ def measure_errors(form: FloatArray, count: int, found: FloatArray) -> None:
 
 
 @helper
-def find_by_loop(form: FloatArray, target: FloatArray, seed: FloatArray) -> FormBranches:
-    """Do what `closed_form_kernel.find_branches` does, for the arms of this module."""
-    found, opened, rise = np.empty((MOST, ERROR + 1)), np.empty_like(form), rise_of(form, target)
-    goal = open_loop(form, form_goal(form, target, rise, seed), opened)
-    count, margin = find_in_loop(opened, goal, found)
-    close_loop(int(form[SIZE, FIRST]), count, found)
+def find_branches_by_loop(form: FloatArray, target: FloatArray, seed: FloatArray) -> FormBranches:
+    """Do the work of `closed_form_kernel.find_branches` for this module."""
+    found, opened, slide_offset = (
+        np.empty((MAX_BRANCHES, ERROR + 1)),
+        np.empty_like(form),
+        find_slide_offset(form, target),
+    )
+    goal = open_loop(form, form_goal(form, target, slide_offset, seed), opened)
+    count, margin = find_opened(opened, goal, found)
+    close_loop(int(form[SIZE, LOOP_START]), count, found)
     measure_errors(form, count, found)
-    return FormBranches(found, count, margin, rise)
+    return FormBranches(found, count, margin, slide_offset)
 
 
 @jit
@@ -253,8 +262,8 @@ def loop_branch_starts(
     seed: FloatArray,
     starts: FloatArray,
 ) -> tuple[int, int, float]:
-    """Do what `closed_form_search_kernel.branch_starts` does, for the arms of this module."""
-    return order_starts(form, variables, seed, find_by_loop(form, target, seed), starts)
+    """Do the work of `closed_form_search_kernel.branch_starts` for this module."""
+    return order_starts(form, variables, seed, find_branches_by_loop(form, target, seed), starts)
 
 
 @helper
@@ -262,9 +271,9 @@ def solve_loop(
     chain: PackedChain, goal: PoseGoal, seed: FloatArray, q: FloatArray, work: FloatArray,
     iterations: int, form: FormArrays,
 ) -> Found:  # fmt: skip
-    """Do what `closed_form_search_kernel.solve_closed` does, for the arms of this module.
+    """Do the work of `closed_form_search_kernel.solve_closed` for this module.
 
-    Where that takes as long as a dozen descents, a few of these are tried before.
+    The series of MEETING costs as much as a dozen descents, so a few of these are tried before.
     """
     zero, steps = 0 * iterations, 0 * iterations
     if form.rows[KIND, NAME] == MEETING:
@@ -273,11 +282,13 @@ def solve_loop(
         if not STALLED <= found[0] <= SPENT:
             return found
         steps = found[1]
-    branched = Branched(form.rows, find_by_loop(form.rows, goal.target, seed), form.starts)
-    status, taken, fresh, away, turned = solve_from_branches(
+    branched = BranchSearch(
+        form.rows, find_branches_by_loop(form.rows, goal.target, seed), form.starts
+    )
+    status, taken, number, distance, angle = solve_from_branches(
         chain, goal, seed, q, work, iterations - steps, branched
     )
-    return status, steps + taken, fresh, away, turned
+    return status, steps + taken, number, distance, angle
 
 
 @jit
@@ -285,8 +296,8 @@ def solve_loop_pose(
     chain: ChainFields, goal: GoalFields, seed: FloatArray, q: FloatArray, work: FloatArray,
     iterations: int, form: FloatArray,
 ) -> Found:  # fmt: skip
-    """Do what `closed_form_search_kernel.solve_closed_pose` does, for the arms of this module."""
-    arrays = FormArrays(form, np.empty((q.shape[0], COLUMNS + MOST)))
+    """Do the work of `closed_form_search_kernel.solve_closed_pose` for this module."""
+    arrays = FormArrays(form, np.empty((q.shape[0], COLUMNS + MAX_BRANCHES)))
     return solve_loop(PackedChain(*chain), PoseGoal(*goal), seed, q, work, iterations, arrays)
 
 
@@ -295,10 +306,10 @@ def solve_loop_poses(
     chain: PackedChain, goals: PoseGoals, form: FormArrays, q: FloatArray,
     figures: FloatArray, work: FloatArray, iterations: int,
 ) -> None:  # fmt: skip
-    """Do what `closed_form_search_kernel.solve_closed_poses` does, for the arms of this module."""
+    """Do the work of `closed_form_search_kernel.solve_closed_poses` for this module."""
     for i in range(goals.targets.shape[0]):
         goal = PoseGoal(
             goals.weights, goals.targets[i], goals.position_tolerance, goals.rotation_tolerance
         )
         found = solve_loop(chain, goal, goals.seeds[i], q[i], work, iterations, form)
-        note(found, figures[i])
+        write_figures(found, figures[i])

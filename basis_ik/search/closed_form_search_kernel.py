@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The branches of an arm that has a closed form, as starts of the search."""
+"""Solving for a pose from the branches of a closed form."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, inlined, jit
 from basis_ik.robot.safety_kernel import is_inside
 from basis_ik.search.closed_form_kernel import (
-    AWAY,
     BACKWARD,
     COUPLED,
     DRIVES,
@@ -35,17 +34,18 @@ from basis_ik.search.closed_form_kernel import (
     HELD,
     KIND,
     LENGTH,
-    LIFT,
-    MOST,
+    MAX_BRANCHES,
+    MISFIT,
+    MISFIT_ANGLE,
+    MISFIT_DISTANCE,
     NUMBER,
-    OFF,
     ROWS,
     SHIFT,
     SIZE,
-    TURNED,
+    SLIDE_AXIS,
     find_branches,
+    find_slide_offset,
     form_goal,
-    rise_of,
 )
 from basis_ik.search.descent_kernel import REACHED, SPENT, STALLED
 from basis_ik.search.pose_search_kernel import (
@@ -57,9 +57,9 @@ from basis_ik.search.pose_search_kernel import (
     are_tolerances,
     check_start,
     measure,
-    note,
     search,
     shortest_turn,
+    write_figures,
 )
 from basis_ik.search.proof_kernel import distance_and_angle, place_exactly
 from basis_ik.search.tables_kernel import (
@@ -77,52 +77,52 @@ from basis_ik.search.tables_kernel import (
 )
 from basis_ik.transforms.rigid_kernel import is_exact
 
-MOST_OF_ALL = 16  # branches that an arm of six turning joints has at most
-OUTSIDE = 1e-2  # [rad] beyond a limit at which a branch is still tried: it is polished inside
-# Of the margin for a proof: where the nearest branch is the nearest answer. Errors are worked out
-# at their worst, and where the arm really is singular the margin is a thousandth of this.
+MAX_BRANCHES_6R = 16  # of any arm with six revolute joints
+OUTSIDE = 1e-2  # [rad or sizes] outside the limits: clamped, and polished by a descent
+# Share of the margin for a proof above which the nearest branch is the nearest solution. Error
+# bounds are worst cases; where the arm really is singular, the margin is a thousandth of this.
 REGULAR = 0.01
-SAFETY = 10.0  # how many times what an arm and an answer may be off must not matter, for a proof
+SAFETY = 10.0  # factor on errors of the form and of a solution, for a proof
 PER_TURN = 0.5 / pi
-NOWHERE = -5  # proven: no branch lies within the limits, nor nearly so
+NO_BRANCH_INSIDE = -5  # proven: no branch is within the limits or close to them
 
 
 class FormBranches(NamedTuple):
-    """What a form finds for a pose."""
+    """Branches of a pose, as a form yields them."""
 
     angles: FloatArray
     """(8, 7) or (16, 7), see `closed_form_kernel.find_branches`."""
     number: int
-    """How many rows are written."""
+    """Number of rows in use."""
     margin: float
-    """By how much the target may be off, likewise."""
-    rise: float
-    """Where a slide along the axes has to be, see `closed_form_kernel.rise_of` [m]."""
+    """Error of the target below which their number cannot change, see there."""
+    slide_offset: float
+    """Displacement of a slide, see `closed_form_kernel.find_slide_offset` [m]."""
 
 
 class FormArrays(NamedTuple):
-    """A form, as the kernels that solve with it take it."""
+    """A form in the layout of the kernels that solve with it."""
 
     rows: FloatArray
     """(27, 3), see `closed_form_kernel.find_branches`."""
     starts: FloatArray
-    """(n, 16 or 24) to work in."""
+    """(n, 16 or 24) workspace."""
 
 
-class Branched(NamedTuple):
-    """A form, and what it finds for a pose, as starts of a search."""
+class BranchSearch(NamedTuple):
+    """A form and its branches of a pose, for a search that starts from these."""
 
     form: FloatArray
     """(27, 3), see `closed_form_kernel.find_branches`."""
     found: FormBranches
-    """What it finds."""
+    """The branches."""
     starts: FloatArray
-    """(n, 16 or 24) to write the chain's variables into, with the branches as its own starts."""
+    """(n, 16 or 24) workspace: `variables`, with the branches as the chain's own starts."""
 
 
-# What `take_nearest_branch` reads of a chain is one table, since each array costs 50 ns on the way
-# in from Python: a form, weights, the lower and the upper limits as the chain was given, its
-# variables, and the chain as it was given. See `closed_form.pack_exact_form`.
+# `take_nearest_branch` reads one table, because passing an array from Python costs 50 ns: a form,
+# the weights, the lower and upper limits of the chain as given, `variables` and `exact`. See
+# `closed_form.pack_exact_form`.
 WEIGHTS_ROW, LOWER_ROW, UPPER_ROW, VARIABLE_ROWS = ROWS, ROWS + 1, ROWS + 2, ROWS + 3
 
 
@@ -134,23 +134,26 @@ def branch_starts(
     seed: FloatArray,
     starts: FloatArray,
 ) -> tuple[int, int, float]:
-    """Write variables with the branches of a pose as the chain's own starts, the nearest first.
+    """Write `variables` with the branches of a pose as the chain's own starts, the nearest first.
 
     Args:
         form: See `closed_form_kernel.find_branches`.
-        variables: (n, 8 or more), see `pose_search_kernel.solve_pose`.
+        variables: (n, 8 or more), see `tables_kernel`.
         target: (4, 4) root_T_target.
-        seed: (n,) near which the branches are turned, within the limits where that is possible.
+        seed: (n,) each variable is turned to within half a turn of it if the limits allow [rad or
+            m].
         starts: (n, 16) result.
 
     Returns:
-        How many branches lie within the limits, or so little outside that they have been brought
-        inside; how many there are, those farther outside behind; and by how much the target may be
-        off, [rad] and [sizes], before there are fewer or more, or one of the latter comes inside.
+        Number of branches within the limits, including those that were clamped to a limit close by;
+        number of all branches, those farther outside being last; the error of the target, in [rad]
+        and [sizes], below which neither number can change.
     """
-    found, rise = np.empty((MOST, ERROR + 1)), rise_of(form, target)
-    count, margin = find_branches(form, form_goal(form, target, rise, seed), found)
-    return order_starts(form, variables, seed, FormBranches(found, count, margin, rise), starts)
+    found, slide_offset = np.empty((MAX_BRANCHES, ERROR + 1)), find_slide_offset(form, target)
+    count, margin = find_branches(form, form_goal(form, target, slide_offset, seed), found)
+    return order_starts(
+        form, variables, seed, FormBranches(found, count, margin, slide_offset), starts
+    )
 
 
 @helper
@@ -158,19 +161,22 @@ def order_starts(
     form: FloatArray, variables: FloatArray, seed: FloatArray, found: FormBranches,
     starts: FloatArray,
 ) -> tuple[int, int, float]:  # fmt: skip
-    """Write the branches that a form has found as starts; see `branch_starts`."""
-    branches, ways = np.empty((MOST_OF_ALL, variables.shape[0])), np.empty(MOST_OF_ALL)
+    """Write the branches of a form as starts; see `branch_starts`."""
+    branches, squared_distances = (
+        np.empty((MAX_BRANCHES_6R, variables.shape[0])),
+        np.empty(MAX_BRANCHES_6R),
+    )
     inside, kept, margin = 0, 0, found.margin
     for k in range(found.number):
-        hold_locked(variables, seed, branches[kept])
-        way, room = fit_branch(form, variables, seed, found, k, branches[kept])
-        margin = min(margin, room)
-        if way >= 0.0:
-            ways[kept] = way
+        clamp_seed(variables, seed, branches[kept])
+        squared_distance, clearance = fit_branch(form, variables, seed, found, k, branches[kept])
+        margin = min(margin, clearance)
+        if squared_distance >= 0.0:
+            squared_distances[kept] = squared_distance
             kept += 1
-            if way < np.inf:
+            if squared_distance < np.inf:
                 inside += 1
-    write_nearest_first(variables, branches, ways, kept, starts)
+    write_nearest_first(variables, branches, squared_distances, kept, starts)
     return inside, kept, margin
 
 
@@ -178,19 +184,19 @@ def order_starts(
 def take_nearest(
     form: FloatArray, variables: FloatArray, seed: FloatArray, found: FormBranches, q: FloatArray
 ) -> tuple[float, float]:
-    """Write the branch nearest to the seed (n,) within the limits.
+    """Write the branch within the limits that is nearest to the seed (n,).
 
     Returns:
-        Its squared distance from the seed, infinite where there is none; and by how much the target
-        may be off, see `branch_starts`.
+        Its squared distance from the seed, infinite if there is none; the margin, see
+        `branch_starts`.
     """
     branch, least, margin = np.empty(q.shape[0]), np.inf, found.margin
-    hold_locked(variables, seed, branch)
+    clamp_seed(variables, seed, branch)
     for k in range(found.number):
-        way, room = fit_branch(form, variables, seed, found, k, branch)
-        margin = min(margin, room)
-        if 0.0 <= way < least:
-            least = way
+        squared_distance, clearance = fit_branch(form, variables, seed, found, k, branch)
+        margin = min(margin, clearance)
+        if 0.0 <= squared_distance < least:
+            least = squared_distance
             for i in range(q.shape[0]):
                 q[i] = branch[i]
     return least, margin
@@ -201,31 +207,37 @@ def fit_branch(
     form: FloatArray, variables: FloatArray, seed: FloatArray, found: FormBranches, k: int,
     branch: FloatArray,
 ) -> tuple[float, float]:  # fmt: skip
-    """Write the variables (n,) of a branch, but for the locked ones, near the seed, within limits.
+    """Write the unlocked variables (n,) of a branch, near the seed and within the limits.
 
     Returns:
-        How far they are from the seed, squared; infinite outside the limits, and -1 where the row
-        of angles is no branch. And by how much the target may be off before that changes.
+        Their squared distance from the seed, infinite outside the limits, and -1 if the row of
+        angles is no branch; the error of the target below which that cannot change.
     """
     angles = found.angles[k]
-    if isnan(angles[0]):  # a wrist that cannot be turned so
+    if isnan(angles[0]):  # the wrist has no solution
         return -1.0, np.inf
-    beside, blur = drive_branch(form, seed, angles, branch)
-    if beside > OUTSIDE:  # what is held does not reach it, whatever the limits
-        return -1.0, beside / (blur * angles[ERROR])
-    lift = -1
-    if form[LIFT + 1, FACTOR] != 0.0:
-        lift = int(form[LIFT + 1, NUMBER])
-        branch[lift] = form[LIFT + 1, FACTOR] * (found.rise - form[LIFT + 1, SHIFT])
-    outside, way = order_branch(variables, seed, branch, lift)
-    return way, outside / angles[ERROR] if outside > OUTSIDE else np.inf
+    error, amplification = assign_variables(form, seed, angles, branch)
+    if error > OUTSIDE:  # it contradicts held or coupled axes
+        return -1.0, error / (amplification * angles[ERROR])
+    slide_variable = -1
+    if form[SLIDE_AXIS + 1, FACTOR] != 0.0:
+        slide_variable = int(form[SLIDE_AXIS + 1, NUMBER])
+        branch[slide_variable] = form[SLIDE_AXIS + 1, FACTOR] * (
+            found.slide_offset - form[SLIDE_AXIS + 1, SHIFT]
+        )
+    outside, squared_distance = turn_branch_inside(variables, seed, branch, slide_variable)
+    return squared_distance, outside / angles[ERROR] if outside > OUTSIDE else np.inf
 
 
 @helper
 def write_nearest_first(
-    variables: FloatArray, branches: FloatArray, ways: FloatArray, kept: int, starts: FloatArray
+    variables: FloatArray,
+    branches: FloatArray,
+    squared_distances: FloatArray,
+    kept: int,
+    starts: FloatArray,
 ) -> None:
-    """Write variables with the branches behind them, those with the shortest ways first."""
+    """Write `variables` with the branches behind them, by distance from the seed."""
     n = variables.shape[0]
     for i in range(n):
         for c in range(COLUMNS):
@@ -233,29 +245,29 @@ def write_nearest_first(
     for rank in range(kept):
         best = 0
         for k in range(1, kept):
-            if ways[k] < ways[best] or not ways[best] >= 0.0:
+            if squared_distances[k] < squared_distances[best] or not squared_distances[best] >= 0.0:
                 best = k
-        ways[best] = np.nan
+        squared_distances[best] = np.nan
         for i in range(n):
             starts[i, COLUMNS + rank] = branches[best, i]
 
 
 @helper
-def hold_locked(variables: FloatArray, seed: FloatArray, branch: FloatArray) -> None:
-    """Write the seed within the limits: where the variables stay that drive no axis."""
+def clamp_seed(variables: FloatArray, seed: FloatArray, branch: FloatArray) -> None:
+    """Write the seed, clamped to the limits: the values of variables that drive no axis."""
     for v in range(seed.shape[0]):
         branch[v] = min(variables[v, UPPER], max(variables[v, LOWER], seed[v]))
 
 
 @inlined
-def drive_branch(
+def assign_variables(
     form: FloatArray, seed: FloatArray, angles: FloatArray, branch: FloatArray
 ) -> tuple[float, float]:
-    """Write those variables (n,) that give a form its six angles, within half a turn of the seed.
+    """Write the variables (n,) that give a form its six angles, within half a turn of the seed.
 
     Returns:
-        By how much an axis is off where it is held, or coupled to another [rad]; and how many times
-        as far as one angle may be off, that may be.
+        Largest deviation of a held or coupled axis from its angle [rad]; by what factor an error of
+        the angles is amplified in it.
     """
     bound, first, on = False, 0, 1
     if form[KIND, BACKWARD] != 0.0:
@@ -264,17 +276,17 @@ def drive_branch(
         number = form[DRIVES + i, NUMBER]
         if number >= 0.0:
             angle, v = angles[first + on * i], int(number)
-            away = form[DRIVES + i, FACTOR] * (angle - form[DRIVES + i, SHIFT]) - seed[v]
-            branch[v] = seed[v] + away - 2.0 * pi * floor(away * PER_TURN + 0.5)
+            offset = form[DRIVES + i, FACTOR] * (angle - form[DRIVES + i, SHIFT]) - seed[v]
+            branch[v] = seed[v] + offset - 2.0 * pi * floor(offset * PER_TURN + 0.5)
         elif number != FREE:
             bound = True
-    return bound_off(form, angles, branch) if bound else (0.0, 1.0)
+    return coupling_error(form, angles, branch) if bound else (0.0, 1.0)
 
 
 @helper
-def bound_off(form: FloatArray, angles: FloatArray, branch: FloatArray) -> tuple[float, float]:
-    """Return what `drive_branch` does, of a form with axes that are held or coupled."""
-    beside, blur = 0.0, 1.0
+def coupling_error(form: FloatArray, angles: FloatArray, branch: FloatArray) -> tuple[float, float]:
+    """Return the result of `assign_variables` for a form with held or coupled axes."""
+    error, amplification = 0.0, 1.0
     for i in range(6):
         number, at = form[DRIVES + i, NUMBER], 0.0
         if number < 0.0 and number != FREE:
@@ -283,47 +295,46 @@ def bound_off(form: FloatArray, angles: FloatArray, branch: FloatArray) -> tuple
                     form[DRIVES + i, FACTOR] * branch[int(COUPLED - number)]
                     + form[DRIVES + i, SHIFT]
                 )
-                blur = max(blur, 1.0 + abs(form[DRIVES + i, FACTOR]))
+                amplification = max(amplification, 1.0 + abs(form[DRIVES + i, FACTOR]))
             angle = angles[5 - i] if form[KIND, BACKWARD] != 0.0 else angles[i]
             off = angle - at
-            beside = max(beside, abs(off - 2.0 * pi * floor(off * PER_TURN + 0.5)))
-    return beside, blur
+            error = max(error, abs(off - 2.0 * pi * floor(off * PER_TURN + 0.5)))
+    return error, amplification
 
 
 @inlined
-def order_branch(
-    variables: FloatArray, seed: FloatArray, branch: FloatArray, lift: int
+def turn_branch_inside(
+    variables: FloatArray, seed: FloatArray, branch: FloatArray, slide_variable: int
 ) -> tuple[float, float]:
-    """Turn a branch, but for the slide `lift`, to near the seed, within the limits.
+    """Turn a branch, except its variable `slide_variable`, to near the seed and within the limits.
 
     Returns:
-        By how much some joint is outside [rad or sizes]; and how far it is from the seed, squared,
-        but infinitely far where it is outside by more than polishing could mend.
+        Largest excess over a limit [rad or sizes]; the squared distance from the seed, infinite if
+        the excess is larger than OUTSIDE. A smaller excess is clamped.
     """
-    way, outside = 0.0, 0.0
+    squared_distance, outside = 0.0, 0.0
     for k in range(seed.shape[0]):
         lower, upper = variables[k, LOWER], variables[k, UPPER]
         if not lower <= branch[k] <= upper:
             branch[k] = shortest_turn(variables, k, seed[k], branch[k])
-        if not lower <= branch[k] <= upper:  # by how much depends on the turn: the least counts
-            if k != lift:
+        if not lower <= branch[k] <= upper:  # use the full turn with the least excess
+            if k != slide_variable:
                 branch[k] += 2.0 * pi * floor((0.5 * (lower + upper) - branch[k]) * PER_TURN + 0.5)
             outside = max(outside, max(lower - branch[k], branch[k] - upper) / variables[k, SCALE])
-        way += (branch[k] - seed[k]) ** 2
+        squared_distance += (branch[k] - seed[k]) ** 2
     if outside > OUTSIDE:
         return outside, np.inf
     if outside > 0.0:
         for k in range(seed.shape[0]):
             branch[k] = min(variables[k, UPPER], max(variables[k, LOWER], branch[k]))
-    return outside, way
+    return outside, squared_distance
 
 
 @jit
-def clear_of(form: FloatArray, position_tolerance: float, rotation_tolerance: float) -> float:
-    """Return by how much a target must be let off without effect for a proof.
+def proof_margin(form: FloatArray, position_tolerance: float, rotation_tolerance: float) -> float:
+    """Return the margin that branches must exceed for a proof.
 
-    An answer of the arm within the tolerances is one of its form's within these and what the arm is
-    off its form.
+    A solution of the arm within the tolerances is one of its form within these plus its misfit.
 
     Args:
         form: (27, 3), see `closed_form_kernel.find_branches`.
@@ -331,9 +342,12 @@ def clear_of(form: FloatArray, position_tolerance: float, rotation_tolerance: fl
         rotation_tolerance: [rad].
 
     Returns:
-        To be compared with a margin.
+        Least `FormBranches.margin`, in [rad] and [sizes].
     """
-    lengths, angles = position_tolerance + form[OFF, AWAY], rotation_tolerance + form[OFF, TURNED]
+    lengths, angles = (
+        position_tolerance + form[MISFIT, MISFIT_DISTANCE],
+        rotation_tolerance + form[MISFIT, MISFIT_ANGLE],
+    )
     return SAFETY * max(lengths / form[SIZE, LENGTH], angles)  # type: ignore[no-any-return]
 
 
@@ -342,41 +356,44 @@ def take_nearest_branch(
     chain: FloatArray, target: FloatArray, q: FloatArray, position_tolerance: float,
     rotation_tolerance: float,
 ) -> tuple[int, float, float]:  # fmt: skip
-    """Replace a seed by the branch nearest to it, which reaches the target as a rule.
+    """Replace a seed by the branch nearest to it, which usually reaches the target.
 
-    What `solve_closed` begins with, for arms whose form is exact, at half of its costs from Python.
+    For arms with an exact form. `solve_closed` begins alike, at twice the cost of the call from
+    Python.
 
     Args:
         chain: (31 + n + m, 16 or n), see WEIGHTS_ROW.
         target: (4, 4) root_T_target, not checked yet.
-        q: (n,) the seed, not checked yet; and the result.
+        q: (n,) seed, not checked yet; and result [rad or m].
         position_tolerance: [m].
         rotation_tolerance: [rad].
 
     Returns:
-        REACHED, or else STALLED, for whatever reason. The distance [m] and the angle [rad] left.
+        REACHED, or STALLED for any other outcome; distance [m] and angle [rad] left.
     """
     n, weights = q.shape[0], chain[WEIGHTS_ROW]
     form, variables, exact = chain[:ROWS], chain[VARIABLE_ROWS:], chain[VARIABLE_ROWS + n :]
-    seed, found, frame = np.empty(q.shape[0]), np.empty((MOST, ERROR + 1)), np.empty((3, 4))
+    seed, found, frame = np.empty(q.shape[0]), np.empty((MAX_BRANCHES, ERROR + 1)), np.empty((3, 4))
     for k in range(q.shape[0]):
         seed[k] = q[k]
     sound = check_start(seed, target) == 0 and is_exact(target)
     if not (sound and are_tolerances(position_tolerance, rotation_tolerance)):
         return STALLED, np.inf, np.inf
-    rise = rise_of(form, target)
-    count, margin = find_branches(form, form_goal(form, target, rise, seed), found)
-    branches = FormBranches(found, count, margin, rise)
-    way, margin = take_nearest(form, variables, seed, branches, q)
-    regular = margin > REGULAR * clear_of(form, position_tolerance, rotation_tolerance)
-    if not (way < np.inf and regular and is_inside(q, chain[LOWER_ROW], chain[UPPER_ROW])):
+    slide_offset = find_slide_offset(form, target)
+    count, margin = find_branches(form, form_goal(form, target, slide_offset, seed), found)
+    branches = FormBranches(found, count, margin, slide_offset)
+    squared_distance, margin = take_nearest(form, variables, seed, branches, q)
+    regular = margin > REGULAR * proof_margin(form, position_tolerance, rotation_tolerance)
+    if not (
+        squared_distance < np.inf and regular and is_inside(q, chain[LOWER_ROW], chain[UPPER_ROW])
+    ):
         return STALLED, np.inf, np.inf
     place_exactly(exact, q, frame)
-    away, turned = distance_and_angle(frame, target, weights)
-    turned = turned if weights[WRX] > 0.0 else 0.0
-    if away <= MARGIN * position_tolerance and turned <= MARGIN * rotation_tolerance:
-        return REACHED, away, turned
-    return STALLED, away, turned
+    distance, angle = distance_and_angle(frame, target, weights)
+    angle = angle if weights[WRX] > 0.0 else 0.0
+    if distance <= MARGIN * position_tolerance and angle <= MARGIN * rotation_tolerance:
+        return REACHED, distance, angle
+    return STALLED, distance, angle
 
 
 @inlined
@@ -384,11 +401,11 @@ def solve_closed(
     chain: PackedChain, goal: PoseGoal, seed: FloatArray, q: FloatArray, work: FloatArray,
     iterations: int, form: FormArrays,
 ) -> Found:  # fmt: skip
-    """Find joint positions q (n,) that reach a target, from its branches and the seed (n,)."""
+    """Find positions q (n,) that reach a target, from its branches and the seed (n,)."""
     rows, starts = form
-    found, rise = np.empty((MOST, ERROR + 1)), rise_of(rows, goal.target)
-    count, margin = find_branches(rows, form_goal(rows, goal.target, rise, seed), found)
-    branched = Branched(rows, FormBranches(found, count, margin, rise), starts)
+    found, slide_offset = np.empty((MAX_BRANCHES, ERROR + 1)), find_slide_offset(rows, goal.target)
+    count, margin = find_branches(rows, form_goal(rows, goal.target, slide_offset, seed), found)
+    branched = BranchSearch(rows, FormBranches(found, count, margin, slide_offset), starts)
     return solve_from_branches(chain, goal, seed, q, work, iterations, branched)
 
 
@@ -400,9 +417,9 @@ def solve_closed_pose(
     """Run `solve_closed` from Python, with the fields of its named tuples.
 
     Returns:
-        As `pose_search_kernel.solve_pose`, or NOWHERE for how the search ended.
+        See `pose_search_kernel.solve_pose`; its status may also be NO_BRANCH_INSIDE.
     """
-    arrays = FormArrays(form, np.empty((q.shape[0], COLUMNS + MOST)))
+    arrays = FormArrays(form, np.empty((q.shape[0], COLUMNS + MAX_BRANCHES)))
     return solve_closed(PackedChain(*chain), PoseGoal(*goal), seed, q, work, iterations, arrays)
 
 
@@ -411,15 +428,15 @@ def solve_closed_poses(
     chain: PackedChain, goals: PoseGoals, form: FormArrays, q: FloatArray,
     figures: FloatArray, work: FloatArray, iterations: int,
 ) -> None:  # fmt: skip
-    """Solve for k targets into q (k, n), each as `solve_closed` does.
+    """Solve for k targets into q (k, n), each by `solve_closed`.
 
     Args:
         chain: The chain.
-        goals: What to reach, and from where.
+        goals: Targets and seeds.
         form: The chain's form.
-        q: (k, n) result.
-        figures: (k, 5) result: whether reached, steps, last start, distance [m], angle [rad].
-        work: (n + 2 m + 3, 12).
+        q: (k, n) result [rad or m].
+        figures: (k, 5) result: reached or not, steps, last start, distance [m], angle [rad].
+        work: (n + 2 m + 3, 12) workspace.
         iterations: Steps allowed for each target.
     """
     for i in range(goals.targets.shape[0]):
@@ -427,30 +444,30 @@ def solve_closed_poses(
             goals.weights, goals.targets[i], goals.position_tolerance, goals.rotation_tolerance
         )
         found = solve_closed(chain, goal, goals.seeds[i], q[i], work, iterations, form)
-        note(found, figures[i])
+        write_figures(found, figures[i])
 
 
 @helper
 def solve_from_branches(
     chain: PackedChain, goal: PoseGoal, seed: FloatArray, q: FloatArray, work: FloatArray,
-    iterations: int, branched: Branched,
+    iterations: int, branched: BranchSearch,
 ) -> Found:  # fmt: skip
-    """Take a target's nearest branch, or descend from its branches and from the seed.
+    """Take the branch nearest to the seed, or descend from the branches and from the seed.
 
-    As a rule the nearest branch is the nearest answer. Where the arm is singular, the descent from
-    the seed may lead to a nearer one, and comes first.
+    The nearest branch usually is the nearest solution. Near a singularity the descent from the seed
+    may lead to a nearer one, and comes first.
     """
     zero, careful = 0 * iterations, iterations < 0  # constants would be types of their own
-    status, steps, fresh, away, turned = STALLED + zero, zero, zero, np.inf, np.inf
-    clear = clear_of(branched.form, goal.position_tolerance, goal.rotation_tolerance)
-    way, margin = take_nearest(branched.form, chain.variables, seed, branched.found, q)
+    status, steps, number, distance, angle = STALLED + zero, zero, zero, np.inf, np.inf
+    clear = proof_margin(branched.form, goal.position_tolerance, goal.rotation_tolerance)
+    squared_distance, margin = take_nearest(branched.form, chain.variables, seed, branched.found, q)
     regular = margin > REGULAR * clear
-    if regular and way < np.inf and check_start(seed, goal.target) == 0:
-        away, turned = measure(chain, goal, q, work)
-        turned = turned if goal.weights[WRX] > 0.0 else 0.0
+    if regular and squared_distance < np.inf and check_start(seed, goal.target) == 0:
+        distance, angle = measure(chain, goal, q, work)
+        angle = angle if goal.weights[WRX] > 0.0 else 0.0
         strict = MARGIN * goal.position_tolerance, MARGIN * goal.rotation_tolerance
-        if away <= strict[0] and turned <= strict[1]:
-            return REACHED + zero, steps, fresh, away, turned
+        if distance <= strict[0] and angle <= strict[1]:
+            return REACHED + zero, steps, number, distance, angle
     starts = branched.starts
     inside, _, _ = order_starts(branched.form, chain.variables, seed, branched.found, starts)
     for attempt in range(2):
@@ -462,10 +479,10 @@ def solve_from_branches(
             begun = PackedChain(chain.exact, chain.joints, starts, chain.ends, chain.reach)
             asked = Starts(zero + 1, inside, np.inf)
         effort = Effort(iterations - steps, PATIENCE + zero, careful)
-        status, taken, fresh, away, turned = search(begun, goal, seed, q, work, effort, asked)
+        status, taken, number, distance, angle = search(begun, goal, seed, q, work, effort, asked)
         steps += taken
-        if of_branches and regular:  # these are the first starts
-            fresh -= 1
+        if of_branches and regular:  # the branches are the first starts
+            number -= 1
     if margin > clear and inside == 0 and STALLED <= status <= SPENT:
-        status = NOWHERE + zero
-    return status, steps, fresh, away, turned
+        status = NO_BRANCH_INSIDE + zero
+    return status, steps, number, distance, angle

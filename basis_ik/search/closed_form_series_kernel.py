@@ -12,15 +12,15 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""All joint positions of an arm of six turning joints of which only the last two axes meet.
+"""Closed form of six-joint arms of which only the last two axes intersect.
 
-At a given angle of joint 1 the joints 2 to 4 bring the point where the last axes meet to its place,
-in four ways, of which some may be complex. What each of them misses of the angle between axis 6 as
-it is wanted and axis 5 is multiplied over all four, and with what vanishes where a way goes to
-infinity. The product is real and smooth, also where two ways become one and none: it consists of
-twelve harmonics of the angle of joint 1. So 32 values give it exactly, and with it all its zeros,
-which are the joint positions. (Elias and Wen, IK-Geo, 2022, search along each real way for changes
-of sign.)
+For a given angle of joint 1, joints 2 to 4 bring the intersection of the last axes to its position
+in four ways, here called elbows, some of which may be complex. Each elbow leaves a residual: the
+angle between axis 5 and the goal of axis 6 differs from that between the axes. The four residuals
+are multiplied together, and by a factor that vanishes where an elbow goes to infinity. The product
+is real and smooth even where two elbows merge and vanish: a trigonometric polynomial of degree
+twelve in the angle of joint 1. So 32 values determine it, and its zeros are the solutions. (Elias
+and Wen, IK-Geo, 2022, search along each real elbow for changes of sign.)
 """
 
 from __future__ import annotations
@@ -50,17 +50,17 @@ from basis_ik.search.closed_form_kernel import (
     FormGoal,
     Vector,
     angle_of,
+    apply_rotation,
     back,
     cross,
     dot,
+    inverse_turn,
     minus,
     plus,
-    rotated,
+    rotate_about,
     row,
+    subproblem_1,
     turn_by,
-    turn_onto,
-    turned,
-    undo,
 )
 from basis_ik.search.closed_form_quartic_kernel import plane
 
@@ -68,18 +68,18 @@ ComplexArray = NDArray[np.complex128]
 ComplexVector = tuple[complex, complex, complex]
 
 SAMPLES = 32
-ROUGH = 1e-6  # of the largest coefficient: up to where those that should vanish are rounding
-ROUNDS = 60  # of approaching the roots of a quartic
-SETTLED = 4  # rounds after which what no longer gets nearer is rounding
-TRUE = 1e-7  # what a branch may miss, and be complex by
-TRIES = 6  # to bring it there
+ROUGH = 1e-6  # relative to the largest coefficient: bound on coefficients that should vanish
+ABERTH_STEPS = 60  # for the roots of a quartic, at most
+MIN_ABERTH_STEPS = 4  # after these, a step that does not shrink is rounding
+RESIDUAL_TOLERANCE = 1e-7  # residual plus imaginary parts of a branch
+NEWTON_STEPS = 6  # to refine a branch
 
 
-class Reacher(NamedTuple):
-    """An arm whose axes 5 and 6 meet, and where these are to be.
+class MeetingArm(NamedTuple):
+    """An arm whose axes 5 and 6 intersect, and the pose to reach.
 
-    With R_i the turns of the joints and a_i the way from axis i to the next:
-    p = R_1 (a_1 + R_2 (a_2 + R_3 (a_3 + R_4 a_4))), and R_1 R_2 R_3 R_4 h_5 · to = h_5 · h_6.
+    With R_i the rotation of joint i and a_i the vector from axis i to axis i + 1:
+    p = R_1 (a_1 + R_2 (a_2 + R_3 (a_3 + R_4 a_4))), and R_1 R_2 R_3 R_4 h_5 · h6_goal = h_5 · h_6.
     """
 
     h1: Vector
@@ -92,48 +92,48 @@ class Reacher(NamedTuple):
     a3: Vector
     a4: Vector
     p: Vector
-    """Where the axes meet, from the first axis' point."""
-    to: Vector
-    """How axis 6 is to point."""
+    """Position of the intersection, from the point of the first axis [m]."""
+    h6_goal: Vector
+    """Direction that axis 6 has to take."""
     cosine: float
-    """Of the angle between the axes 5 and 6."""
-    lever: float
-    """By how much a length may be off."""
+    """Cosine of the angle between axes 5 and 6."""
+    length_error: float
+    """Bound on the error of a length [m], per error of the target."""
 
 
-class Way(NamedTuple):
-    """What joint 1 leaves for the others, and how that changes with it."""
+class Remainder(NamedTuple):
+    """What joint 1 leaves for the other joints, and its derivative by the angle of joint 1."""
 
     w: Vector
     """R_1ᵀ p − a_1."""
     n: Vector
-    """R_1ᵀ to."""
+    """R_1ᵀ h6_goal."""
     dw: Vector
     dn: Vector
 
 
-class Bend(NamedTuple):
-    """The joints 2 to 4, which may be complex, by cosine and sine."""
+class Elbow(NamedTuple):
+    """Joints 2 to 4, possibly complex, as cosines and sines."""
 
     c2: complex
     s2: complex
     c4: complex
     s4: complex
     y: ComplexVector
-    """From axis 3 to where the last axes meet, as joint 2 leaves it."""
+    """Vector from axis 3 to the intersection, in the frame behind joint 2."""
     n: ComplexVector
-    """How axis 6 is to point, likewise."""
+    """Goal of axis 6, in the frame behind joint 2."""
     c3: complex
-    """Times `across`."""
+    """Times `scale`."""
     s3: complex
-    """Times `across`."""
-    across: complex
-    """The square of what y leaves across axis 3."""
+    """Times `scale`."""
+    scale: complex
+    """Squared distance of the tip of y from axis 3."""
 
 
 @helper
 def ratio(a: complex, b: complex) -> complex:
-    """Return a / b, infinite where b is 0: numba's own division raises an error there."""
+    """Return a / b, infinite if b is 0, where numba's own division raises an error."""
     square = b.real * b.real + b.imag * b.imag
     if square == 0.0:
         return complex(np.inf, np.inf)
@@ -142,33 +142,33 @@ def ratio(a: complex, b: complex) -> complex:
 
 
 @helper
-def scalar(a: ComplexVector, b: ComplexVector) -> complex:
+def dot_complex(a: ComplexVector, b: ComplexVector) -> complex:
     """Return a · b, without conjugation."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
 @helper
-def across(a: ComplexVector, b: ComplexVector) -> ComplexVector:
+def cross_complex(a: ComplexVector, b: ComplexVector) -> ComplexVector:
     """Return a × b."""
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
 @helper
-def total(a: ComplexVector, b: ComplexVector) -> ComplexVector:
+def add_complex(a: ComplexVector, b: ComplexVector) -> ComplexVector:
     """Return a + b."""
     return a[0] + b[0], a[1] + b[1], a[2] + b[2]
 
 
 @helper
-def magnitude(a: ComplexVector) -> float:
+def norm_complex(a: ComplexVector) -> float:
     """Return |a|."""
     return hypot(abs(a[0]), hypot(abs(a[1]), abs(a[2])))
 
 
 @helper
-def swung(axis: Vector, c: complex, s: complex, v: ComplexVector) -> ComplexVector:
-    """Return v turned about a unit axis by an angle of which cosine and sine are given."""
-    w, along = across(axis, v), (1.0 - c) * scalar(axis, v)
+def rotate_complex(axis: Vector, c: complex, s: complex, v: ComplexVector) -> ComplexVector:
+    """Return v rotated about a unit axis, by the cosine and sine of the angle."""
+    w, along = cross_complex(axis, v), (1.0 - c) * dot_complex(axis, v)
     return (
         c * v[0] + s * w[0] + along * axis[0],
         c * v[1] + s * w[1] + along * axis[1],
@@ -177,28 +177,28 @@ def swung(axis: Vector, c: complex, s: complex, v: ComplexVector) -> ComplexVect
 
 
 @helper
-def reacher_of(form: FloatArray, goal: FormGoal) -> Reacher:
-    """Return an opened form, see `closed_form_loop_kernel`, and what it is to reach."""
+def meeting_arm(form: FloatArray, goal: FormGoal) -> MeetingArm:
+    """Return the arm of an opened form, see `closed_form_loop_kernel`, and its goal."""
     h5, h6 = row(form, AXES + 4), row(form, AXES + 5)
-    return Reacher(
+    return MeetingArm(
         row(form, AXES), row(form, AXES + 1), row(form, AXES + 2), row(form, AXES + 3), h5,
         row(form, OFFSETS + 1), row(form, OFFSETS + 2), row(form, OFFSETS + 3),
-        row(form, OFFSETS + 4), goal.p, rotated(goal.rotation, h6), dot(h5, h6),
+        row(form, OFFSETS + 4), goal.p, apply_rotation(goal.rotation, h6), dot(h5, h6),
         2.0 * form[SIZE, LENGTH],
     )  # fmt: skip
 
 
 @helper
-def way_at(arm: Reacher, angle: float) -> Way:
-    """Return what joint 1 at an angle leaves."""
+def remainder_at(arm: MeetingArm, angle: float) -> Remainder:
+    """Return the remainder at an angle of joint 1 [rad]."""
     axis, turn = back(arm.h1), turn_by(angle)
-    p, n = turned(axis, turn, arm.p), turned(axis, turn, arm.to)
-    return Way(minus(p, arm.a1), n, cross(axis, p), cross(axis, n))
+    p, n = rotate_about(axis, turn, arm.p), rotate_about(axis, turn, arm.h6_goal)
+    return Remainder(minus(p, arm.a1), n, cross(axis, p), cross(axis, n))
 
 
 @helper
-def remove(table: FloatArray, r: int, k: int) -> None:
-    """Take from row r of a table (m, 4) what lies along its row k, of length 1."""
+def remove_component(table: FloatArray, r: int, k: int) -> None:
+    """Subtract from row r of a table (m, 4) its component along row k, a unit vector."""
     along = 0.0
     for c in range(4):
         along += table[r, c] * table[k, c]
@@ -208,7 +208,7 @@ def remove(table: FloatArray, r: int, k: int) -> None:
 
 @helper
 def normalise(table: FloatArray, r: int) -> float:
-    """Bring row r of a table (m, 4) to length 1, and return its length before."""
+    """Scale row r of a table (m, 4) to length 1; return its length before."""
     square = 0.0
     for c in range(4):
         square += table[r, c] * table[r, c]
@@ -219,8 +219,8 @@ def normalise(table: FloatArray, r: int) -> float:
 
 
 @helper
-def infinity(table: FloatArray, side: float) -> float:
-    """Return what vanishes where two equations (2, 4) have a solution (1, i, s, ± i s)."""
+def factor_at_infinity(table: FloatArray, side: float) -> float:
+    """Return a factor that is 0 where two equations (2, 4) have a solution (1, i, s, ± i s)."""
     real = table[0, 0] * table[1, 2] - table[1, 0] * table[0, 2]
     real -= side * (table[0, 1] * table[1, 3] - table[1, 1] * table[0, 3])
     imaginary = table[0, 1] * table[1, 2] - table[1, 1] * table[0, 2]
@@ -229,38 +229,38 @@ def infinity(table: FloatArray, side: float) -> float:
 
 
 @helper
-def fill_plane(arm: Reacher, w: Vector, table: FloatArray) -> tuple[float, float]:
-    """Write where x = (cos θ_2, sin θ_2, cos θ_4, sin θ_4) meets length and height along axis 3.
+def fill_circle(arm: MeetingArm, w: Vector, table: FloatArray) -> tuple[float, float]:
+    """Write the circle of x = (cos θ_2, sin θ_2, cos θ_4, sin θ_4) that a remainder allows.
 
-    These are linear, see `closed_form_quartic_kernel.place_anyhow`; and |x|² = 2, which leaves a
-    circle in a plane.
+    Length and height along axis 3 are linear in x, see
+    `closed_form_quartic_kernel.solve_any_shoulder`. With |x|² = 2 they leave a circle in a plane.
 
     Args:
         arm: The arm.
-        w: See `Way`.
-        table: (5, 4) result: two rows to work in, the circle's centre, and two directions.
+        w: See `Remainder`.
+        table: (5, 4) result: two rows of workspace, the circle's centre, and two unit directions.
 
     Returns:
-        The square of the circle's radius, which may be below 0; and what vanishes where one of the
-        four ways goes to infinity.
+        The squared radius, which may be negative; the factor that is 0 where an elbow goes to
+        infinity.
     """
     one, other = plane(arm.a2, back(arm.h2), w), plane(arm.h3, back(arm.h2), w)
     right, right2 = plane(arm.a3, arm.h4, arm.a4), plane(arm.h3, arm.h4, arm.a4)
     squares = dot(arm.a3, arm.a3) + dot(arm.a4, arm.a4) - dot(w, w) - dot(arm.a2, arm.a2)
     table[0, 0], table[0, 1], table[0, 2], table[0, 3] = one[1], one[2], right[1], right[2]
     table[1, 0], table[1, 1], table[1, 2], table[1, 3] = other[1], other[2], -right2[1], -right2[2]
-    reach = infinity(table, 1.0) * infinity(table, -1.0)
+    reach = factor_at_infinity(table, 1.0) * factor_at_infinity(table, -1.0)
     first = (-0.5 * squares - one[0] - right[0]) / normalise(table, 0)
     second = dot(arm.h3, plus(arm.a2, arm.a3)) - other[0] + right2[0]
     second /= normalise(table, 1)
     along = 0.0
     for c in range(4):
         along += table[0, c] * table[1, c]
-    remove(table, 1, 0)
+    remove_component(table, 1, 0)
     second = (second - along * first) / normalise(table, 1)
     for c in range(4):
         table[2, c] = first * table[0, c] + second * table[1, c]
-    for r in range(3, 5):  # the unit vector that is farthest from those before
+    for r in range(3, 5):  # the unit vector with the least part in the rows before
         best, least = 0, np.inf
         for c in range(4):
             taken = table[0, c] ** 2 + table[1, c] ** 2
@@ -270,24 +270,24 @@ def fill_plane(arm: Reacher, w: Vector, table: FloatArray) -> tuple[float, float
                 best, least = c, taken
         for c in range(4):
             table[r, c] = 1.0 if c == best else 0.0
-        remove(table, r, 0)
-        remove(table, r, 1)
+        remove_component(table, r, 0)
+        remove_component(table, r, 1)
         if r == 4:
-            remove(table, r, 3)
+            remove_component(table, r, 3)
         normalise(table, r)
     return 2.0 - first * first - second * second, reach
 
 
 @helper
 def approach_roots(k2: complex, k1: complex, k0: float, square: float, roots: ComplexArray) -> None:
-    """Bring roots (4,) to those of k2 z⁴ + k1 z³ + k0 z² + k1* r z + k2* r², from where they are.
+    """Refine the roots (4,) of k2 z⁴ + k1 z³ + k0 z² + k1* r z + k2* r², with r = `square`.
 
-    Aberth's method: Newton's, with the others' roots divided out.
+    By Aberth's method: Newton's, with the other roots divided out.
     """
     c3, c2 = ratio(k1, k2), ratio(k0, k2)
     c1, c0 = ratio(k1.conjugate(), k2) * square, ratio(k2.conjugate(), k2) * square * square
     before = np.inf
-    for turn in range(ROUNDS):
+    for turn in range(ABERTH_STEPS):
         farthest = 0.0
         for i in range(4):
             z = roots[i]
@@ -300,24 +300,24 @@ def approach_roots(k2: complex, k1: complex, k0: float, square: float, roots: Co
                 step = ratio(height, slope)
                 roots[i] = z - step
                 farthest = max(farthest, abs(step) / (abs(z) + 1e-300))
-        if farthest <= 1e-15 or (turn >= SETTLED and before <= farthest < 1e-6):
+        if farthest <= 1e-15 or (turn >= MIN_ABERTH_STEPS and before <= farthest < 1e-6):
             break
         before = farthest
 
 
 @helper
-def find_ways(
-    arm: Reacher, way: Way, table: FloatArray, roots: ComplexArray
+def find_elbows(
+    arm: MeetingArm, remainder: Remainder, table: FloatArray, roots: ComplexArray
 ) -> tuple[float, float]:
-    """Write the plane of `fill_plane`, and four roots that are the joints 2 and 4 there.
+    """Write the circle of `fill_circle`, and the four roots that yield joints 2 and 4.
 
-    On the circle x is centre + (z + r / z) / 2 u + (z - r / z) / 2i v, where r is the square of its
-    radius. Joint 2 has |(cos θ_2, sin θ_2)| = 1, and so has joint 4, since |x|² = 2.
+    On the circle x is centre + (z + r / z) / 2 u + (z - r / z) / 2i v, with r its squared radius.
+    The roots z are those with |(cos θ_2, sin θ_2)| = 1. Since |x|² = 2, the same holds for joint 4.
 
     Returns:
-        As `fill_plane`.
+        See `fill_circle`.
     """
-    square, reach = fill_plane(arm, way.w, table)
+    square, reach = fill_circle(arm, remainder.w, table)
     x, y, ux, uy = table[2, 0], table[2, 1], table[3, 0], table[3, 1]
     vx, vy = table[4, 0], table[4, 1]
     uu, vv, uv = ux * ux + uy * uy, vx * vx + vy * vy, ux * vx + uy * vy
@@ -327,8 +327,10 @@ def find_ways(
 
 
 @helper
-def bend_at(arm: Reacher, way: Way, table: FloatArray, square: float, root: complex) -> Bend:
-    """Return the joints 2 to 4 that belong to a root of `find_ways`."""
+def elbow_at(
+    arm: MeetingArm, remainder: Remainder, table: FloatArray, square: float, root: complex
+) -> Elbow:
+    """Return the joints 2 to 4 of a root of `find_elbows`."""
     other = ratio(square, root)
     u, v = 0.5 * (root + other), -0.5j * (root - other)
     c2 = table[2, 0] + u * table[3, 0] + v * table[4, 0]
@@ -336,67 +338,86 @@ def bend_at(arm: Reacher, way: Way, table: FloatArray, square: float, root: comp
     c4 = table[2, 2] + u * table[3, 2] + v * table[4, 2]
     s4 = table[2, 3] + u * table[3, 3] + v * table[4, 3]
     h3, back2 = arm.h3, back(arm.h2)
-    n, y = swung(back2, c2, s2, way.n), total(swung(back2, c2, s2, way.w), back(arm.a2))
-    from3 = total(arm.a3, swung(arm.h4, c4, s4, arm.a4))
-    height = scalar(h3, y)
-    c3, s3 = scalar(from3, y) - scalar(h3, from3) * height, scalar(h3, across(from3, y))
-    return Bend(c2, s2, c4, s4, y, n, c3, s3, scalar(y, y) - height * height)
+    n, y = (
+        rotate_complex(back2, c2, s2, remainder.n),
+        add_complex(rotate_complex(back2, c2, s2, remainder.w), back(arm.a2)),
+    )
+    from3 = add_complex(arm.a3, rotate_complex(arm.h4, c4, s4, arm.a4))
+    height = dot_complex(h3, y)
+    c3, s3 = (
+        dot_complex(from3, y) - dot_complex(h3, from3) * height,
+        dot_complex(h3, cross_complex(from3, y)),
+    )
+    return Elbow(c2, s2, c4, s4, y, n, c3, s3, dot_complex(y, y) - height * height)
 
 
 @helper
-def missed(arm: Reacher, bend: Bend) -> complex:
-    """Return by how much axis 5 misses its angle to where axis 6 is to point, times `across`."""
-    h, n = arm.h3, bend.n
-    g = swung(arm.h4, bend.c4, bend.s4, arm.h5)
-    along = scalar(h, n) * scalar(h, g)
-    miss = bend.c3 * (scalar(n, g) - along) + bend.s3 * scalar(n, across(h, g))
-    return miss + bend.across * (along - arm.cosine)
+def residual_of(arm: MeetingArm, elbow: Elbow) -> complex:
+    """Return the error of the cosine between axis 5 and the goal of axis 6, times `scale`."""
+    h, n = arm.h3, elbow.n
+    g = rotate_complex(arm.h4, elbow.c4, elbow.s4, arm.h5)
+    along = dot_complex(h, n) * dot_complex(h, g)
+    residual = elbow.c3 * (dot_complex(n, g) - along) + elbow.s3 * dot_complex(
+        n, cross_complex(h, g)
+    )
+    return residual + elbow.scale * (along - arm.cosine)
 
 
 @helper
-def sensitivity(arm: Reacher, way: Way, bend: Bend) -> tuple[complex, float]:
-    """Return how a miss changes with joint 1, and what errors of the target make of it.
+def sensitivity(arm: MeetingArm, remainder: Remainder, elbow: Elbow) -> tuple[complex, float]:
+    """Return how a residual depends on joint 1 and on errors of the target.
 
     Returns:
-        Its derivative; and how many times as far off as the target.
+        Its derivative by the angle of joint 1; the bound on its error, per error of the target.
     """
     h2, h3, a2 = arm.h2, arm.h3, arm.a2
-    c3, s3 = ratio(bend.c3, bend.across), ratio(bend.s3, bend.across)
-    g = swung(arm.h4, bend.c4, bend.s4, arm.h5)
-    axis5, lean = swung(h3, c3, s3, g), swung(h3, c3, s3, across(arm.h4, g))
-    j2, j3 = across(h2, total(a2, bend.y)), across(h3, bend.y)
-    j4 = swung(h3, c3, s3, across(arm.h4, swung(arm.h4, bend.c4, bend.s4, arm.a4)))
-    to2, to3, to4 = across(j3, j4), across(j4, j2), across(j2, j3)
-    whole = scalar(j2, to2)
-    e2, e3, e4 = scalar(bend.n, across(h2, axis5)), scalar(bend.n, across(h3, axis5)), 0.0j
-    e4 += scalar(bend.n, lean)
+    c3, s3 = ratio(elbow.c3, elbow.scale), ratio(elbow.s3, elbow.scale)
+    g = rotate_complex(arm.h4, elbow.c4, elbow.s4, arm.h5)
+    axis5, lean = (
+        rotate_complex(h3, c3, s3, g),
+        rotate_complex(h3, c3, s3, cross_complex(arm.h4, g)),
+    )
+    j2, j3 = cross_complex(h2, add_complex(a2, elbow.y)), cross_complex(h3, elbow.y)
+    j4 = rotate_complex(
+        h3, c3, s3, cross_complex(arm.h4, rotate_complex(arm.h4, elbow.c4, elbow.s4, arm.a4))
+    )
+    to2, to3, to4 = cross_complex(j3, j4), cross_complex(j4, j2), cross_complex(j2, j3)
+    det = dot_complex(j2, to2)
+    e2, e3, e4 = (
+        dot_complex(elbow.n, cross_complex(h2, axis5)),
+        dot_complex(elbow.n, cross_complex(h3, axis5)),
+        0.0j,
+    )
+    e4 += dot_complex(elbow.n, lean)
     pull = (
-        ratio(e2 * to2[0] + e3 * to3[0] + e4 * to4[0], whole),
-        ratio(e2 * to2[1] + e3 * to3[1] + e4 * to4[1], whole),
-        ratio(e2 * to2[2] + e3 * to3[2] + e4 * to4[2], whole),
+        ratio(e2 * to2[0] + e3 * to3[0] + e4 * to4[0], det),
+        ratio(e2 * to2[1] + e3 * to3[1] + e4 * to4[1], det),
+        ratio(e2 * to2[2] + e3 * to3[2] + e4 * to4[2], det),
     )
     back2 = back(h2)
-    slope = scalar(pull, swung(back2, bend.c2, bend.s2, way.dw))
-    slope += scalar(swung(back2, bend.c2, bend.s2, way.dn), axis5)
-    return slope, magnitude(axis5) + magnitude(pull) * arm.lever
+    slope = dot_complex(pull, rotate_complex(back2, elbow.c2, elbow.s2, remainder.dw))
+    slope += dot_complex(rotate_complex(back2, elbow.c2, elbow.s2, remainder.dn), axis5)
+    return slope, norm_complex(axis5) + norm_complex(pull) * arm.length_error
 
 
 @helper
-def product_at(arm: Reacher, angle: float, table: FloatArray, roots: ComplexArray) -> float:
-    """Return what all four ways miss at an angle of joint 1, multiplied."""
-    way = way_at(arm, angle)
-    square, reach = find_ways(arm, way, table, roots)
+def product_at(arm: MeetingArm, angle: float, table: FloatArray, roots: ComplexArray) -> float:
+    """Return the product of the residuals of all four elbows at an angle of joint 1 [rad]."""
+    remainder = remainder_at(arm, angle)
+    square, reach = find_elbows(arm, remainder, table, roots)
     product = complex(reach, 0.0)
     for k in range(4):
-        product *= missed(arm, bend_at(arm, way, table, square, roots[k]))
+        product *= residual_of(arm, elbow_at(arm, remainder, table, square, roots[k]))
     return product.real
 
 
 @helper
-def fill_series(arm: Reacher, table: FloatArray, roots: ComplexArray, series: FloatArray) -> float:
-    """Write the Fourier series (3, 16) of `product_at`, and return how far its values may be off.
+def fill_series(
+    arm: MeetingArm, table: FloatArray, roots: ComplexArray, series: FloatArray
+) -> float:
+    """Write the Fourier series (3, 16) of `product_at`; return a bound on the error of its values.
 
-    They may be anything, infinite, where the arm is such that it is none.
+    The bound is infinite if the product is no such series, because the arm is degenerate.
     """
     for k in range(4):
         roots[k] = complex(0.4, 0.9) ** k
@@ -420,85 +441,88 @@ def fill_series(arm: Reacher, table: FloatArray, roots: ComplexArray, series: Fl
 
 
 @helper
-def nearest_way(
-    arm: Reacher, way: Way, table: FloatArray, roots: ComplexArray
-) -> tuple[float, complex, Bend]:
-    """Return what misses nothing after the least turn of joint 1: by how much now, and that turn.
+def nearest_elbow(
+    arm: MeetingArm, remainder: Remainder, table: FloatArray, roots: ComplexArray
+) -> tuple[float, complex, Elbow]:
+    """Return the residual, the step of joint 1 to its zero [rad], and the elbow of the least step.
 
-    Not what misses least: another way may, with its own zero farther off.
+    The elbow with the least residual may have its zero farther off.
     """
-    square, least, miss = find_ways(arm, way, table, roots)[0], np.inf, np.inf
-    best, step = bend_at(arm, way, table, square, roots[0]), 0.0j
+    square, least, residual = find_elbows(arm, remainder, table, roots)[0], np.inf, np.inf
+    best, step = elbow_at(arm, remainder, table, square, roots[0]), 0.0j
     for k in range(4):
-        bend = bend_at(arm, way, table, square, roots[k])
-        off = ratio(missed(arm, bend), bend.across)
-        turn = ratio(off, sensitivity(arm, way, bend)[0])
+        elbow = elbow_at(arm, remainder, table, square, roots[k])
+        off = ratio(residual_of(arm, elbow), elbow.scale)
+        turn = ratio(off, sensitivity(arm, remainder, elbow)[0])
         if abs(turn) < least:
-            best, least, miss, step = bend, abs(turn), abs(off), turn
-    return miss, step, best
+            best, least, residual, step = elbow, abs(turn), abs(off), turn
+    return residual, step, best
 
 
 @helper
-def room_at(arm: Reacher, angle: float, table: FloatArray, roots: ComplexArray) -> float:
-    """Return how far off the target may be for no way to miss nothing at an angle of joint 1."""
-    way, room = way_at(arm, angle), np.inf
-    square = find_ways(arm, way, table, roots)[0]
+def clearance_at(arm: MeetingArm, angle: float, table: FloatArray, roots: ComplexArray) -> float:
+    """Return the least error of the target that gives an elbow a zero at this angle of joint 1."""
+    remainder, clearance = remainder_at(arm, angle), np.inf
+    square = find_elbows(arm, remainder, table, roots)[0]
     for k in range(4):
-        bend = bend_at(arm, way, table, square, roots[k])
-        blur = sensitivity(arm, way, bend)[1]
-        room = min(room, abs(ratio(missed(arm, bend), bend.across)) / blur)
-    return room
+        elbow = elbow_at(arm, remainder, table, square, roots[k])
+        amplification = sensitivity(arm, remainder, elbow)[1]
+        clearance = min(clearance, abs(ratio(residual_of(arm, elbow), elbow.scale)) / amplification)
+    return clearance
 
 
 @helper
 def write_branch(
-    arm: Reacher, form: FloatArray, goal: FormGoal, angle: float, bend: Bend, found: FloatArray
+    arm: MeetingArm, form: FloatArray, goal: FormGoal, angle: float, elbow: Elbow, found: FloatArray
 ) -> None:
-    """Write the angles of a branch (7,) of which the first four joints are known."""
+    """Write the angles of a branch (7,) whose first four joints are known."""
     h5, h6, seed = arm.h5, row(form, AXES + 5), goal.seed
-    q2, q4 = atan2(bend.s2.real, bend.c2.real), atan2(bend.s4.real, bend.c4.real)
-    q3 = atan2(ratio(bend.s3, bend.across).real, ratio(bend.c3, bend.across).real)
+    q2, q4 = atan2(elbow.s2.real, elbow.c2.real), atan2(elbow.s4.real, elbow.c4.real)
+    q3 = atan2(ratio(elbow.s3, elbow.scale).real, ratio(elbow.c3, elbow.scale).real)
     side, t1, t2, t3, t4 = cross(h6, h5), turn_by(-angle), turn_by(-q2), turn_by(-q3), turn_by(-q4)
-    a = turned(arm.h2, t2, turned(arm.h1, t1, arm.to))
-    b = turned(arm.h2, t2, turned(arm.h1, t1, rotated(goal.rotation, side)))
-    a, b = turned(arm.h4, t4, turned(arm.h3, t3, a)), turned(arm.h4, t4, turned(arm.h3, t3, b))
-    t5, _ = turn_onto(h5, h6, a, 1.0, seed[4])
-    t6, _ = turn_onto(h6, side, turned(h5, undo(t5), b), 1.0, seed[5])
+    a = rotate_about(arm.h2, t2, rotate_about(arm.h1, t1, arm.h6_goal))
+    b = rotate_about(arm.h2, t2, rotate_about(arm.h1, t1, apply_rotation(goal.rotation, side)))
+    a, b = (
+        rotate_about(arm.h4, t4, rotate_about(arm.h3, t3, a)),
+        rotate_about(arm.h4, t4, rotate_about(arm.h3, t3, b)),
+    )
+    t5, _ = subproblem_1(h5, h6, a, 1.0, seed[4])
+    t6, _ = subproblem_1(h6, side, rotate_about(h5, inverse_turn(t5), b), 1.0, seed[5])
     found[0], found[1], found[2], found[3] = angle, q2, q3, q4
     found[4], found[5] = angle_of(t5), angle_of(t6)
 
 
 @helper
-def settle_branch(
-    arm: Reacher, form: FloatArray, goal: FormGoal, angle: float, table: FloatArray,
+def refine_branch(
+    arm: MeetingArm, form: FloatArray, goal: FormGoal, angle: float, table: FloatArray,
     roots: ComplexArray, found: FloatArray,
 ) -> bool:  # fmt: skip
     """Write the branch (7,) next to an angle of joint 1; return whether there is one."""
-    for _ in range(TRIES):
-        way = way_at(arm, angle)
-        miss, turn, bend = nearest_way(arm, way, table, roots)
+    for _ in range(NEWTON_STEPS):
+        remainder = remainder_at(arm, angle)
+        residual, turn, elbow = nearest_elbow(arm, remainder, table, roots)
         step = turn.real
-        if miss <= 1e-14 or not abs(step) < 1.0:
+        if residual <= 1e-14 or not abs(step) < 1.0:
             break
         angle -= step
-    complexity = abs(bend.c2.imag) + abs(bend.s2.imag) + abs(bend.c4.imag) + abs(bend.s4.imag)
-    write_branch(arm, form, goal, angle, bend, found)
-    return miss + complexity <= TRUE
+    complexity = abs(elbow.c2.imag) + abs(elbow.s2.imag) + abs(elbow.c4.imag) + abs(elbow.s4.imag)
+    write_branch(arm, form, goal, angle, elbow, found)
+    return residual + complexity <= RESIDUAL_TOLERANCE
 
 
 @helper
-def bend_and_reach(form: FloatArray, goal: FormGoal, found: FloatArray) -> tuple[int, float]:
-    """Write all branches of an arm whose axes 5 and 6 meet.
+def solve_meeting_axes(form: FloatArray, goal: FormGoal, found: FloatArray) -> tuple[int, float]:
+    """Write all branches of an arm whose axes 5 and 6 intersect.
 
     Args:
         form: See `closed_form_kernel.find_branches`, opened by `closed_form_loop_kernel`.
-        goal: What it is to reach.
+        goal: Pose to reach.
         found: (16, 7) result.
 
     Returns:
-        How many; and by how much the target may be off before there are fewer or more.
+        Number of branches; the error of the target below which it cannot change.
     """
-    arm, table, roots = reacher_of(form, goal), np.empty((5, 4)), np.empty(4, np.complex128)
+    arm, table, roots = meeting_arm(form, goal), np.empty((5, 4)), np.empty(4, np.complex128)
     series, points = np.empty((3, SAMPLES // 2)), np.empty(2 * HARMONICS + 1)
     noise = fill_series(arm, table, roots, series)
     if not noise < np.inf:
@@ -509,7 +533,7 @@ def bend_and_reach(form: FloatArray, goal: FormGoal, found: FloatArray) -> tuple
     for i in range(turns):
         here = series_at(series, points[i])[0]
         after = series_at(series, points[i + 1])[0]
-        margin = min(margin, room_at(arm, points[i], table, roots))
+        margin = min(margin, clearance_at(arm, points[i], table, roots))
         if abs(here) <= noise:
             margin = 0.0
         if (here > 0.0) == (after > 0.0):
@@ -517,8 +541,10 @@ def bend_and_reach(form: FloatArray, goal: FormGoal, found: FloatArray) -> tuple
         if count == found.shape[0]:
             return count, 0.0
         angle = root_of_series(series, points[i], points[i + 1], 0)
-        settled = settle_branch(arm, form, goal, angle, table, roots, found[count])
-        if settled and points[i] <= found[count, 0] <= points[i + 1]:  # else it is another's
+        refined = refine_branch(arm, form, goal, angle, table, roots, found[count])
+        if (
+            refined and points[i] <= found[count, 0] <= points[i + 1]
+        ):  # otherwise another interval's
             count += 1
         else:
             margin = 0.0

@@ -15,9 +15,9 @@
 """One damped least-squares descent to a pose, fused into a single loop of scalars.
 
 The chain is reduced so that a joint costs two plane rotations: the constant transform between two
-axes is Rz(a) [Rx(b) | t] Rz(c), and both turns about z melt into the joint angles next to them
-(`basis_ik.search.prepared_chain` does this once per chain). All frames are kept relative to the
-target: the error is the tip's departure from the identity and costs nothing to form.
+axes is Rz(a) [Rx(b) | t] Rz(c), and both rotations about z are added to the neighbouring joint
+angles (`basis_ik.search.prepare` does this once per chain). All frames are relative to the target,
+so the error is the tip's deviation from the identity and costs nothing to form.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from basis_ik.numerics.normal_equations_kernel import (
     with_column_6,
 )
 from basis_ik.search.pose_error_kernel import (
-    beyond,
+    excess,
     has_deadband,
     pose_residual,
     residual_rate,
@@ -100,16 +100,14 @@ from basis_ik.search.tables_kernel import (
 
 REACHED, SPENT, STALLED = 1, 0, -1
 
-DAMPING = (
-    0.1  # of the squared error, Sugihara 2011, Eq. 22 in spirit; measured in docs/algorithms.md
-)
-FLOOR = 1e-13  # keeps the factorisation alive where rows vanish
-LARGEST_STEP = 1.0  # [rad], or one reach for a slide: beyond it the linear model says nothing
+DAMPING = 0.1  # times the squared error (Sugihara 2011, Eq. 22); measured in docs/algorithms.md
+FLOOR = 1e-13  # keeps the matrix positive definite where rows vanish
+LARGEST_STEP = 1.0  # [rad], or one reach for a slide: the range of the linear model
 
 
 @helper
 def place(joints: FloatArray, tip: FloatArray, q: FloatArray, work: FloatArray, n: int) -> Frame:
-    """Return target_T_tip at q; leave a point and the direction of each axis in `work`."""
+    """Return target_T_tip at q; write a point and the direction of each axis into `work`."""
     m = joints.shape[0]
     first = n + m
     x0, y0, z0, p0 = work[first, R00], work[first, R01], work[first, R02], work[first, P0]
@@ -148,7 +146,7 @@ def place(joints: FloatArray, tip: FloatArray, q: FloatArray, work: FloatArray, 
 
 @helper
 def fill_columns(joints: FloatArray, work: FloatArray, n: int, point: Triple, factors: Six) -> None:
-    """Write the Jacobian of the tip at a point, its rows times factors, a row for each variable."""
+    """Write the Jacobian of the tip at a point, its rows times `factors`, by variable."""
     p0, p1, p2 = point
     w0, w1, w2, w3, w4, w5 = factors
     for i in range(joints.shape[0]):
@@ -161,7 +159,7 @@ def fill_columns(joints: FloatArray, work: FloatArray, n: int, point: Triple, fa
         j2 = w2 * (turn * (x * dy - y * dx) + slide * z)
         j3, j4, j5 = w3 * turn * x, w4 * turn * y, w5 * turn * z
         k = int(joints[i, DRIVER])
-        if joints[i, IS_FIRST] == 0.0:  # a mimic joint adds to the column of the one it follows
+        if joints[i, IS_FIRST] == 0.0:  # a mimic joint adds to its variable's column
             j0, j1, j2 = j0 + work[k, JX], j1 + work[k, JY], j2 + work[k, JZ]
             j3, j4, j5 = j3 + work[k, JRX], j4 + work[k, JRY], j5 + work[k, JRZ]
         work[k, JX], work[k, JY], work[k, JZ] = j0, j1, j2
@@ -172,18 +170,18 @@ def fill_columns(joints: FloatArray, work: FloatArray, n: int, point: Triple, fa
 def fill_jacobian(
     joints: FloatArray, weights: FloatArray, boxed: bool, work: FloatArray, n: int, frame: Frame
 ) -> None:
-    """Write minus the Jacobian of `pose_residual`, which has filled the row n + m + 1 of `work`.
+    """Write the negated Jacobian of `pose_residual`, which has filled row n + m + 1 of `work`.
 
-    What lies inside its deadband does not change, to first order.
+    A component within its deadband has derivative 0.
     """
     point = (frame[P0], frame[P1], frame[P2])
     w0, w1, w2 = weights[WX], weights[WY], weights[WZ]
     w3, w4, w5 = weights[WRX], weights[WRY], weights[WRZ]
-    if weights[BOX_X] > 0.0 and beyond(point[0], weights[BOX_X]) == 0.0:
+    if weights[BOX_X] > 0.0 and excess(point[0], weights[BOX_X]) == 0.0:
         w0 = 0.0
-    if weights[BOX_Y] > 0.0 and beyond(point[1], weights[BOX_Y]) == 0.0:
+    if weights[BOX_Y] > 0.0 and excess(point[1], weights[BOX_Y]) == 0.0:
         w1 = 0.0
-    if weights[BOX_Z] > 0.0 and beyond(point[2], weights[BOX_Z]) == 0.0:
+    if weights[BOX_Z] > 0.0 and excess(point[2], weights[BOX_Z]) == 0.0:
         w2 = 0.0
     if boxed:
         w3, w4, w5 = 1.0, 1.0, 1.0
@@ -199,9 +197,9 @@ def fill_jacobian(
 def column_inside(
     variables: FloatArray, q: FloatArray, work: FloatArray, k: int, residual: Six
 ) -> Six:
-    """Return a variable's column of the Jacobian, scaled, or zeros if it has to stay.
+    """Return a variable's scaled column of the Jacobian, or zeros if the variable is held.
 
-    That is where it stands at a bound and the residual pulls it outward.
+    It is held at a bound if the residual pulls it outward.
     """
     scale = variables[k, SCALE]
     j0, j1, j2 = scale * work[k, JX], scale * work[k, JY], scale * work[k, JZ]
@@ -221,8 +219,8 @@ def fill_step(
 ) -> float:
     """Write the damped step Jᵀ (J Jᵀ + damping I)⁻¹ e; return its largest entry.
 
-    A variable that stands at a limit and is pulled outward leaves the step (projected Gauss-Newton,
-    Bertsekas 1982): the others take over instead of being held to a step it will not make.
+    A variable at a limit that is pulled outward leaves the step (projected Gauss-Newton, Bertsekas
+    1982), and the others take over.
     """
     n, gram = variables.shape[0], diagonal_6(damping)
     for k in range(n):
@@ -240,8 +238,8 @@ def fill_step(
 
 
 @inlined
-def walk(variables: FloatArray, q: FloatArray, work: FloatArray, largest: float) -> None:
-    """Go the step, shortened to where the linear model holds, and to the bounds."""
+def apply_step(variables: FloatArray, q: FloatArray, work: FloatArray, largest: float) -> None:
+    """Apply the step, shortened to the range of the linear model, within the bounds."""
     factor = 1.0 if largest <= LARGEST_STEP else LARGEST_STEP / largest
     for k in range(variables.shape[0]):
         moved = q[k] + factor * variables[k, SCALE] * work[k, STEP]
@@ -250,28 +248,28 @@ def walk(variables: FloatArray, q: FloatArray, work: FloatArray, largest: float)
 
 @inlined
 def squared(residual: Six) -> tuple[float, float]:
-    """Return the squares of a residual's position and of its rotation."""
+    """Return the squared norms of a residual's position and rotation."""
     e0, e1, e2, e3, e4, e5 = residual
     return e0 * e0 + e1 * e1 + e2 * e2, e3 * e3 + e4 * e4 + e5 * e5
 
 
 @inlined
-def keep(q: FloatArray, work: FloatArray) -> None:
-    """Keep q as where a step starts."""
+def save_start(q: FloatArray, work: FloatArray) -> None:
+    """Save q as the start of a step."""
     for k in range(q.shape[0]):
         work[k, BEFORE] = q[k]
 
 
 @inlined
-def take_back(q: FloatArray, work: FloatArray) -> None:
-    """Write where the last step started into q."""
+def restore_start(q: FloatArray, work: FloatArray) -> None:
+    """Restore q to the start of the last step."""
     for k in range(q.shape[0]):
         q[k] = work[k, BEFORE]
 
 
 @helper
 def begin_descent(work: FloatArray) -> None:
-    """Make the next call of `descend`, if not a careful one, a new descent."""
+    """Reset the state of `descend`, which starts a new descent; careful ones need no reset."""
     last = work.shape[0] - 1
     work[last, DESCENT_LEAST], work[last, DESCENT_STALLS] = np.inf, 0.0
 
@@ -281,42 +279,41 @@ def descend(
     chain: PackedChain, weights: FloatArray, q: FloatArray, work: FloatArray,
     arrival: tuple[float, float], effort: Effort,
 ) -> tuple[int, int, float]:  # fmt: skip
-    """Walk q (n,) downhill to the target, inside the bounds, and stop early when it is hopeless.
+    """Move q (n,) to the target within the bounds, until it arrives or stops making progress.
 
     Args:
         chain: The chain.
-        weights: (12,).
-        q: (n,) start, and result.
-        work: With target_T_first_joint in its row n + m, the bounds, and in its last row, unless
-            the effort is careful, what `begin_descent` wrote, or what a call that ended SPENT left
-            for this one to go on from.
-        arrival: Squared position error [m²] and rotation error [rad²], weighted, that count as
-            reached.
-        effort: How long to go on.
+        weights: (12,), see `tables_kernel`.
+        q: (n,) start, and result [rad or m].
+        work: Has target_T_first_joint in row n + m, the bounds, and in the last row the state:
+            after `begin_descent`, or after a call that ended SPENT, which this call continues. A
+            careful descent ignores the state.
+        arrival: Weighted squared errors of position and rotation that count as reached.
+        effort: Budget.
 
     Returns:
-        REACHED, SPENT or STALLED; steps taken; the weighted squared error at q.
+        REACHED, SPENT or STALLED; steps taken; weighted squared error at q.
     """
     joints, variables, tip, careful = chain.joints, chain.variables, chain.ends[1], effort.careful
     n, last, boxed = variables.shape[0], work.shape[0] - 1, has_deadband(weights)
-    rates, least, stalls, trust, taken = n + joints.shape[0] + 1, np.inf, 0.0, DAMPING, 0
+    rates, least, stalls, damping, taken = n + joints.shape[0] + 1, np.inf, 0.0, DAMPING, 0
     if not careful:
         least, stalls = work[last, DESCENT_LEAST], work[last, DESCENT_STALLS]
     while True:
         frame = place(joints, tip, q, work, n)
         residual = pose_residual(weights, boxed, work, rates, frame)
-        away, turned = squared(residual)
-        error = away + turned
-        if away <= arrival[0] and turned <= arrival[1]:
+        squared_position, squared_rotation = squared(residual)
+        error = squared_position + squared_rotation
+        if squared_position <= arrival[0] and squared_rotation <= arrival[1]:
             return REACHED, taken, error
         if careful:
             if error > least:
-                trust *= 8.0
-                take_back(q, work)
+                damping *= 8.0
+                restore_start(q, work)
             else:
-                least, trust = error, max(trust / 3.0, 1e-7)
-                keep(q, work)
-            if trust > 1e9:
+                least, damping = error, max(damping / 3.0, 1e-7)
+                save_start(q, work)
+            if damping > 1e9:
                 return STALLED, taken, least
         elif taken >= effort.iterations:
             work[last, DESCENT_LEAST], work[last, DESCENT_STALLS] = least, stalls
@@ -331,7 +328,7 @@ def descend(
             return SPENT, taken, error
         taken += 1
         fill_jacobian(joints, weights, boxed, work, n, frame)
-        largest = fill_step(variables, q, work, trust * error + FLOOR, residual)
+        largest = fill_step(variables, q, work, damping * error + FLOOR, residual)
         if careful and error <= least and largest < 1e-11:
             return STALLED, taken, error
-        walk(variables, q, work, largest)
+        apply_step(variables, q, work, largest)

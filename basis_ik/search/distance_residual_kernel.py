@@ -14,8 +14,8 @@
 
 """The residual of a point of a link that is to keep a distance from another point.
 
-All that there is of it is in this file: the task that a caller gives, its rows for a descent, and
-what is left of it, for the proof. `residuals_kernel` has its name in the list of kinds.
+The whole residual is in this file: its rows for a descent, its measure for the proof, and the task
+that a caller gives. `residuals_kernel` lists its kind.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def distance_rows(
     weights: FloatArray, goal: FloatArray, frame: FloatArray, twists: FloatArray,
     error: FloatArray, jacobian: FloatArray,
 ) -> None:  # fmt: skip
-    """Write one row: how much farther the tip should be from the point."""
+    """Write one row: the distance to keep less the tip's distance from the point."""
     x, y, z = frame[0, 3] - goal[0, 3], frame[1, 3] - goal[1, 3], frame[2, 3] - goal[2, 3]
     far = sqrt(x * x + y * y + z * z)
     u, v, w = 1.0, 0.0, 0.0
@@ -52,7 +52,7 @@ def distance_rows(
 
 
 def distance_miss(frame: FloatArray, goal: FloatArray, weights: FloatArray) -> tuple[float, float]:
-    """Return by how much the distance is another [m], and 0."""
+    """Return the difference from the distance to keep [m], and 0."""
     return float(abs(np.linalg.norm(frame[:, 3] - goal[:3, 3]) - weights[TO_KEEP])), 0.0
 
 
@@ -93,6 +93,8 @@ class DistanceTask:
         goal[:3, 3] = as_three(f"{name}.point", self.point, LARGEST_LENGTH)
         weights[WX] = ready.full[WX]
         weights[TO_KEEP] = as_length(f"{name}.distance", self.distance, LARGEST_LENGTH)
+        origin = as_three(f"{name}.origin", self.origin, LARGEST_LENGTH)
         link = limb[-1, ORIGIN].reshape(3, 4)
-        link[:, 3] += link[:, :3] @ as_three(f"{name}.origin", self.origin, LARGEST_LENGTH)
-        return PackedTask(DISTANCE_RESIDUAL, limb, weights, goal, float(weights[TO_KEEP]))
+        link[:, 3] += link[:, :3] @ origin
+        radius = float(weights[TO_KEEP] + np.linalg.norm(origin))
+        return PackedTask(DISTANCE_RESIDUAL, limb, weights, goal, radius)

@@ -12,16 +12,16 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""One FABRIK sweep of an arm of hinges, in joint space.
+"""One FABRIK sweep of an arm of hinges, in joint space: it improves a start before the descent.
 
 The backward pass of FABRIK (Aristidou and Lasenby 2011) puts the last link on the target and pulls
-the joints after it, blind to hinges and limits. The forward pass then turns each hinge, from the
-root on, by the one angle that brings everything beyond it closest to where the backward pass wants
-it: a least squares fit in closed form, clamped to the limits, so the sweep ends in a configuration
-that the arm can take. Without the backward pass it would be cyclic coordinate descent.
+the joints after it, without regard to hinges and limits. The forward pass turns each hinge, from
+the root on, by the angle that brings all points beyond it closest to their places after the
+backward pass. This is a least-squares fit in closed form, clamped to the limits, so the sweep ends
+in a configuration of the arm. Without the backward pass it would be cyclic coordinate descent.
 
-The moments that the fits need are summed up once from the tip inwards: a sweep is linear in the
-number of joints.
+The moments for the fits are summed once, from the tip inward: a sweep is linear in the number of
+joints.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from basis_ik.search.hinge_fit_kernel import (
     rough_angle,
     turned_first,
 )
-from basis_ik.search.pose_error_kernel import beyond, sine_cosine
+from basis_ik.search.pose_error_kernel import excess, sine_cosine
 from basis_ik.search.tables_kernel import (
     BOUND_LOWER,
     BOUND_UPPER,
@@ -74,14 +74,14 @@ from basis_ik.search.tables_kernel import (
 
 @helper
 def sum_moments(joints: FloatArray, work: FloatArray, n: int, moment: float, tip: Frame) -> None:
-    """Do the backward pass and sum, for each joint, the moments of all points beyond it.
+    """Make the backward pass, and sum for each joint the moments of all points beyond it.
 
-    With a the points as they are and t where they should be, row n + m + 2 + i of `work` gets
-    Σ (a − o) tᵀ (3, 3) and Σ (a − o) (3,) over all points beyond joint i, whose own point is o.
+    With a the points and t their goals, row n + m + 2 + i of `work` receives Σ (a − o) tᵀ (3, 3)
+    and Σ (a − o) (3,) over all points beyond joint i, where o is the joint's own point.
     """
     m = joints.shape[0]
     r00, r01, r02, p0, r10, r11, r12, p1, r20, r21, r22, p2 = tip
-    # The tip counts as one point at its origin, wanted at 0, and by `moment` for its orientation.
+    # The tip counts as one point at its origin, with goal 0, and by `moment` for its orientation.
     c00, c01, c02 = moment * r00, moment * r01, moment * r02
     c10, c11, c12 = moment * r10, moment * r11, moment * r12
     c20, c21, c22 = moment * r20, moment * r21, moment * r22
@@ -99,16 +99,16 @@ def sum_moments(joints: FloatArray, work: FloatArray, n: int, moment: float, tip
             a1 - count * o1,
             a2 - count * o2,
         )
-        if i == m - 1 and moment > 0.0:  # rigid with the tip: it goes where the tip takes it
+        if i == m - 1 and moment > 0.0:  # rigid with the tip
             d0, d1, d2 = o0 - p0, o1 - p1, o2 - p2
             g0 = r00 * d0 + r10 * d1 + r20 * d2
             g1 = r01 * d0 + r11 * d1 + r21 * d2
             g2 = r02 * d0 + r12 * d1 + r22 * d2
         else:
             d0, d1, d2 = o0 - g0, o1 - g1, o2 - g2
-            apart = d0 * d0 + d1 * d1 + d2 * d2
+            square = d0 * d0 + d1 * d1 + d2 * d2
             length = (o0 - u0) ** 2 + (o1 - u1) ** 2 + (o2 - u2) ** 2
-            f = sqrt(length / apart) if apart > 0.0 else 0.0
+            f = sqrt(length / square) if square > 0.0 else 0.0
             g0, g1, g2 = g0 + f * d0, g1 + f * d1, g2 + f * d2
         a0, a1, a2 = a0 + o0, a1 + o1, a2 + o2
         t0, t1, t2, count = t0 + g0, t1 + g1, t2 + g2, count + 1.0
@@ -121,7 +121,11 @@ def sum_moments(joints: FloatArray, work: FloatArray, n: int, moment: float, tip
 def is_near_target(weights: FloatArray, tip: Frame, near: float) -> bool:
     """Return whether the weighted squared error of a frame target_T_tip is below `near`."""
     r00, _, _, p0, _, r11, _, p1, _, _, r22, p2 = tip
-    d0, d1, d2 = beyond(p0, weights[BOX_X]), beyond(p1, weights[BOX_Y]), beyond(p2, weights[BOX_Z])
+    d0, d1, d2 = (
+        excess(p0, weights[BOX_X]),
+        excess(p1, weights[BOX_Y]),
+        excess(p2, weights[BOX_Z]),
+    )
     error = weights[WX] ** 2 * (d0 * d0 + d1 * d1 + d2 * d2)
     error += weights[WRX] ** 2 * (3.0 - r00 - r11 - r22)
     return bool(error < near)
@@ -131,20 +135,20 @@ def is_near_target(weights: FloatArray, tip: Frame, near: float) -> bool:
 def turn_hinge(
     q: FloatArray, work: FloatArray, k: int, turn: float, fit: tuple[float, float]
 ) -> tuple[float, float]:
-    """Turn a hinge by what fits best and its bounds allow; return sine and cosine of the turn.
+    """Turn a hinge to the best angle within its bounds; return sine and cosine of the rotation.
 
     Args:
-        q: (n,), of which an entry is written.
-        work: With the bounds.
+        q: (n,), of which one entry is written [rad or m].
+        work: Has the bounds.
         k: Number of the hinge's variable.
-        turn: How far a unit of it turns the hinge [rad].
-        fit: By `fit_turn`.
+        turn: Angle per unit of the variable.
+        fit: Result of `fit_turn`.
     """
     across, along = fit
-    wanted = q[k] + rough_angle(across, along) / turn
-    reached = clamp_turn(wanted, work[k, BOUND_LOWER], work[k, BOUND_UPPER])
+    best = q[k] + rough_angle(across, along) / turn
+    reached = clamp_turn(best, work[k, BOUND_LOWER], work[k, BOUND_UPPER])
     size = across * across + along * along
-    if reached == wanted and size > 0.0:  # the usual case need not wait for the angle
+    if reached == best and size > 0.0:  # the usual case does not need the angle
         f = 1.0 / sqrt(size)
         s, c = f * across, f * along
     else:
@@ -158,28 +162,29 @@ def sweep(
     chain: PackedChain, weights: FloatArray, q: FloatArray, work: FloatArray, moment: float,
     near: float,
 ) -> bool:  # fmt: skip
-    """Move q (n,) by one FABRIK sweep towards the target, inside the limits, unless it is near.
+    """Move q (n,) towards the target by one FABRIK sweep within the limits, unless it is near.
 
-    Slides, and joints that share a variable, keep their place: the descent moves them.
+    Slides and joints that share a variable do not move; the descent moves them.
 
     Args:
         chain: The chain.
-        weights: (12,).
-        q: (n,) start, and result.
-        work: With target_T_first_joint in its row n + m, and the bounds.
-        moment: What the tip's orientation weighs against a point one metre away [m²]; 0 leaves
+        weights: (12,), see `tables_kernel`.
+        q: (n,) start, and result [rad or m].
+        work: Has target_T_first_joint in row n + m, and the bounds.
+        moment: Weight of the tip's orientation relative to a point one metre away [m²]; 0 leaves
             the orientation free.
-        near: Weighted squared error below which q stays: the nearest solution is downhill.
+        near: Weighted squared error below which q does not move, because the nearest solution is
+            downhill.
 
     Returns:
-        Whether q was not near.
+        Whether q was moved.
     """
     joints, n, m = chain.joints, q.shape[0], chain.joints.shape[0]
     tip = place(joints, chain.ends[1], q, work, n)
     if is_near_target(weights, tip, near):
         return False
     sum_moments(joints, work, n, moment, tip)
-    # Of everything beyond the joint, from before to after the turns.
+    # Motion of everything beyond the joint, by the turns so far.
     motion = (1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0)
     for i in range(m):
         turn = joints[i, TURN]

@@ -12,11 +12,11 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The turn of a hinge that brings all that lies beyond it nearest to where it should be.
+"""The rotation of a hinge that brings the points beyond it closest to their goals.
 
-A hinge at o with the axis z turns points a, which a motion X then takes to where they should be, t.
-The turn W with the least Σ |X (o + W (a − o)) − t|² has the greatest tr(W N) with
-N = Σ (a − o) (t − X o)ᵀ X: a sine and a cosine in closed form.
+A hinge at o with axis z rotates points a, and a motion X then takes them towards their goals t. The
+rotation W with the least Σ |X (o + W (a − o)) − t|² maximises tr(W N) with
+N = Σ (a − o) (t − X o)ᵀ X, which yields its sine and cosine in closed form.
 """
 
 from __future__ import annotations
@@ -37,14 +37,12 @@ from basis_ik.search.tables_kernel import (
     Triple,
 )
 
-ORIENTATION_MOMENT = (
-    0.03  # [reach²]: what the tip's orientation weighs against one joint's position
-)
+ORIENTATION_MOMENT = 0.03  # [reach²]: weight of the tip's orientation against one joint's position
 
 
 @helper
 def rough_angle(y: float, x: float) -> float:
-    """Return atan2(y, x) within 1e-5 rad, by an odd polynomial: a start needs no more."""
+    """Return atan2(y, x) within 1e-5 rad, by an odd polynomial; this suffices for a start."""
     a, b = abs(y), abs(x)
     large = max(a, b)
     r = min(a, b) / large if large > 0.0 else 0.0
@@ -61,27 +59,27 @@ def rough_angle(y: float, x: float) -> float:
 
 @helper
 def clamp_turn(value: float, lower: float, upper: float) -> float:
-    """Return the angle within the limits that is nearest on the circle to `value` [rad]."""
+    """Return the angle within the limits that is nearest to `value` on the circle [rad]."""
     if lower <= value <= upper:
         return value
     above = value - upper
     above -= 2.0 * pi * floor(above / (2.0 * pi))
     below = lower - value
     below -= 2.0 * pi * floor(below / (2.0 * pi))
-    if above + below >= 2.0 * pi:  # some whole turns away lies an angle within
+    if above + below >= 2.0 * pi:  # a full turn of it is within the limits
         return upper - 2.0 * pi + above
     return upper if above < below else lower
 
 
 @inlined
 def point_of(work: FloatArray, row: int) -> Triple:
-    """Return the point of a joint's axis that `descent_kernel.place` left in a row of `work`."""
+    """Return the point on a joint's axis that `descent_kernel.place` wrote into a row of `work`."""
     return work[row, POINT_X], work[row, POINT_Y], work[row, POINT_Z]
 
 
 @inlined
 def axis_of(work: FloatArray, row: int) -> Triple:
-    """Return the direction of a joint's axis that `descent_kernel.place` left there."""
+    """Return the direction of a joint's axis that `descent_kernel.place` wrote there."""
     return work[row, AXIS_X], work[row, AXIS_Y], work[row, AXIS_Z]
 
 
@@ -101,10 +99,10 @@ def moved(motion: Frame, point: Triple) -> Triple:
 def fit_turn(
     moments: Nine, offsets: Triple, hinge: Triple, motion: Frame, axis: Triple
 ) -> tuple[float, float]:
-    """Return sine and cosine of the best turn about a hinge, times what decides for it.
+    """Return sine and cosine of the best rotation about a hinge, times a common factor.
 
     Args:
-        moments: Σ (a − o) tᵀ over all points beyond.
+        moments: Σ (a − o) tᵀ over all points beyond the hinge.
         offsets: Σ (a − o).
         hinge: X o.
         motion: X.
@@ -135,7 +133,7 @@ def fit_turn(
 
 @inlined
 def turned_first(motion: Frame, axis: Triple, s: float, c: float, point: Triple) -> Frame:
-    """Return a motion after a turn of sine s and cosine c about an axis through a point."""
+    """Return a motion that follows a rotation (sine s, cosine c) about an axis through a point."""
     a00, a01, a02, _, a10, a11, a12, _, a20, a21, a22, _ = motion
     (z0, z1, z2), (x, y, z), (h0, h1, h2), v = axis, point, moved(motion, point), 1.0 - c
     w00, w01, w02 = c + v * z0 * z0, v * z0 * z1 - s * z2, v * z0 * z2 + s * z1

@@ -12,13 +12,13 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Descent through levels of tasks: each as far down as the levels before it allow.
+"""Descent through levels of tasks, each as far down as the levels before it allow.
 
-Level after level is brought to its minimum by damped least squares while the residuals of the
-levels before stay what they are: the hierarchy of Siciliano and Slotine 1991, with bounds on the
-variables as in Escande, Mansard and Wieber 2014. A step follows the equations to first order, is
-then brought back onto them, and counts only if they hold again: no lower level can buy anything
-from a higher one.
+One level after the other is brought to its minimum by damped least squares, while the residuals of
+the levels before it stay the same. This is the hierarchy of Siciliano and Slotine 1991, with bounds
+on the variables as in Escande, Mansard and Wieber 2014. A step follows the equations of the levels
+before to first order and is then brought back onto them. It counts only if they hold again, so a
+lower level never worsens a higher one.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _gaps(variables: FloatArray, q: FloatArray, low: FloatArray, high: FloatArra
 
 
 class Place(NamedTuple):
-    """Somewhere, what is left of each row there, and how it changes."""
+    """Positions, the residual there, and its derivative."""
 
     q: FloatArray
     """(n,)."""
@@ -109,7 +109,7 @@ class Place(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """What a descent works in."""
+    """The work arrays of a descent."""
 
     axes: FloatArray
     """(≥ joints of a limb, 6)."""
@@ -129,7 +129,7 @@ class Memory(NamedTuple):
 
 @helper
 def _evaluate(problem: TaskArrays, place: Place, memory: Memory) -> None:
-    """Write what is left of each row somewhere, and how it changes."""
+    """Write the residual of a place and its derivative."""
     evaluate(problem, place.q, memory.axes, memory.twists, place.error, place.jacobian)
 
 
@@ -137,7 +137,7 @@ def _evaluate(problem: TaskArrays, place: Place, memory: Memory) -> None:
 def _go_back(
     problem: TaskArrays, first: int, slack: float, there: Place, memory: Memory
 ) -> float:  # fmt: skip
-    """Bring a place back onto the equations of the levels before row `first`, by Newton's steps.
+    """Bring a place back onto the equations of the rows before `first`, by Newton's steps.
 
     Returns:
         By how much they are off, squared.
@@ -170,7 +170,7 @@ def _descend_level(
     problem: TaskArrays, rows: tuple[int, int], slack: float, iterations: int, here: Place,
     there: Place, memory: Memory,
 ) -> int:  # fmt: skip
-    """Walk downhill by the rows of one level, while those of the levels before stay as they are.
+    """Minimise the rows of one level, while those of the levels before stay the same.
 
     Args:
         problem: The tasks.

@@ -82,7 +82,8 @@ class PackedTask(NamedTuple):
     goal: FloatArray
     """(4, 4)."""
     radius: float
-    """A tip that meets the task is no farther than this from the goal's origin [m]."""
+    """Where the task is met, the chain's own tip is no farther than this from the goal's origin
+    [m]."""
 
 
 @helper

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The residual of a ray that is to meet a point: its rows, and the angle left for the proof."""
+"""The residual of a ray that is to meet a point: its rows, and its measure for the proof."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The scalar pieces of a descent: sine and cosine, and the error of a pose."""
+"""The residual of a pose, and the sine and cosine that the descent uses."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ from basis_ik.search.tables_kernel import (
 def sine_cosine(x: float) -> tuple[float, float]:
     """Return sin x and cos x within 1e-15 for |x| < 1e5.
 
-    Half the cost of two library calls, since both share one range reduction (Cody and Waite) and
+    Half the cost of two library calls: both share one range reduction (Cody and Waite) and
     branchless polynomials (the minimax coefficients of fdlibm's k_sin and k_cos).
     """
     turns = (x * 0.6366197723675814 + 6755399441055744.0) - 6755399441055744.0
@@ -83,9 +83,10 @@ def sine_cosine(x: float) -> tuple[float, float]:
 
 @helper
 def rotation_error(frame: Frame) -> Triple:
-    """Return 2 sin(θ/2) times the axis that undoes a rotation: the log without its arctangent.
+    """Return 2 sin(θ/2) times the axis of the rotation that undoes a frame's.
 
-    It grows monotonically up to half a turn and agrees with the rotation vector to second order.
+    It needs no arctangent, increases monotonically up to half a turn, and agrees with the rotation
+    vector to second order.
     """
     r00, r01, r02, _, r10, r11, r12, _, r20, r21, r22, _ = frame
     four = 1.0 + r00 + r11 + r22  # 4 cos²(θ/2)
@@ -108,41 +109,41 @@ def rotation_error(frame: Frame) -> Triple:
 
 @helper
 def axis_error(x: float, y: float, z: float) -> Triple:
-    """Return 2 sin(θ/2) times the axis that turns the direction (x, y, z) onto z."""
-    if z < -0.9999999:  # antiparallel: any axis across will do
+    """Return 2 sin(θ/2) times the axis of the rotation from direction (x, y, z) to z."""
+    if z < -0.9999999:  # antiparallel: any perpendicular axis
         return 2.0, 0.0, 0.0
     f = sqrt(2.0 / (1.0 + z))
     return y * f, -x * f, 0.0
 
 
 @helper
-def beyond(x: float, half: float) -> float:
-    """Return how far x lies outside the interval from -half to half, with its sign."""
+def excess(x: float, half: float) -> float:
+    """Return the signed excess of x over the deadband ±half."""
     return x - min(max(x, -half), half)
 
 
 @helper
 def has_deadband(weights: FloatArray) -> bool:
-    """Return whether a rotation that counts has a deadband."""
+    """Return whether the rotation counts and has a deadband."""
     largest = max(weights[BOX_RX], max(weights[BOX_RY], weights[BOX_RZ]))
     return bool(weights[WRX] > 0.0 and largest > 0.0)
 
 
 @helper
-def rotation_beyond(weights: FloatArray, work: FloatArray, row: int, frame: Frame) -> Triple:
-    """Return the weighted error of a rotation beyond its tolerances.
+def rotation_excess(weights: FloatArray, work: FloatArray, row: int, frame: Frame) -> Triple:
+    """Return the weighted error of a rotation in excess of its deadband.
 
-    The tolerances, columns 9-11 of the weights (12,), bound the rotation vector, or where the turn
-    about z is free that of the shortest rotation from the direction z to the tip's. Minus the
-    error's derivative by an angular velocity is written into columns 0-8 of a row of `work`, (3, 3)
-    by rows; it is 0 for a component within its tolerance. It is exact, for a tolerance may be wide.
+    The deadband, columns 9-11 of the weights (12,), bounds the rotation vector; with a free axis z,
+    that of the shortest rotation from the direction z to the tip's. The derivative of the error by
+    an angular velocity, negated, is written into columns 0-8 of a row of `work`, (3, 3) by rows. It
+    is 0 for a component within its deadband, and exact, since a deadband may be wide.
     """
     r00, r01, r02, _, r10, r11, r12, _, r20, r21, r22, _ = frame
     if weights[WRZ] == 0.0:
         x, y, z = r02, r12, r22
         square = x * x + y * y
         size = sqrt(square)
-        g, h = 1.0, 1.0 / 3.0  # the vector is g (-y, x, 0), and h is minus the derivative of g by z
+        g, h = 1.0, 1.0 / 3.0  # the vector is g (-y, x, 0); h = -dg/dz
         if size > 1e-4:
             g = atan2(size, z) / size
             h = (1.0 - g * z) / square
@@ -166,7 +167,7 @@ def rotation_beyond(weights: FloatArray, work: FloatArray, row: int, frame: Fram
         a10, a11, a12 = b * v0 * v1 - 0.5 * v2, a + b * v1 * v1, b * v1 * v2 + 0.5 * v0
         a20, a21, a22 = b * v0 * v2 + 0.5 * v1, b * v1 * v2 - 0.5 * v0, a + b * v2 * v2
     b0, b1, b2 = weights[BOX_RX], weights[BOX_RY], weights[BOX_RZ]
-    d0, d1, d2 = beyond(v0, b0), beyond(v1, b1), beyond(v2, b2)
+    d0, d1, d2 = excess(v0, b0), excess(v1, b1), excess(v2, b2)
     w0 = weights[WRX] if b0 == 0.0 or d0 != 0.0 else 0.0
     w1 = weights[WRY] if b1 == 0.0 or d1 != 0.0 else 0.0
     w2 = weights[WRZ] if b2 == 0.0 or d2 != 0.0 else 0.0
@@ -178,7 +179,7 @@ def rotation_beyond(weights: FloatArray, work: FloatArray, row: int, frame: Fram
 
 @helper
 def residual_rate(work: FloatArray, row: int, x: float, y: float, z: float) -> Triple:
-    """Return the residual's rate at an angular velocity, by the matrix of `rotation_beyond`."""
+    """Return the derivative of the residual times an angular velocity, by `rotation_excess`."""
     return (
         work[row, D00] * x + work[row, D01] * y + work[row, D02] * z,
         work[row, D10] * x + work[row, D11] * y + work[row, D12] * z,
@@ -188,7 +189,7 @@ def residual_rate(work: FloatArray, row: int, x: float, y: float, z: float) -> T
 
 @inlined
 def rotation_residual(weights: FloatArray, frame: Frame) -> Triple:
-    """Return the weighted error of a rotation target_T_tip without tolerances."""
+    """Return the weighted error of a rotation target_T_tip that has no deadband."""
     _, _, r02, _, _, _, r12, _, _, _, r22, _ = frame
     if weights[WRZ] == 0.0 and weights[WRX] > 0.0:
         e0, e1, e2 = axis_error(r02, r12, r22)
@@ -204,17 +205,17 @@ def pose_residual(
     """Return the weighted residual of a pose: position, then rotation, along the target's axes.
 
     Args:
-        weights: (12,).
-        boxed: Whether the rotation has a deadband, by `has_deadband`.
-        work: Its row is written by `rotation_beyond` if there is such a deadband.
+        weights: (12,), see `tables_kernel`.
+        boxed: Whether the rotation has a deadband, see `has_deadband`.
+        work: `rotation_excess` writes into its row if so.
         row: Number of that row.
         frame: target_T_tip.
     """
-    e0 = -weights[WX] * beyond(frame[P0], weights[BOX_X])
-    e1 = -weights[WY] * beyond(frame[P1], weights[BOX_Y])
-    e2 = -weights[WZ] * beyond(frame[P2], weights[BOX_Z])
+    e0 = -weights[WX] * excess(frame[P0], weights[BOX_X])
+    e1 = -weights[WY] * excess(frame[P1], weights[BOX_Y])
+    e2 = -weights[WZ] * excess(frame[P2], weights[BOX_Z])
     if boxed:
-        e3, e4, e5 = rotation_beyond(weights, work, row, frame)
+        e3, e4, e5 = rotation_excess(weights, work, row, frame)
     else:
         e3, e4, e5 = rotation_residual(weights, frame)
     return e0, e1, e2, e3, e4, e5

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The residual of a pose: its rows, for a descent, and what is left of it, for the proof."""
+"""The residual of a pose: its rows for a descent, and its measure for the proof."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from basis_ik.numerics.jit import helper
 from basis_ik.search.limb_kernel import Residual
 from basis_ik.search.pose_error_kernel import (
     axis_error,
-    beyond,
+    excess,
     has_deadband,
     residual_rate,
-    rotation_beyond,
     rotation_error,
+    rotation_excess,
 )
 from basis_ik.search.proof_kernel import distance_and_angle
 from basis_ik.search.tables_kernel import (
@@ -69,7 +69,7 @@ def _along_goal(goal: FloatArray, twists: FloatArray, k: int, first: int) -> Tri
 
 @helper
 def _goal_T_tip(goal: FloatArray, frame: FloatArray) -> Frame:
-    """Return where the tip is, seen from the goal."""
+    """Return goal_T_tip."""
     rest = np.empty((3, 4))
     for r in range(3):
         for k in range(4):
@@ -89,8 +89,8 @@ def _position_rows(
     jacobian: FloatArray,
 ) -> None:  # fmt: skip
     """Write three rows: the position along the goal's axes."""
-    d0, d1 = beyond(tip[P0], weights[BOX_X]), beyond(tip[P1], weights[BOX_Y])
-    d2 = beyond(tip[P2], weights[BOX_Z])
+    d0, d1 = excess(tip[P0], weights[BOX_X]), excess(tip[P1], weights[BOX_Y])
+    d2 = excess(tip[P2], weights[BOX_Z])
     w0, w1, w2 = weights[WX], weights[WY], weights[WZ]
     error[0], error[1], error[2] = -w0 * d0, -w1 * d1, -w2 * d2
     w0 = w0 if weights[BOX_X] == 0.0 or d0 != 0.0 else 0.0
@@ -106,9 +106,9 @@ def _boxed_rotation_rows(
     weights: FloatArray, goal: FloatArray, tip: Frame, twists: FloatArray, error: FloatArray,
     jacobian: FloatArray,
 ) -> None:  # fmt: skip
-    """Write three rows: the rotation about the goal's axes, as far as it is beyond a deadband."""
+    """Write three rows: the part of the rotation about the goal's axes beyond a deadband."""
     slopes, row = np.empty((1, 9)), 0 * twists.shape[0]  # a constant would be a type of its own
-    error[3], error[4], error[5] = rotation_beyond(weights, slopes, row, tip)
+    error[3], error[4], error[5] = rotation_excess(weights, slopes, row, tip)
     for k in range(twists.shape[0]):
         u, v, w = _along_goal(goal, twists, k, 3)
         jacobian[3, k], jacobian[4, k], jacobian[5, k] = residual_rate(slopes, row, u, v, w)

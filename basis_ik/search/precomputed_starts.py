@@ -12,10 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The starts that suit a chain, found once when the chain is made ready.
+"""Precomputed starts of a chain, found once when it is prepared.
 
-From some configurations a descent finds its way to most targets, from others to few; and where one
-fails, another one works. Starts in a good order spare the solver a quarter of its restarts.
+From some configurations a descent reaches most targets, from others few, and where one fails
+another succeeds. Starts in a good order save the solver a quarter of its restarts.
 """
 
 from __future__ import annotations
@@ -32,29 +32,30 @@ from basis_ik.search.proof_kernel import place_exactly
 
 CANDIDATES = 64
 TARGETS = 128
-MOST_VARIABLES = 30  # longer chains do without: each trial costs more, and few are needed
-FIRST_TARGET = 10_000  # of the sequence of starts: far from those that are tried
-STEPS = 60  # a start that needs more does not suit
+MOST_VARIABLES = 30  # longer chains have no own starts: trials cost more, and few are needed
+FIRST_TARGET = 10_000  # in the sequence of starts: far from the candidates
+STEPS = 60  # allowed for a trial
 TOLERANCE = 1e-6
 KEPT = 12
-OVERHEAD = 3.0  # what a start costs besides its steps, in steps
-RESERVE = 0.2  # what a target counts further on, once a start is kept that reaches it
+OVERHEAD = 3.0  # cost of a start besides its steps, in steps
+RESERVE = 0.2  # factor on the weight of a target that a chosen start reaches
 
 
 def with_own_starts(ready: PreparedChain) -> FloatArray:
-    """Return the variables (n, 8 + 12) of a chain without own starts, with such starts behind.
+    """Return the variables (n, 8 + 12) of a chain, with its own starts behind them.
 
-    Of a chain with very many variables they are returned as they are.
-
-    Each next start is the one that reaches, for its cost, most of what those before it do not
-    reach, among candidates spread over the limits.
+    A chain with very many variables gets none. Among candidates spread over the limits, the next
+    start is the one that reaches, for its cost, most of the targets that the starts before it do
+    not reach.
     """
     if len(ready.variables) > MOST_VARIABLES:
         return ready.variables
     steps = _try_starts(ready)
     reached = steps > 0.0
     cost = np.abs(steps) + OVERHEAD
-    count = 1.0 - reached.mean(axis=0) + 0.5 / CANDIDATES  # the seed too fails where most fail
+    count = (
+        1.0 - reached.mean(axis=0) + 0.5 / CANDIDATES
+    )  # the seed fails where most candidates fail
     starts = np.empty((KEPT, len(ready.variables)))
     left = np.ones(CANDIDATES, np.bool_)
     for start in starts:
@@ -67,7 +68,7 @@ def with_own_starts(ready: PreparedChain) -> FloatArray:
 
 
 def _try_starts(ready: PreparedChain) -> FloatArray:
-    """Return the steps (candidates, targets) that each start took, negative where it failed."""
+    """Return the steps (candidates, targets) that each start took, negative if it failed."""
     steps, unbounded = np.empty((CANDIDATES, TARGETS)), replace(ready, reach=np.inf)
     truth, q, target = np.empty(len(ready.variables)), np.empty(len(ready.variables)), np.eye(4)
     for j in range(TARGETS):

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Making a chain ready for the solvers: reduced, packed into few arrays, kept with the chain."""
+"""Prepares chains for the solvers: reduced, packed into few arrays, cached per chain."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ from basis_ik.search.tables_kernel import (
 
 
 def prepare(arrays: ChainArrays) -> PreparedChain:
-    """Reduce and pack a chain; costs some 50 ms, `prepared` keeps the result."""
+    """Reduce and pack a chain. This takes some 50 ms; `prepared` caches the result."""
     reach = _reach(arrays)
     size = reach if 0.0 < reach < np.inf else 1.0
     unit = 1.0 / size
@@ -85,11 +85,12 @@ def prepare(arrays: ChainArrays) -> PreparedChain:
 
 
 def reduce_joints(arrays: ChainArrays) -> FloatArray:
-    """Write every constant transform between two axes as Rz(a) [Rx(b) | t] Rz(c).
+    """Write each constant transform between two axes as Rz(a) [Rx(b) | t] Rz(c).
 
-    The turns about z join the joint angles beside them, which leaves a joint two plane rotations
-    and one translation. Unlike Denavit and Hartenberg's form, whose common normal runs away to
-    infinity for axes that are parallel up to the rounding of a URDF, this one loses no digits.
+    The rotations about z are added to the neighbouring joint angles, which leaves two plane
+    rotations and one translation for a joint. The common normal of Denavit and Hartenberg's form
+    goes to infinity for axes that are parallel up to the rounding of a URDF; this form loses no
+    digits.
 
     Returns:
         `joints` (m, 12), see `tables_kernel`; b is the twist, t the link.
@@ -140,13 +141,13 @@ def _pack_variables(arrays: ChainArrays, size: float) -> FloatArray:
     for k in range(n):
         driven = arrays.variables == k
         slides = arrays.prismatic[driven] != 0
-        whole = arrays.multipliers[driven] == np.round(arrays.multipliers[driven])
-        # Slides are put on the footing of angles: chains then solve alike in any unit.
+        integer = arrays.multipliers[driven] == np.round(arrays.multipliers[driven])
+        # The scale makes lengths comparable to angles: the unit of length does not matter.
         variables[k, SCALE] = size if slides.all() else 1.0
-        variables[k, PERIODIC] = bool(driven.any() and not slides.any() and whole.all())
+        variables[k, PERIODIC] = bool(driven.any() and not slides.any() and integer.all())
         span = size if slides.any() else np.pi
         lower, upper = arrays.lower[k], arrays.upper[k]
-        if variables[k, PERIODIC] and upper - lower > 2.0 * np.pi:  # one turn holds every pose
+        if variables[k, PERIODIC] and upper - lower > 2.0 * np.pi:  # one turn has every pose
             lower, upper = max(lower, -np.pi), min(upper, np.pi)
             if not upper - lower > 6.0:
                 lower, upper = arrays.lower[k], arrays.upper[k]
@@ -174,21 +175,21 @@ def _reach(arrays: ChainArrays) -> float:
     return float(sum(lengths))
 
 
-_kept: dict[int, tuple[weakref.ref[Chain], PreparedChain]] = {}
+_cache: dict[int, tuple[weakref.ref[Chain], PreparedChain]] = {}
 
 
 def prepared(chain: Chain) -> PreparedChain:
-    """Return the chain made ready, from memory after the first time.
+    """Return the prepared chain, from the cache after the first call.
 
     Raises:
-        SolveArgumentError: It is no chain.
+        SolveArgumentError: The argument is not a `Chain`.
     """
-    entry = _kept.get(id(chain))
+    entry = _cache.get(id(chain))
     if entry is not None:
         return entry[1]
     if not isinstance(chain, Chain):
         raise SolveArgumentError("chain", type(chain), "a Chain, which `RobotModel.chain()` makes")
     key = id(chain)
     ready = prepare(chain.arrays)
-    _kept[key] = (weakref.ref(chain, lambda _: _kept.pop(key, None)), ready)
+    _cache[key] = (weakref.ref(chain, lambda _: _cache.pop(key, None)), ready)
     return ready

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A chain made ready for the pose solver: reduced, packed into few arrays, kept with the chain."""
+"""A chain prepared for the searches, and the search as a method."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ from basis_ik.search.tables_kernel import (
 )
 
 ROTATION_WEIGHT = 0.3
-"""Weight of one radian against one reach; flat between 0.15 and 0.6 (docs/algorithms.md)."""
+"""Weight of one radian relative to one reach; 0.15 to 0.6 work alike (docs/algorithms.md)."""
 
 
 class OutsideLimitsError(BasisIkError):
-    """A search ended outside the chain's limits: never by an argument, only by an error in here.
+    """A search has ended outside the chain's limits: a bug in basis_ik, whatever the arguments.
 
     Attributes:
         positions: (n,) [rad or m].
@@ -57,7 +57,7 @@ class OutsideLimitsError(BasisIkError):
 
     def __init__(self, positions: FloatArray, limits: tuple[FloatArray, FloatArray]) -> None:
         super().__init__(
-            f"a solution was thrown away, it is outside the joint limits: {positions.tolist()} is "
+            f"a solution outside the joint limits was discarded: {positions.tolist()} is "
             f"not within {limits[0].tolist()} and {limits[1].tolist()}; please report this"
         )
         self.positions = positions
@@ -65,52 +65,52 @@ class OutsideLimitsError(BasisIkError):
 
 @dataclass(frozen=True, eq=False)
 class PreparedChain:
-    """What `search.pose_search_kernel` reads of a chain.
+    """A chain in the layout of the kernels, with all data that is computed once.
 
-    The arrays are writable: numba takes read-only arrays by a path four times slower. They are
-    never handed out.
+    The arrays are writable, because numba takes read-only arrays by a path four times slower. They
+    are never handed out.
     """
 
     exact: FloatArray
-    """(m + 1, 16), see `search.proof_kernel.place_exactly`."""
+    """(m + 1, 16), see `search.tables_kernel`."""
     joints: FloatArray
     """(m, 12), see `reduce_joints`."""
     variables: FloatArray
-    """(n, 8 + s), see `search.pose_search_kernel.solve_pose`."""
+    """(n, 8 + s), see `search.tables_kernel`."""
     ends: FloatArray
     """(2, 3, 4) root_T_first_joint and last_joint_T_tip."""
     reach: float
-    """No tip position is farther than this from the first joint [m]; may be infinite."""
+    """Upper bound on the tip's distance from the first joint [m]; may be infinite."""
     size: float
     """The chain's unit of length [m]: its reach, or 1 where that is infinite or 0."""
     limits: tuple[FloatArray, FloatArray]
-    """(n,) lower and (n,) upper, as the chain was given; the same in every variant."""
+    """(n,) lower and (n,) upper limits of the chain as given, the same in every variant."""
     middle: FloatArray
     """(n,) `Chain.neutral`, writable."""
     full: FloatArray
-    """(12,) weights of all that is wanted, see `search.descent_kernel.descend`."""
+    """(12,) weights of everything that counts, see `search.tables_kernel`."""
     position: FloatArray
     """(12,) weights of the position alone."""
     target_T_goal: FloatArray | None = None
-    """(4, 4) from the target to a frame with the free axis as z, if there is a free axis."""
+    """(4, 4) from the target to a frame with the free axis as z, if there is one."""
     closed: ClosedForm | None = None
-    """The form in which all joint positions of a pose, or what of it counts, can be written down,
-    if there is one."""
+    """Closed form for the part of the pose that counts, if there is one."""
     closed_position: ClosedForm | None = None
-    """The same where the position alone is wanted."""
+    """Closed form for the position alone, if there is one."""
     redundant: RedundantForm | None = None
-    """The form of six joints of a chain that has joints to spare, if there is one."""
+    """Closed form of six joints of a redundant chain, if there is one."""
 
     narrowed: dict[object, PreparedChain] = field(init=False, default_factory=dict)
-    """Variants for the constraints and rays so far, see `search.pose_constraint.narrow`. Each
-    begins with none: what is made of one with other limits must never be taken for the chain's."""
+    """Variants for constraints and rays so far, see `search.pose_constraint.narrow`. A variant
+    starts with none: what belongs to a chain with other limits must never be taken for this
+    one's."""
     fields: ChainFields = field(init=False)
-    """The chain as kernels take it."""
+    """The chain as kernels take it, a plain tuple."""
     exact_form: FloatArray | None = field(init=False)
-    """What tells the nearest of all positions at once, where the closed form is exact."""
+    """Table that yields the nearest solution directly, if the closed form is exact."""
     spare: list[FloatArray] = field(default_factory=list)
-    """Work arrays that no call is using. Taking from and adding to a list is atomic in Python, so
-    threads share it without a lock; a control loop allocates once."""
+    """Work arrays not in use. Taking from and appending to a list is atomic in Python, so threads
+    share it without a lock, and a control loop allocates once."""
 
     def __post_init__(self) -> None:
         fields = self.exact, self.joints, self.variables, self.ends, self.reach
@@ -124,7 +124,7 @@ class PreparedChain:
 
     @cached_property
     def of_position(self) -> PreparedChain:
-        """The chain where the orientation is free, whatever else is wanted."""
+        """The chain with a free orientation."""
         return replace(self, full=self.position, closed=self.closed_position, redundant=None)
 
     @property
@@ -133,7 +133,7 @@ class PreparedChain:
         return PackedChain(*self.fields)
 
     def take_work(self) -> FloatArray:
-        """Return a work array that no call is using, to be appended to `spare` afterwards."""
+        """Return a work array not in use; append it to `spare` afterwards."""
         try:
             return self.spare.pop()
         except IndexError:  # other threads have them all
@@ -149,28 +149,28 @@ class PreparedChain:
         first: int = 0, last: int = 0, patience: int = PATIENCE, near: float = NEAR,
         work: FloatArray | None = None,
     ) -> tuple[int, int, int, float, float]:  # fmt: skip
-        """Descend from the seed, then from fresh starts, until a descent arrives and is proven.
+        """Descend from the seed, then from further starts, until a descent arrives and is proven.
 
-        This is how Python calls `search.pose_search_kernel.solve_pose`.
+        Calls `search.pose_search_kernel.solve_pose`.
 
         Args:
-            weights: (12,) of what is wanted: `full`, `position`, or others like them.
+            weights: (12,) of what counts: `full`, `position`, or others like them.
             target: (4, 4) root_T_target.
-            seed: (n,).
-            q: (n,) result: what reached the target, else the best of all descents.
+            seed: (n,) [rad or m].
+            q: (n,) result: the solution, or else the best of all descents [rad or m].
             tolerances: Of position [m] and orientation [rad].
             iterations: Steps allowed, all descents together.
-            first: Number of the first start: 0 is the seed; or GO_ON, with the `work` of the call
-                that it continues.
+            first: Number of the first start; 0 is the seed. Or GO_ON, with the `work` of the call
+                that this one continues.
             last: Number of the last start.
-            patience: Steps of a descent that may fail to get nearer.
-            near: Starts with a smaller weighted squared error are not swept; infinite: no sweeps.
-            work: What the kernel works in; None: an array that no call is using.
+            patience: Steps of a descent that may fail to make progress.
+            near: A start with a smaller weighted squared error is not swept; infinite: none is.
+            work: Workspace; None: an array not in use.
 
         Returns:
-            REACHED; else OUT_OF_REACH, or how the last descent ended (SPENT, STALLED); BAD_SEED or
-            BAD_TARGET before any work. Steps; number of the last start; distance [m] and angle
-            [rad] left at q.
+            REACHED; otherwise OUT_OF_REACH, or the status of the last descent (SPENT, STALLED);
+            BAD_SEED or BAD_TARGET before any work. Steps; number of the last start; distance [m]
+            and angle [rad] left at q.
         """
         memory = self.take_work() if work is None else work
         found = solve_pose(
@@ -182,15 +182,15 @@ class PreparedChain:
         return found
 
     def bounded(self) -> NDArray[np.bool_]:
-        """Return which variables (n,) have limits that matter: those without room for a turn."""
+        """Return which variables (n,) have limits that exclude poses: less than a full turn."""
         low, high = self.variables[:, LOWER], self.variables[:, UPPER]
         matters = (self.variables[:, PERIODIC] == 0.0) | (high - low < 2.0 * np.pi)
         matters &= np.isfinite(low) | np.isfinite(high)
         return np.asarray(matters)
 
     def without_limits(self, lifted: NDArray[np.bool_]) -> PreparedChain:
-        """Return the chain without the limits of some variables (n,) and without own starts."""
-        variables = self.variables[:, :COLUMNS].copy()  # own starts suit the limits
+        """Return the chain without own starts and without the limits of `lifted` variables (n,)."""
+        variables = self.variables[:, :COLUMNS].copy()  # own starts were found for the limits
         half = np.where(variables[:, PERIODIC] != 0.0, np.pi, 2.0 * variables[:, SCALE])
         variables[lifted, LOWER], variables[lifted, UPPER] = -np.inf, np.inf
         variables[lifted, START_LOWER] = (self.middle - half)[lifted]
@@ -200,17 +200,17 @@ class PreparedChain:
         return replace(self, variables=variables, reach=np.inf if slides.any() else self.reach)
 
     def bound_near(self, k: int, q: FloatArray) -> float:
-        """Return the one of a variable's two limits that is nearer to q (n,) [rad or m]."""
+        """Return that limit of a variable that is nearer to q (n,) [rad or m]."""
         lower, upper = self.variables[k, LOWER_UPPER].tolist()
         return float(lower if abs(q[k] - lower) < abs(q[k] - upper) else upper)
 
     def prove_inside(self, q: FloatArray) -> None:
-        """Check positions q (n,) that reached a target against the limits of the whole chain.
+        """Check positions q (n,) of a solution against the limits of the chain as given.
 
-        A search is bounded by its variant's limits; this must be able to convict it.
+        A search uses the limits of its variant, so this check must not.
 
         Raises:
-            OutsideLimitsError: A variable is outside, which is an error in basis_ik.
+            OutsideLimitsError: A variable is outside, which is a bug in basis_ik.
         """
         lower, upper = self.limits
         if not is_inside(q, lower, upper):

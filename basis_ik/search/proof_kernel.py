@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The proof that joint positions reach a target."""
+"""The proof that joint positions reach a target: forward kinematics of its own."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ Four = tuple[float, float, float, float]
 
 @jit
 def place_exactly(exact: FloatArray, q: FloatArray, frame: FloatArray) -> None:
-    """Write root_T_tip (3, 4) at q (n,), from the chain as it was given.
+    """Write root_T_tip (3, 4) at q (n,), from the chain as given.
 
-    This must be able to convict the descent, so it shares nothing with it but the meaning of the
-    columns: neither its reduced form of the chain nor its sine.
+    This is the check on the descent. It shares neither the reduced chain nor the sine with it, only
+    the meaning of the columns.
 
     Args:
         exact: (m + 1, 16), see `tables_kernel`.
-        q: (n,) variables.
+        q: (n,) variables [rad or m].
         frame: (3, 4) result.
     """
     first = exact[0]
@@ -81,7 +81,7 @@ def place_exactly(exact: FloatArray, q: FloatArray, frame: FloatArray) -> None:
 
 @helper
 def _row_moved(row: Four, motion: Triple, link: FloatArray) -> Four:
-    """Return a row of a frame after a joint's motion, cosine, sine and slide, and a link (16,)."""
+    """Return a row of a frame after a joint's motion (cosine, sine, slide) and a link (16,)."""
     cosine, sine, slide = motion
     x, y = cosine * row[0] + sine * row[1], cosine * row[1] - sine * row[0]
     z, t = row[2], row[3] + slide * row[2]
@@ -102,48 +102,48 @@ def distance_and_angle(
     Args:
         frame: (3, 4) root_T_tip.
         target: (4, 4) root_T_target.
-        weights: (12,), see `tables_kernel`: the distance is that beyond the box; where the turn
-            about z is free, the angle is that between the z axes; where there are tolerances of
-            the rotation, it is the length of what the rotation vector has beyond them.
+        weights: (12,), see `tables_kernel`. The distance is that from the deadband. With a free
+            axis, the angle is that between the z axes. With a deadband of the rotation, it is the
+            length of the rotation vector's excess.
     """
-    away = 0.0
+    squared_distance = 0.0
     for c in range(3):
         d = 0.0
         for r in range(3):
             d += target[r, c] * (frame[r, 3] - target[r, 3])
         d -= min(max(d, -weights[BOX_X + c]), weights[BOX_X + c])
-        away += d * d
+        squared_distance += d * d
     if weights[WRX] > 0.0 and max(weights[BOX_RX], max(weights[BOX_RY], weights[BOX_RZ])) > 0.0:
-        return sqrt(away), _angle_beyond(frame, target, weights)
+        return sqrt(squared_distance), _excess_angle(frame, target, weights)
     first = 2 if weights[WRX] > 0.0 and weights[WRZ] == 0.0 else 0
     minus, plus = 0.0, 0.0
     for c in range(first, 3):
         for r in range(3):
-            # ‖A − B‖ and ‖A + B‖ of two rotations are those of their quotient.
+            # ‖A − B‖ = ‖R − I‖ and ‖A + B‖ = ‖R + I‖ with R = Aᵀ B.
             a, b = frame[r, c] - target[r, c], frame[r, c] + target[r, c]
             minus += a * a
             plus += b * b
     if first == 0:  # ‖R − I‖² = 8 sin²(θ/2), but ‖R + I‖² = 4 + 8 cos²(θ/2)
         plus = max(plus - 4.0, 0.0)
-    return sqrt(away), 2.0 * atan2(sqrt(minus), sqrt(plus))
+    return sqrt(squared_distance), 2.0 * atan2(sqrt(minus), sqrt(plus))
 
 
 @helper
-def _angle_beyond(frame: FloatArray, target: FloatArray, weights: FloatArray) -> float:
-    """Return the length of what the rotation vector from target to frame has beyond tolerance."""
+def _excess_angle(frame: FloatArray, target: FloatArray, weights: FloatArray) -> float:
+    """Return the length of the excess of the rotation vector over its deadband [rad]."""
     off, vector, factor = np.empty((3, 3)), np.empty(3), 1.0
     for r in range(3):
         for c in range(3):
             off[r, c] = 0.0
             for i in range(3):
                 off[r, c] += target[i, r] * frame[i, c]
-    if weights[WRZ] == 0.0:  # of the shortest rotation that takes z to the frame's z
+    if weights[WRZ] == 0.0:  # shortest rotation from z to the frame's z
         across = sqrt(off[0, 2] ** 2 + off[1, 2] ** 2)
         angle = atan2(across, off[2, 2])
         vector[0], vector[1], vector[2] = angle, 0.0, 0.0
         if across > 0.0:
             vector[0], vector[1] = -angle * off[1, 2] / across, angle * off[0, 2] / across
-    else:  # by the unit quaternion, from its largest component (Shepperd 1978)
+    else:  # unit quaternion, from its largest component (Shepperd 1978)
         trace, k = off[0, 0] + off[1, 1] + off[2, 2], -1
         for i in range(3):
             if off[i, i] > trace and (k < 0 or off[i, i] > off[k, k]):
@@ -165,7 +165,7 @@ def _angle_beyond(frame: FloatArray, target: FloatArray, weights: FloatArray) ->
             factor = -factor
     total = 0.0
     for c in range(3):
-        turned = factor * vector[c]
-        left = turned - min(max(turned, -weights[BOX_RX + c]), weights[BOX_RX + c])
-        total += left * left
+        component = factor * vector[c]
+        component -= min(max(component, -weights[BOX_RX + c]), weights[BOX_RX + c])
+        total += component * component
     return sqrt(total)

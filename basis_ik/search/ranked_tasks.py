@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Tasks of different importance on the limbs of one robot, packed for the kernels."""
+"""Tasks by priority on the limbs of one robot, packed for the kernels."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class RankedTask:
     """One task on one limb.
 
     Attributes:
-        residual: The kind of its residual.
+        residual: The kind of residual.
         limb: (m + 1, 16) as `proof_kernel.place_exactly` takes it, its VARIABLE an index into the
             variables of all limbs.
         weights: (12,), what the residual makes of them.
@@ -82,7 +82,7 @@ class RankedTask:
         return self.residual.miss(frame, self.goal, self.weights)
 
     def is_met(self, q: FloatArray) -> bool:
-        """Return whether what is wanted is left within the tolerances."""
+        """Return whether the task is met within its tolerances at q."""
         away, turned = self.miss(q)
         near = self.weights[WX] == 0.0 or away <= self.tolerances[0]
         return near and (self.weights[WRX] == 0.0 or turned <= self.tolerances[1])
@@ -99,11 +99,11 @@ class RankedTask:
 
 @dataclass(frozen=True)
 class Descent:
-    """Where a descent ended.
+    """The end of a descent.
 
     Attributes:
         q: (n,).
-        costs: What is left of each level, weighted: the root of the sum of squares.
+        costs: The weighted error of each level: the root of the sum of squares.
         steps: Steps taken.
     """
 
@@ -176,15 +176,15 @@ class Ranked:
         return best, steps, restarts
 
     def in_order(self, start: FloatArray, iterations: int = ITERATIONS) -> Descent:
-        """Descend level by level, in at most so many iterations each."""
+        """Descend level by level, with so many iterations for each."""
         return self._descend(start, self.levels, iterations)
 
     def standing(self, q: FloatArray) -> Descent:
-        """Return q itself, and what it leaves."""
+        """Return q itself, with its costs."""
         return self._descend(q, self.levels, 0)
 
     def all_met(self, q: FloatArray) -> bool:
-        """Return whether every task is, by forward kinematics."""
+        """Return whether every task is met, by forward kinematics."""
         return all(task.is_met(q) for task in self.tasks)
 
     def start(self, number: int, seed: FloatArray) -> FloatArray:
@@ -197,7 +197,7 @@ class Ranked:
         return q
 
     def is_better(self, one: Descent, other: Descent) -> bool:
-        """Return whether one leaves less on the first level on which the two differ."""
+        """Return whether one costs less than the other on the first level on which they differ."""
         margin = float(np.sqrt(self.slack))
         for a, b in zip(one.costs, other.costs, strict=True):
             if abs(a - b) > margin:

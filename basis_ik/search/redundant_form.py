@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.search.closed_form import QUICK, ClosedForm, closed_form
 from basis_ik.search.closed_form_axes import JOINTS, candidates
-from basis_ik.search.closed_form_kernel import AWAY, KIND, MOST, OFF, SOFT
+from basis_ik.search.closed_form_kernel import KIND, MAX_BRANCHES, MISFIT, MISFIT_DISTANCE, SLACK
 from basis_ik.search.redundant_form_kernel import SplitChain, sample_self_motion
 from basis_ik.search.tables_kernel import COLUMNS, LOWER, ORIGIN, UPPER, VARIABLE
 
@@ -61,7 +61,7 @@ class RedundantForm(NamedTuple):
             [rad].
         """
         inner = self.split.order[: -len(self.fixed)].astype(np.intp)
-        found = np.empty((MOST * grid[..., 0].size, len(seed) + 1))
+        found = np.empty((MAX_BRANCHES * grid[..., 0].size, len(seed) + 1))
         split = self.split._replace(variables=np.ascontiguousarray(variables[inner, :COLUMNS]))
         count = sample_self_motion(split, target, seed.copy(), grid, found, apart, bound)
         return found[:count, :-1], found[:count, -1]
@@ -94,9 +94,9 @@ def redundant_form(exact: FloatArray, variables: FloatArray, size: float) -> Red
         own = variables[numbers[between], :COLUMNS]
         form = closed_form(inner, own, size, families=(candidates,))
         if form is not None and form.kernels is QUICK:
-            form.rows[KIND, SOFT] = max(form.rows[KIND, SOFT], SOFTER)
+            form.rows[KIND, SLACK] = max(form.rows[KIND, SLACK], SOFTER)
             found.append(RedundantForm(form, SplitChain(*parts, form.rows, own), fixed))
-    return min(found, key=lambda each: each.form.rows[OFF, AWAY], default=None)
+    return min(found, key=lambda each: each.form.rows[MISFIT, MISFIT_DISTANCE], default=None)
 
 
 def _split(

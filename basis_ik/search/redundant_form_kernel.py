@@ -29,8 +29,8 @@ from numpy.typing import NDArray
 
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
-from basis_ik.search.closed_form_kernel import ERROR, MOST, find_branches, form_goal
-from basis_ik.search.closed_form_search_kernel import drive_branch, hold_locked
+from basis_ik.search.closed_form_kernel import ERROR, MAX_BRANCHES, find_branches, form_goal
+from basis_ik.search.closed_form_search_kernel import assign_variables, clamp_seed
 from basis_ik.search.pose_search_kernel import take_shortest_turns
 from basis_ik.search.proof_kernel import place_exactly
 from basis_ik.search.tables_kernel import LOWER, UPPER
@@ -134,13 +134,13 @@ def keep_branches(
         bound: By how much they may be outside [rad].
     """
     form, variables, n = split.form, split.variables, q.shape[0]
-    angles, branch = np.empty((MOST, ERROR + 1)), np.empty(variables.shape[0])
+    angles, branch = np.empty((MAX_BRANCHES, ERROR + 1)), np.empty(variables.shape[0])
     count, _ = find_branches(form, form_goal(form, target, 0.0, seed), angles)
     for i in range(count):
         if isnan(angles[i, 0]):  # a wrist that cannot be turned so
             continue
-        hold_locked(variables, seed, branch)
-        drive_branch(form, seed, angles[i], branch)
+        clamp_seed(variables, seed, branch)
+        assign_variables(form, seed, angles[i], branch)
         excess = turn_inside(variables, seed, branch)
         if excess > bound:
             continue

@@ -14,10 +14,10 @@
 
 """The residuals of several tasks on one robot, and their derivatives by its joint variables.
 
-A task lives on a limb: the row of joints from the root to its tip. Limbs of one robot share
-variables (a torso's, or a joint's that others mimic), so each limb is walked for itself and their
-columns meet in one Jacobian. All derivatives are exact, not only where a task is met: a best effort
-is a true minimum of the residual.
+A task acts on a limb, the row of joints from the root to its tip. Limbs of one robot share
+variables, such as those of a torso or of a joint that others mimic. Each limb is walked by itself,
+and their columns meet in one Jacobian. All derivatives are exact, also far from the goal, so a best
+effort is a true minimum of the residual.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def sample_starts(
     low, high = variables[fixed, START_LOWER], variables[fixed, START_UPPER]
     shape = VALUES[len(fixed)]
     step, corners = (high - low) / (shape[0] - 1), (low[None], high[None])
-    seed, off = np.clip(seed, lower, upper), form.form.off
+    seed, off = np.clip(seed, lower, upper), form.form.misfit
     for _ in range(LEVELS[len(fixed)]):
         grid, size = _grid(*corners, shape), float((step / variables[fixed, SCALE]).max())
         points = grid[..., 0].size

@@ -12,10 +12,11 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The tables that kernels of a search share: what each row and column holds.
+"""The tables that the kernels of a search share: the content of each row and column.
 
-A chain has m joints and n variables; joints that mimic each other share a variable. All tables are
-float64, so that a kernel has one type for each. The columns are constants to the compiler.
+A chain has m joints and n variables; a mimic joint shares the variable of the joint it follows. All
+tables are float64, so each kernel is compiled for one type. The column numbers are constants to the
+compiler.
 """
 
 from __future__ import annotations
@@ -29,67 +30,67 @@ Triple = tuple[float, float, float]
 Frame = tuple[
     float, float, float, float, float, float, float, float, float, float, float, float
 ]  # fmt: skip
-"""The numbers of a frame (3, 4) by rows, in registers."""
+"""A frame (3, 4) by rows, in registers."""
 Nine = tuple[float, float, float, float, float, float, float, float, float]
-"""The numbers of a matrix (3, 3) by rows."""
+"""A matrix (3, 3) by rows, in registers."""
 
-# Frames (3, 4), written by rows: the rotation, and the place in the last column.
+# Frames (3, 4) by rows: the rotation, and the position in the last column.
 R00, R01, R02, P0, R10, R11, R12, P1, R20, R21, R22, P2 = range(12)
 
-# `exact` (m + 1, 16): the chain as it was given. Each joint's origin, a frame in columns 0 to 11,
-# and how it moves; the last row is the tip's.
-PRISMATIC = 12  # not 0: it slides along its z
-MULTIPLIER, OFFSET = 13, 14  # its angle [rad] or length [m] by its variable
-VARIABLE = 15  # number of that variable
+# `exact` (m + 1, 16): the chain as given. A row for each joint, with its origin, a frame, in
+# columns 0 to 11; the last row is the tip's.
+PRISMATIC = 12  # not 0: the joint slides along its z
+MULTIPLIER, OFFSET = 13, 14  # angle [rad] or length [m] = MULTIPLIER q + OFFSET
+VARIABLE = 15  # number of the variable q
 ORIGIN = slice(0, 12)
 
 # `joints` (m, 12): the chain reduced, see `prepare.reduce_joints`.
-TURN, TURN_OFFSET = 0, 1  # its angle [rad] by its variable
-SLIDE, SLIDE_OFFSET = 2, 3  # its length [m] by its variable
-TWIST_COSINE, TWIST_SINE = 4, 5  # of the constant turn about x to the next axis
-LINK_X, LINK_Y, LINK_Z = 6, 7, 8  # the constant shift to the next axis [m]
-DRIVER = 9  # number of the variable
+TURN, TURN_OFFSET = 0, 1  # angle [rad] = TURN q + TURN_OFFSET
+SLIDE, SLIDE_OFFSET = 2, 3  # length [m] = SLIDE q + SLIDE_OFFSET
+TWIST_COSINE, TWIST_SINE = 4, 5  # of the constant rotation about x to the next axis
+LINK_X, LINK_Y, LINK_Z = 6, 7, 8  # the constant translation to the next axis [m]
+DRIVER = 9  # number of the variable q
 IS_FIRST = 10  # not 0: no joint before it has the same variable
 IS_ONLY = 11  # not 0: no other joint has the same variable
 
-# `variables` (n, 8 + s): limits, fresh starts, and s starts that suit the chain.
+# `variables` (n, 8 + s): limits, the range of restarts, and the chain's own s starts.
 LOWER, UPPER = 0, 1  # limits [rad or m]
-SCALE = 2  # 1 rad, or for a slide the chain's unit of length [m]
-START_LOWER, START_UPPER = 3, 4  # between which fresh starts are spread [rad or m]
-PERIODIC = 5  # not 0: a full turn changes nothing
-GOLDEN_STEP = 6  # of the sequence by which fresh starts are spread
-COLUMNS = 8  # before the chain's own starts
+SCALE = 2  # 1 [rad], or for a slide the chain's unit of length [m]
+START_LOWER, START_UPPER = 3, 4  # range over which further starts are spread [rad or m]
+PERIODIC = 5  # not 0: a full turn leaves the pose unchanged
+GOLDEN_STEP = 6  # step of the sequence of further starts
+COLUMNS = 8  # number of columns before the chain's own starts
 LOWER_UPPER = slice(0, 2)
 
-# `weights` (12,): what counts of the error, along the target's axes and about them.
-WX, WY, WZ = 0, 1, 2  # of the position [1/m]; all above 0, or all 0: it is free
-WRX, WRY, WRZ = 3, 4, 5  # of the rotation [1/rad]; all 0: it is free; z alone 0: a free axis
-BOX_X, BOX_Y, BOX_Z = 6, 7, 8  # deadband of the position [m], maybe infinite
-BOX_RX, BOX_RY, BOX_RZ = 9, 10, 11  # deadband of the rotation vector [rad], maybe infinite
+# `weights` (12,): weights and deadbands of the error, along the target's axes and about them.
+WX, WY, WZ = 0, 1, 2  # of the position [1/m]; all above 0, or all 0: the position is free
+WRX, WRY, WRZ = 3, 4, 5  # of the rotation [1/rad]; all 0: free; only WRZ 0: z is a free axis
+BOX_X, BOX_Y, BOX_Z = 6, 7, 8  # deadband of the position, ± [m]; may be infinite
+BOX_RX, BOX_RY, BOX_RZ = 9, 10, 11  # deadband of the rotation vector, ± [rad]; may be infinite
 POSITION, ROTATION, BOX, ROTATION_BOX = slice(0, 3), slice(3, 6), slice(6, 9), slice(9, 12)
 
-# `work` (n + 2 m + 3, 12), what kernels work in. The first n rows are the variables'.
-JX, JY, JZ, JRX, JRY, JRZ = range(6)  # the residual's Jacobian, by the scaled variable
-STEP, BEFORE = 6, 7  # the step, scaled, and where the variable was before it
-BEST = 8  # where the least error so far was
-BOUND_LOWER, BOUND_UPPER = 9, 10  # between which the search may move it
-UNFINISHED = 11  # where a descent stood when its steps were used up
-START = 11  # where a tracking step or a pass starts
-GRADIENT, HELD = 0, 8  # of Newton's method: half the gradient; not 0: it stands at its bound
-CENTRING = 7  # of tracking: what pulls the self-motion
-TOWARDS, ASIDE = 0, 1  # of a ray: both rows of its Jacobian
+# `work` (n + 2 m + 3, 12): workspace. Its first n rows belong to the variables:
+JX, JY, JZ, JRX, JRY, JRZ = range(6)  # Jacobian of the residual by the scaled variable
+STEP, BEFORE = 6, 7  # the scaled step, and the variable before it
+BEST = 8  # the variable at the least error so far
+BOUND_LOWER, BOUND_UPPER = 9, 10  # bounds of the search on the variable
+UNFINISHED = 11  # the variable when the steps of a descent were used up
+START = 11  # the variable at the start of a tracking step or a pass
+GRADIENT, HELD = 0, 8  # Newton's method: half the gradient; not 0: held at a bound
+CENTRING = 7  # tracking: the secondary task in the null space
+TOWARDS, ASIDE = 0, 1  # look-at: both rows of the ray's Jacobian
 BEST_SCOUT, BEFORE_PULL, PULL = 4, 4, 5
-# Then the joints' m rows: a point of the axis, and its direction.
+# The next m rows belong to the joints: a point on the axis, and its direction.
 POINT_X, POINT_Y, POINT_Z, AXIS_X, AXIS_Y, AXIS_Z = range(6)
-MOTION_X, MOTION_Y, MOTION_Z = 6, 7, 8  # of Newton's method: how the joint moves the tip
-SPIN_X, SPIN_Y, SPIN_Z = 9, 10, 11  # and turns it
-RATE_X, RATE_Y, RATE_Z = 0, 1, 2  # and changes the rotation's residual
-# Row n + m is the frame target_T_first_joint; row n + m + 1 a frame to work in, or how the
-# rotation's residual changes with an angular velocity, (3, 3) by rows.
+MOTION_X, MOTION_Y, MOTION_Z = 6, 7, 8  # Newton's method: velocity of the tip
+SPIN_X, SPIN_Y, SPIN_Z = 9, 10, 11  # its angular velocity
+RATE_X, RATE_Y, RATE_Z = 0, 1, 2  # derivative of the rotation's residual
+# Row n + m is the frame target_T_first_joint. Row n + m + 1 is workspace for a frame, or the
+# derivative (3, 3) of the rotation's residual by an angular velocity.
 D00, D01, D02, D10, D11, D12, D20, D21, D22 = range(9)
-# Then m rows of the FABRIK sweep: moments of all points beyond a joint.
+# The next m rows belong to the FABRIK sweep: moments of all points beyond a joint.
 M00, M01, M02, M10, M11, M12, M20, M21, M22, M0, M1, M2 = range(12)
-# In the last row a search in slices keeps where it stands.
+# The last row is the state of a search that runs in slices.
 DESCENT_LEAST, DESCENT_STALLS = 0, 1
 SEARCH_START, SEARCH_LEAST, SEARCH_PHASE = 2, 3, 4
 
@@ -97,8 +98,8 @@ SEARCH_START, SEARCH_LEAST, SEARCH_PHASE = 2, 3, 4
 IS_REACHED, STEPS, LAST_START, DISTANCE, ANGLE = range(5)
 
 
-# A named tuple costs 2 µs on the way in from Python, half a solve; a plain one no more than its
-# fields one by one. Kernels that Python calls in a control loop take plain tuples, and name them.
+# Passing a named tuple from Python costs 2 µs, half a solve; a plain tuple costs no more than its
+# fields. Kernels that Python calls in a control loop therefore take plain tuples, and name them.
 ChainFields = tuple[FloatArray, FloatArray, FloatArray, FloatArray, float]
 """The fields of a `PackedChain`."""
 GoalFields = tuple[FloatArray, FloatArray, float, float]
@@ -106,7 +107,7 @@ GoalFields = tuple[FloatArray, FloatArray, float, float]
 
 
 class PackedChain(NamedTuple):
-    """A chain as kernels take it."""
+    """A chain in the layout of the kernels."""
 
     exact: FloatArray
     """(m + 1, 16)."""
@@ -117,11 +118,11 @@ class PackedChain(NamedTuple):
     ends: FloatArray
     """(2, 3, 4): root_T_first_joint, last_joint_T_tip."""
     reach: float
-    """No tip is farther than this from the first joint [m]."""
+    """Upper bound on the tip's distance from the first joint [m]."""
 
 
 class PoseGoal(NamedTuple):
-    """What a search is to reach."""
+    """The goal of a search."""
 
     weights: FloatArray
     """(12,)."""
@@ -134,7 +135,7 @@ class PoseGoal(NamedTuple):
 
 
 class PoseGoals(NamedTuple):
-    """What the searches of a batch are to reach, and where they start."""
+    """The goals and seeds of a batch."""
 
     weights: FloatArray
     """(12,)."""
@@ -149,12 +150,12 @@ class PoseGoals(NamedTuple):
 
 
 class Effort(NamedTuple):
-    """How long a descent, or all descents of a search together, may go on."""
+    """The budget of a descent, or of all descents of a search together."""
 
     iterations: int
     """Steps allowed."""
     patience: int
-    """How many steps of a descent may fail to lower the squared error by 5 %."""
+    """Number of steps of a descent that may fail to lower the squared error by 5 %."""
     careful: bool
-    """Whether each step that does not descend is taken back (Levenberg-Marquardt). It is slower,
-    but settles on the nearest pose where the target cannot be reached."""
+    """Whether a step that raises the error is taken back (Levenberg-Marquardt). It is slower, but
+    converges to the nearest pose if the target cannot be reached."""

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Among all ways to reach a target, the one nearest to a posture, or with the elbow at a pole."""
+"""Solutions of a pose that are nearest to a posture, or have the elbow nearest to a pole."""
 
 from __future__ import annotations
 
@@ -108,8 +108,8 @@ def solve_pole(
 ) -> Solution:
     """Reach a target with a link, such as an elbow, as near as possible to a point, the pole.
 
-    Where the elbow can go round a circle between shoulder and wrist, that puts it into the
-    half-plane from their line through the pole, as a pole vector does in animation.
+    An elbow that can go round a circle between shoulder and wrist comes to lie in the half-plane
+    from their line through the pole, as with a pole vector in animation.
 
     Args:
         chain: What to move.
@@ -158,7 +158,7 @@ def _reaching(
     starts: int,
     tolerances: tuple[float, float],
 ) -> tuple[Solution, ...]:
-    """Return the distinct solutions found, or else the one of `solve`, reached or not."""
+    """Return the distinct solutions found; without any, the answer of `solve`."""
     found = solve_all(
         chain, target, seed, constraint=constraint, starts=count("starts", starts, 1),
         position_tolerance=tolerances[0], orientation_tolerance=tolerances[1],
@@ -184,7 +184,7 @@ def _as_task(
 def _best(
     ranked: Ranked, task: RankedTask, found: tuple[Solution, ...], reference: FloatArray
 ) -> Solution:
-    """Move the most promising solutions on, and return the best of all.
+    """Improve the most promising solutions by the preference, and return the best of all.
 
     Args:
         ranked: The task, and the preference as the last level.

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Several tips of one robot at once: both hands, a hand and the gaze, by their importance."""
+"""Tasks for several tips of one robot at once, by priority: both hands, or a hand and the gaze."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ORDERED_STARTS = 12  # starts of the search by importance, where not all can be 
 
 
 class Outcome(NamedTuple):
-    """What became of one task."""
+    """The outcome of one task."""
 
     verdict: Verdict
     position_error: float
@@ -51,7 +51,7 @@ class Outcome(NamedTuple):
 
 
 class TasksSolution(NamedTuple):
-    """Joint positions, always finite and within the limits, and what became of each task."""
+    """Joint positions, always finite and within the limits, and the outcome of each task."""
 
     positions: dict[str, float]
     """By the name of each joint that moves on its own on the way to one of the tips [rad or m]."""
@@ -136,7 +136,7 @@ def warm_up(model: RobotModel, tip: str) -> None:
 def _in_order(
     ranked: Ranked, seed: FloatArray, wish: FloatArray, found: FloatArray
 ) -> tuple[Descent, int]:
-    """Descend by importance from what was found and, if not all is met, from other starts."""
+    """Descend by priority from the positions found and, if a task is not met, from other starts."""
     starts = [found]
     if not ranked.all_met(found):
         starts += [ranked.start(number, seed) for number in range(ORDERED_STARTS)]
@@ -151,7 +151,7 @@ def _in_order(
 
 
 def _outcome(problem: Problem, index: int, q: FloatArray, starts: int) -> Outcome:
-    """Return what became of a task at q; of one that is not met, also why."""
+    """Return the outcome of a task at q, with the reason if it is not met."""
     task = problem.ranked[index]
     away, turned = task.miss(q)
     if task.is_met(q):

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What several tips of one robot are to do, and the limbs that do it."""
+"""The tasks that `solve_tasks` takes, and the limbs that they move."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class PoseTask:
         tip: The link.
         target: root_T_target, where the tip is to be; also as a (4, 4) matrix.
         constraint: Which part of the pose counts; None: all of it.
-        priority: 0 is the most important; tasks of one priority share what they cannot all have,
+        priority: 0 is the most important. Tasks of one priority that cannot all be met trade off
             by their weights (`PoseConstraint.weights`).
     """
 
@@ -161,7 +161,7 @@ class Problem:
     def positions(
         self, argument: str, named: Mapping[str, float] | None, default: FloatArray
     ) -> FloatArray:
-        """Return (n,) of what is named, and the default where nothing is."""
+        """Return positions (n,): those named, and the default for all others."""
         values = default.copy()
         if named is None:
             return values
@@ -182,7 +182,7 @@ class Problem:
         return any(self._too_far(index) > 0.0 for index in range(len(self.tasks)))
 
     def alone(self, index: int, q: FloatArray) -> Reason:
-        """Return what a task comes to with no other beside it, from q."""
+        """Return the reason for which a task alone, searched for from q, is not met, or REACHED."""
         task, chain = self.tasks[index], self.chains[index]
         seed = q[[self.names.index(name) for name in chain.joint_names]]
         if isinstance(task, LookTask):
@@ -212,7 +212,7 @@ class Problem:
         return RankedTask(residual, limb, weights, goal, level, self.tolerances), radius
 
     def _too_far(self, index: int) -> float:
-        """Return by how much a task's goal is beyond the reach of its limb [m], or less than 0."""
+        """Return by how much a goal is beyond the reach of its limb [m]; below 0 if within."""
         ready, goal = prepared(self.chains[index]), self.ranked[index].goal
         far = float(np.linalg.norm(goal[:3, 3] - ready.ends[0, :, 3]))
         return far - (ready.reach + self.radii[index] + self.tolerances[0])
@@ -222,7 +222,7 @@ _chains: WeakKeyDictionary[RobotModel, dict[tuple[str, str], Chain]] = WeakKeyDi
 
 
 def _chain(model: RobotModel, root: str, tip: str) -> Chain:
-    """Return a chain, from memory after the first time: making one ready takes a while."""
+    """Return a chain, which is kept with the model: preparing one takes a while."""
     kept = _chains.setdefault(model, {})
     if (root, tip) not in kept:
         kept[root, tip] = model.chain(root, tip)

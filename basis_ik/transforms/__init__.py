@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Bases, transform nodes, and trees of them."""
+"""Rigid transforms, transform nodes, and trees of them."""
 
 from basis_ik.dependencies import check_dependencies
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Rotation about a point that is not the origin (transform_nodes, "Rotation about a Point")."""
+"""Rotation about a point other than the origin (transform_nodes, "Rotation about a Point")."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def rotation_about_point(rotation: npt.ArrayLike, point: npt.ArrayLike) -> Rigid
 
     Args:
         rotation: R, shape (3, 3).
-        point: C, what stays in place [m], shape (3,).
+        point: C, the fixed point [m], shape (3,).
 
     Raises:
-        ShapeError: Another shape.
+        ShapeError: An argument has another shape.
         NotFiniteError: An element is NaN or infinite.
-        NotARotationError: `rotation` is none.
+        NotARotationError: `rotation` is not a rotation.
     """
     c = finite_array("point", point, 3)
     turn = RigidTransform.from_rotation_translation(rotation, (0.0, 0.0, 0.0))

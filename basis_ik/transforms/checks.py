@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The door of the transform layer: what comes in is finite, float64, C-contiguous, of its shape."""
+"""Checks of the transform layer's input: finite, float64, C-contiguous, of the right shape."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _Array = TypeVar("_Array", bound=npt.NDArray[Any])
 
 
 class TransformError(BasisIkError):
-    """Base class of what the transform layer refuses."""
+    """Base class of the transform layer's errors."""
 
 
 class ShapeError(TransformError):
-    """An array has the wrong shape, or is no array of real numbers at all."""
+    """An array has the wrong shape, or is not an array of real numbers."""
 
     def __init__(self, name: str, expected: str, actual: object) -> None:
         super().__init__(f"{name} must be real numbers of shape {expected}, got {actual}")
@@ -91,14 +91,14 @@ def real_array(name: str, value: npt.ArrayLike) -> FloatArray:
     """Copy a value into a fresh C-contiguous float64 array.
 
     Args:
-        name: What to call it in an error.
+        name: Its name in errors.
         value: Numbers, of any shape.
 
     Returns:
         The copy, writable.
 
     Raises:
-        ShapeError: It is no array of real numbers.
+        ShapeError: It is not an array of real numbers.
     """
     array = as_reals(value)
     if array is None:
@@ -110,15 +110,15 @@ def finite_array(name: str, value: npt.ArrayLike, *shape: int) -> FloatArray:
     """Copy a value into a fresh C-contiguous float64 array of a given shape, all finite.
 
     Args:
-        name: What to call it in an error.
+        name: Its name in errors.
         value: Numbers.
-        *shape: The shape that it must have.
+        *shape: The required shape.
 
     Returns:
         The copy, writable.
 
     Raises:
-        ShapeError: It has another shape, or is no array of real numbers.
+        ShapeError: It has another shape, or is not an array of real numbers.
         NotFiniteError: An element is NaN or infinite.
     """
     array = real_array(name, value)
@@ -130,11 +130,11 @@ def finite_array(name: str, value: npt.ArrayLike, *shape: int) -> FloatArray:
 
 
 def unit_vector(name: str, value: npt.ArrayLike) -> FloatArray:
-    """Copy a direction and give it length 1.
+    """Return a direction as a unit vector.
 
     Args:
         name: What to call it in an error.
-        value: Direction, shape (3,), of any finite length above zero.
+        value: Direction, shape (3,), of any finite positive length.
 
     Returns:
         The unit vector, shape (3,), writable.

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""One transform node for a chain of them, and the proof that it does the same."""
+"""The single transform node that is equivalent to a chain of nodes, and its proof."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from basis_ik.transforms.checks import TransformError
 from basis_ik.transforms.node import SINGULAR_TOLERANCE, NodeOverflowError, TransformNode
 
 RESIDUAL_TOLERANCE = 1e-12
-"""How far a combined node's matrix may be from the product of matrices, in its largest element."""
+"""Largest deviation of a combined node's matrix from the product, relative to its largest entry."""
 
 
 class NotOneNodeError(TransformError):
@@ -47,14 +47,14 @@ class NotOneNodeError(TransformError):
 
 @dataclass(frozen=True)
 class Combination:
-    """One node for several.
+    """The equivalent node of several nodes.
 
     Attributes:
-        node: The equivalent node; its centre is that of the innermost.
-        residual: How far its matrix is from the product of matrices, in parts of the largest
+        node: The equivalent node; its centre is the innermost node's.
+        residual: Deviation of its matrix from the product of matrices, relative to the largest
             element.
-        shear: Largest cosine between the images of two axes. Where it is 0, rotation and a scale
-            along the axes do the same; elsewhere only a node with scaleOrientation does.
+        shear: Largest cosine between the images of two axes. If it is 0, a rotation and a scale
+            along the axes are equivalent; otherwise only a node with scaleOrientation is.
     """
 
     node: TransformNode
@@ -63,18 +63,18 @@ class Combination:
 
 
 def combine(names: Sequence[str], nodes: Sequence[TransformNode]) -> Combination:
-    """Combine a chain of nodes, each under the one before, into one.
+    """Combine a chain of nodes, each the parent of the next, into one.
 
-    For scale factors above zero there always is one (transform_nodes, "Combining Transform Nodes
-    with Scale"); what floating point does not hold of it is refused.
+    For positive scale factors there is always one (transform_nodes, "Combining Transform Nodes with
+    Scale"); it is refused if floating point cannot represent it.
 
     Args:
-        names: What to call the nodes in an error.
+        names: Names of the nodes in errors.
         nodes: One or more, outermost first.
 
     Raises:
-        NotOneNodeError: The scale along the chain differs by too much between directions, or the
-            node is too far off the product of matrices.
+        NotOneNodeError: The scale along the chain differs too much between directions, or the
+            node deviates too much from the product of matrices.
     """
     try:
         node = reduce(matmul, nodes)

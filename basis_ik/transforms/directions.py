@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The turn from one direction to another, as points-at and FABRIK's bones both need it."""
+"""The rotation from one direction to another, for points-at and FABRIK's bones."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.directions_kernel import perpendicular, roll_towards, rotation_between
 
 NO_LENGTH = 1e-12
-"""Length [m] up to which a direction is rounding noise, and nothing is turned."""
+"""Length [m] up to which a direction is rounding noise, and there is no rotation."""
 
 Lean = tuple[FloatArray, FloatArray]
-"""An axis of the bone and the direction that it is to lean towards: unit vectors, shape (3,)."""
+"""An axis of the bone and the direction that it should lean towards: unit vectors, shape (3,)."""
 
 
 def turn_between(
     current: FloatArray, desired: FloatArray, fallback: FloatArray, lean: Lean | None = None
 ) -> FloatArray:
-    """Return the smallest rotation from one direction to another, or one rolled as wanted.
+    """Return the smallest rotation from one direction to another, or one with a given roll.
 
     Args:
         current: Direction, shape (3,), of any length.
         desired: Direction, shape (3,), of any length.
         fallback: Axis of the half turn between opposite directions: unit, perpendicular to
             `current`.
-        lean: How the turned bone is to roll; without it the rotation is the smallest.
+        lean: The roll of the turned bone; None: the rotation is the smallest.
 
     Returns:
-        Rotation, shape (3, 3); the identity where a direction has no length.
+        Rotation, shape (3, 3); the identity if a direction has no length.
     """
     now, then = length(current), length(desired)
     if now <= NO_LENGTH or then <= NO_LENGTH:
@@ -56,10 +56,10 @@ def turn_between(
 
 
 def perpendicular_to(direction: FloatArray) -> FloatArray:
-    """Return a unit vector perpendicular to a direction, always the same for the same direction.
+    """Return a unit vector perpendicular to a direction; it depends only on the direction.
 
-    Points-at takes it in the bone's own space, so that a half turn does not depend on the basis
-    that it is computed in.
+    Points-at uses it in the bone's own space, so that a half turn does not depend on the basis of
+    the computation.
 
     Args:
         direction: Shape (3,), of any length; zero gives zero.

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Turning one direction onto another."""
+"""Rotations from one direction to another."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
 from basis_ik.transforms.rigid_kernel import rotation_vector
 
-# Within this sine of exactly opposite, the plane of the turn is the fallback's, not the rounding's.
+# Within this sine of exactly opposite, the fallback determines the plane of the turn, not rounding.
 _OPPOSITE = 1e-9
-# Within this sine of the bone, a direction says nothing about the bone's roll.
+# Within this sine of the bone, a direction does not determine the bone's roll.
 _ALONG = 1e-9
 
 
 @jit
 def perpendicular(a: FloatArray, out: FloatArray) -> None:
-    """Write a unit vector perpendicular to `a`, always the same for the same `a`.
+    """Write a unit vector perpendicular to `a`; it depends only on `a`.
 
     Args:
         a: Unit vector, shape (3,).
-        out: Filled with a × e, normalised, e being the first axis that is least along `a`.
+        out: Filled with a × e, normalised, where e is the first axis least parallel to `a`.
     """
     least = 0
     for i in range(1, 3):
@@ -110,8 +110,8 @@ def rotation_between(a: FloatArray, b: FloatArray, fallback: FloatArray, out: Fl
             for j in range(3):
                 out[i, j] = 2.0 * u * fallback[j] - out[i, j]
     elif cosine < 0.0:
-        # Towards opposite, a × b keeps few digits. What must hold is that the axis is
-        # perpendicular to `a`, so that the turn stays in a plane that holds both.
+        # Near opposite, a × b has few digits. The axis must be perpendicular to `a`, so that the
+        # turn stays in a plane that contains both.
         along = (x * a[0] + y * a[1] + z * a[2]) / sine
         x, y, z = x / sine - along * a[0], y / sine - along * a[1], z / sine - along * a[2]
         length = math.sqrt(x * x + y * y + z * z)
@@ -125,16 +125,16 @@ def rotation_between(a: FloatArray, b: FloatArray, fallback: FloatArray, out: Fl
 def roll_towards(
     direction: FloatArray, axis: FloatArray, up: FloatArray, rotation: FloatArray
 ) -> bool:
-    """Turn a rotated bone about where it points, so that one of its axes leans towards `up`.
+    """Roll a rotated bone about its direction, so that one of its axes leans towards `up`.
 
     Args:
-        direction: Where the bone points after `rotation`: unit vector, shape (3,).
+        direction: Direction of the bone after `rotation`: unit vector, shape (3,).
         axis: The bone's axis before `rotation`: unit vector, shape (3,).
-        up: What it is to lean towards: unit vector, shape (3,).
+        up: The direction that it should lean towards: unit vector, shape (3,).
         rotation: The bone's rotation, shape (3, 3); multiplied from the left by the roll.
 
     Returns:
-        Whether there is a roll to choose; there is none when axis or `up` lies along the bone.
+        Whether the roll is determined; it is not if axis or `up` is along the bone.
     """
     x = rotation[0, 0] * axis[0] + rotation[0, 1] * axis[1] + rotation[0, 2] * axis[2]
     y = rotation[1, 0] * axis[0] + rotation[1, 1] * axis[1] + rotation[1, 2] * axis[2]
@@ -163,17 +163,17 @@ def roll_towards(
 
 @jit
 def twist_angle(rotation: FloatArray, axis: FloatArray) -> float:
-    """Return how far a rotation turns about an axis, what is left being a swing of that axis.
+    """Return the twist of a rotation about an axis; the rest is a swing of that axis.
 
-    Rotation = swing · twist, where the swing's own axis is perpendicular to `axis`: with the
-    half-angle form (cos θ/2, n sin θ/2), tan(twist/2) = n·axis tan(θ/2).
+    Rotation = swing · twist, where the swing's axis is perpendicular to `axis`. With the half-angle
+    form (cos θ/2, n sin θ/2), tan(twist/2) = n·axis tan(θ/2).
 
     Args:
         rotation: Rotation, shape (3, 3).
         axis: Unit vector, shape (3,).
 
     Returns:
-        The twist [rad], in [−π, π]; 0 where the swing is a half turn and hides it.
+        The twist [rad], in [−π, π]; 0 if the swing is a half turn, which hides it.
     """
     vector = np.empty(3)
     angle = rotation_vector(rotation, vector)

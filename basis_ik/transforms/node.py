@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Changes of basis with scale: the transform node of VRML and its kin (transform_nodes)."""
+"""Changes of basis with scale: the transform nodes of VRML and X3D (transform_nodes)."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ FIELDS: Mapping[str, tuple[float, ...]] = {
 """The fields of VRML's and X3D's Transform with their defaults; rotations are axis and angle."""
 
 SINGULAR_TOLERANCE = 1e-14
-"""A matrix whose smallest stretch is below this part of its largest is taken for singular."""
+"""Ratio of the smallest to the largest stretch below which a matrix counts as singular."""
 
 RIGID_TOLERANCE = 1e-12
-"""A node whose scale factors differ from 1 by no more than this is taken for rigid."""
+"""Largest deviation of the scale factors from 1 with which a node counts as rigid."""
 
-_LARGEST_ANGLE = 1e9  # rad; beyond, nothing is left of an angle after its whole turns
+_LARGEST_ANGLE = 1e9  # rad; a larger angle has no digits left after whole turns are removed
 _ZERO = (0.0, 0.0, 0.0)
 _ONE = (1.0, 1.0, 1.0)
 _IDENTITY = np.eye(3)
@@ -99,7 +99,7 @@ class NodeOverflowError(TransformError):
 
 
 class FieldError(TransformError):
-    """A field, as VRML and X3D write it, does not exist or has a value that it cannot take."""
+    """A field of VRML and X3D does not exist, or has an invalid value."""
 
     def __init__(self, field: str, problem: str) -> None:
         super().__init__(f"{field}: {problem}")
@@ -110,9 +110,9 @@ class FieldError(TransformError):
 class TransformNode:
     """P' = R(SR(S × SR′(P − C))) + C + T: scale along chosen axes, rotate about a centre, move.
 
-    Frozen and canonical: of all the scale orientations that mean the same stretch, a node holds the
-    smallest rotation, and equal scale factors have no orientation of their own. So two nodes with
-    one centre that do the same have the same fields, to rounding.
+    Frozen and canonical: of all scale orientations with the same stretch, a node has the smallest
+    rotation, and equal scale factors have no orientation. Thus equivalent nodes with the same
+    centre have the same fields, up to rounding.
     """
 
     __slots__ = ("_n",)
@@ -128,19 +128,19 @@ class TransformNode:
         scale_orientation: npt.ArrayLike = _IDENTITY,
         translation: npt.ArrayLike = _ZERO,
     ) -> None:
-        """Make a node from VRML's fields.
+        """Create a node from VRML's fields.
 
         Args:
-            center: C, what rotation and scale leave in place [m], shape (3,).
+            center: C, the fixed point of rotation and scale [m], shape (3,).
             rotation: R, shape (3, 3).
             scale: S, factors greater than zero, shape (3,).
-            scale_orientation: SR, the axes that S scales along, shape (3, 3).
+            scale_orientation: SR, the axes along which S scales, shape (3, 3).
             translation: T [m], shape (3,).
 
         Raises:
-            ShapeError: Another shape.
+            ShapeError: An argument has another shape.
             NotFiniteError: An element is NaN or infinite.
-            NotARotationError: `rotation` or `scale_orientation` is none.
+            NotARotationError: `rotation` or `scale_orientation` is not a rotation.
             ScaleError: A factor is not greater than zero, or has no inverse.
             NodeOverflowError: A product leaves the range of floating point.
         """
@@ -160,17 +160,17 @@ class TransformNode:
 
     @staticmethod
     def from_matrix(matrix: npt.ArrayLike, center: npt.ArrayLike = _ZERO) -> TransformNode:
-        """Find the node with a given centre that does what a homogeneous matrix does.
+        """Return the node with a given centre that is equivalent to a homogeneous matrix.
 
         Args:
-            matrix: Shape (4, 4), last row 0 0 0 1, determinant above zero; shear is welcome.
-            center: Centre of the node [m], shape (3,): any will do, T makes up for it.
+            matrix: Shape (4, 4), last row 0 0 0 1, determinant above zero; shear is allowed.
+            center: Centre of the node [m], shape (3,); any is possible, because T compensates.
 
         Raises:
-            ShapeError: Another shape.
+            ShapeError: An argument has another shape.
             NotFiniteError: An element is NaN or infinite.
-            NotHomogeneousError: The last row is another.
-            SingularMatrixError: The matrix flattens.
+            NotHomogeneousError: The last row is not 0 0 0 1.
+            SingularMatrixError: The matrix is singular.
             ReflectingMatrixError: The matrix reflects.
             NodeOverflowError: A product leaves the range of floating point.
         """
@@ -191,15 +191,15 @@ class TransformNode:
 
     @staticmethod
     def from_fields(fields: Mapping[str, npt.ArrayLike]) -> TransformNode:
-        """Make a node from fields as VRML and X3D write them; a field left out has its default.
+        """Create a node from fields as in VRML and X3D; missing fields have their defaults.
 
         Args:
-            fields: By the names in `FIELDS`: `center`, `translation` [m] and `scale`, 3 numbers;
-                `rotation` and `scaleOrientation`, 4 numbers, axis of any length and angle [rad].
-                A sequence of numbers, or a text such as "0 0 1 0".
+            fields: Values by the names in `FIELDS`: `center`, `translation` [m] and `scale`, 3
+                numbers; `rotation` and `scaleOrientation`, 4 numbers, axis of any length and angle
+                [rad]. Each is a sequence of numbers, or a text, for example "0 0 1 0".
 
         Raises:
-            FieldError: A field does not exist, or a value does not fit; both are named.
+            FieldError: A field does not exist, or its value is invalid.
             NodeOverflowError: A product leaves the range of floating point.
         """
         given: dict[str, FloatArray] = {}
@@ -215,7 +215,7 @@ class TransformNode:
         return TransformNode(**given)
 
     def as_fields(self) -> dict[str, list[float]]:
-        """Return the fields as VRML and X3D write them; `from_fields` gives the node back."""
+        """Return the fields as in VRML and X3D; `from_fields` recreates the node."""
         return {
             "center": self.center.tolist(),
             "rotation": _axis_angle(self.rotation),
@@ -251,7 +251,7 @@ class TransformNode:
 
     @property
     def linear(self) -> FloatArray:
-        """M = R·SR·diag(S)·SRᵀ, shape (3, 3), read-only: what the node does to vectors."""
+        """M = R·SR·diag(S)·SRᵀ, shape (3, 3), read-only: the node's linear part."""
         return read_only(self._n[LINEAR:])
 
     @property
@@ -264,7 +264,7 @@ class TransformNode:
 
     @property
     def stretch(self) -> FloatArray:
-        """U = SR·diag(S)·SRᵀ, shape (3, 3): what the node does to vectors before it turns them."""
+        """U = SR·diag(S)·SRᵀ, shape (3, 3): the node's linear part before the rotation."""
         stretch: FloatArray = self.rotation.T @ self.linear
         return stretch
 
@@ -274,12 +274,12 @@ class TransformNode:
         return bool(np.abs(self._n[SCALE] - 1.0).max() <= RIGID_TOLERANCE)
 
     def with_rotation(self, rotation: npt.ArrayLike) -> TransformNode:
-        """Return this node turned otherwise about its centre; rotation of shape (3, 3).
+        """Return this node with another rotation, shape (3, 3).
 
         Raises:
-            ShapeError: Another shape.
+            ShapeError: The rotation has another shape.
             NotFiniteError: An element is NaN or infinite.
-            NotARotationError: It is none.
+            NotARotationError: It is not a rotation.
         """
         return TransformNode(
             center=self.center,
@@ -290,10 +290,10 @@ class TransformNode:
         )
 
     def apply(self, points: npt.ArrayLike) -> FloatArray:
-        """Map points [m], shape (3,) or (N, 3), out of the node. NaN in gives NaN out.
+        """Map points [m], shape (3,) or (N, 3), to the parent's coordinates. NaN gives NaN.
 
         Raises:
-            ShapeError: Another shape.
+            ShapeError: The points have another shape.
         """
         out = real_array("points", points)
         if out.shape[-1:] != (3,) or out.ndim > 2:
@@ -302,7 +302,7 @@ class TransformNode:
         return out
 
     def inverse(self) -> TransformNode:
-        """Return the node about the same centre that undoes this one.
+        """Return the inverse node, with the same centre.
 
         Raises:
             NodeOverflowError: Its numbers leave the range of floating point.
@@ -311,7 +311,7 @@ class TransformNode:
         return _finished(n, kernels.invert(self._n, n))
 
     def __matmul__(self, inner: TransformNode) -> TransformNode:
-        """Return the one node that does what `inner` under this node does.
+        """Return the node that is equivalent to `inner` as a child of this node.
 
         Raises:
             NodeOverflowError: Its numbers leave the range of floating point.
@@ -338,7 +338,7 @@ class TransformNode:
 
 
 def _finished(n: FloatArray, in_range: bool) -> TransformNode:
-    """Wrap a packed node that a kernel has finished, without copying."""
+    """Wrap a packed node from a kernel, without copying."""
     if not in_range:
         raise NodeOverflowError
     node = object.__new__(TransformNode)
@@ -347,28 +347,28 @@ def _finished(n: FloatArray, in_range: bool) -> TransformNode:
 
 
 def field_numbers(field: str, value: npt.ArrayLike) -> FloatArray:
-    """Return the numbers of a field, once they are what it can take.
+    """Return the numbers of a field, checked.
 
     Args:
         field: One of `FIELDS`.
         value: A sequence of numbers, or a text.
 
     Raises:
-        FieldError: They are not.
+        FieldError: They are invalid.
     """
-    wanted = len(FIELDS[field])
-    what = f"wants {wanted} numbers{', axis and angle [rad]' if wanted == 4 else ''}"
+    expected = len(FIELDS[field])
+    what = f"wants {expected} numbers{', axis and angle [rad]' if expected == 4 else ''}"
     given = value.replace(",", " ").split() if isinstance(value, str) else value
     got = f"got {' '.join(repr(value).split())}"  # an array's has lines
     try:
-        numbers = finite_array(field, given, wanted)
+        numbers = finite_array(field, given, expected)
     except ShapeError:
         raise FieldError(field, f"{what}, {got}") from None
     except NotFiniteError:
         raise FieldError(field, f"{what}, all finite, {got}") from None
-    if wanted == 4 and not numbers[:3].any():
+    if expected == 4 and not numbers[:3].any():
         raise FieldError(field, f"has an axis without length, {got}")
-    if wanted == 4 and not abs(numbers[3]) <= _LARGEST_ANGLE:
+    if expected == 4 and not abs(numbers[3]) <= _LARGEST_ANGLE:
         raise FieldError(field, f"has too large an angle, {got}")
     if field == "scale" and not numbers.min() >= np.finfo(float).tiny:
         raise FieldError(field, f"must be greater than zero, {got}")

@@ -18,7 +18,7 @@ A packed node has shape (12, 3). Its rows are, from top to bottom: the centre C,
 the scale factors S, the rotation R (3 rows), the scale orientation SR (3 rows), and the linear part
 M = R·SR·diag(S)·SRᵀ (3 rows), which `finish` derives from the others.
 
-Written element by element: whole-array expressions compile several times slower.
+The code is written element by element, because array expressions compile several times slower.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def finish(node: FloatArray) -> bool:
         node: Packed node, shape (12, 3); its last three rows are overwritten.
 
     Returns:
-        Whether every number is finite and every scale factor above zero.
+        Whether all numbers are finite and all scale factors are above zero.
     """
     scale, orientation = node[SCALE], node[ORIENTATION:LINEAR]
     canonicalise(scale, orientation)
@@ -82,11 +82,11 @@ def finish(node: FloatArray) -> bool:
 
 @jit
 def combine(a: FloatArray, b: FloatArray, out: FloatArray) -> bool:
-    """Write the one node that does what node `b` under node `a` does.
+    """Write the node that is equivalent to node `b` as a child of node `a`.
 
     C = C_b and T = M_a (C_b + T_b − C_a) + C_a + T_a − C_b, as in the text. The linear part is
-    M_a M_b; while one of the two stretches is the same in all directions, it commutes or turns
-    along, and rotation and scale are products as in the text; else M_a M_b is decomposed.
+    M_a M_b. If one of the stretches is uniform, rotation and scale are products, as in the text;
+    otherwise M_a M_b is decomposed.
 
     Args:
         a: Packed outer node, shape (12, 3).
@@ -126,7 +126,7 @@ def combine(a: FloatArray, b: FloatArray, out: FloatArray) -> bool:
 
 @jit
 def invert(a: FloatArray, out: FloatArray) -> bool:
-    """Write the node that undoes node `a` about the same centre.
+    """Write the inverse of node `a`, with the same centre.
 
     M⁻¹ = (R U)⁻¹ = U⁻¹ Rᵀ = Rᵀ (R U⁻¹ Rᵀ): rotation Rᵀ, factors 1/S, scale orientation R·SR.
 
@@ -157,7 +157,7 @@ def invert(a: FloatArray, out: FloatArray) -> bool:
 def apply(node: FloatArray, points: FloatArray) -> None:
     """Replace points by their images.
 
-    The centre is subtracted first, as the text has it: near the centre nothing cancels.
+    The centre is subtracted first, as in the text, so that no digits cancel near the centre.
 
     Args:
         node: Packed node, shape (12, 3).

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The one place where quaternion orders meet: xyzw (ROS) outside, wxyz (transforms3d) inside."""
+"""The only conversions between quaternion orders: xyzw (ROS) and wxyz (transforms3d)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from transforms3d.quaternions import mat2quat
 from basis_ik.numerics.arrays import FloatArray
 
 UNIT_TOLERANCE = 1e-3
-"""A quaternion's length may be off by this much; it is then normalised, beyond it is refused."""
+"""Deviation of a quaternion's length up to which it is normalised; beyond, it is refused."""
 
 
 def xyzw_from_matrix(rotation: FloatArray) -> FloatArray:
@@ -32,22 +32,22 @@ def xyzw_from_matrix(rotation: FloatArray) -> FloatArray:
         rotation: Rotation matrix, shape (3, 3).
 
     Returns:
-        Unit quaternion (x, y, z, w), shape (4,). Of q and −q, the one with w > 0; where w is 0, the
+        Unit quaternion (x, y, z, w), shape (4,). Of q and −q, the one with w > 0; if w is 0, the
         one whose first non-zero element is positive.
     """
-    w, x, y, z = mat2quat(rotation).tolist()
-    xyzw = np.array((x, y, z, w))
-    leading = w if w != 0.0 else next(value for value in (x, y, z) if value != 0.0)
-    return -xyzw if leading < 0.0 else xyzw
+    w, x, y, z = wxyz_from_matrix(rotation).tolist()
+    return np.array((x, y, z, w))
 
 
 def wxyz_from_matrix(rotation: FloatArray) -> FloatArray:
-    """Convert a rotation matrix to a quaternion with its real part first, as MuJoCo has it.
+    """Convert a rotation matrix to a quaternion with the real part first, as in MuJoCo.
 
     Args:
         rotation: Rotation matrix, shape (3, 3).
 
     Returns:
-        Unit quaternion (w, x, y, z), shape (4,).
+        Unit quaternion (w, x, y, z), shape (4,), of the same sign as that of `xyzw_from_matrix`.
     """
-    return np.asarray(mat2quat(rotation))
+    wxyz: FloatArray = np.asarray(mat2quat(rotation))
+    leading = next(value for value in wxyz.tolist() if value != 0.0)
+    return -wxyz if leading < 0.0 else wxyz

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Changes of basis without scale: the rigid transforms, SE(3)."""
+"""Changes of basis without scale: rigid transforms, SE(3)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from basis_ik.transforms.checks import (
 from basis_ik.transforms.quaternion import UNIT_TOLERANCE, xyzw_from_matrix
 
 ROTATION_TOLERANCE = 1e-6
-"""Largest |RᵀR − I| that is taken for a rotation and re-orthonormalised; beyond it is refused."""
+"""Largest |RᵀR − I| of a matrix that is re-orthonormalised; beyond, it is refused."""
 
 _LAST_ROW = [0.0, 0.0, 0.0, 1.0]
 _IDENTITY = np.eye(4)
@@ -61,23 +61,23 @@ class RigidTransform:
 
     @staticmethod
     def identity() -> RigidTransform:
-        """Return the transform that changes nothing."""
+        """Return the identity."""
         return trusted(np.eye(4))
 
     @staticmethod
     def from_matrix(matrix: npt.ArrayLike) -> RigidTransform:
-        """Take a homogeneous matrix (change_of_basis, section 1).
+        """Create a transform from a homogeneous matrix (change_of_basis, section 1).
 
         Args:
             matrix: Shape (4, 4): rotation, translation [m], last row 0 0 0 1. A rotation that is
-                orthonormal to 1e-12 is kept bit for bit, up to `ROTATION_TOLERANCE` it is replaced
+                orthonormal to 1e-12 is kept bit for bit; up to `ROTATION_TOLERANCE` it is replaced
                 by the nearest rotation.
 
         Raises:
-            ShapeError: Another shape.
+            ShapeError: The matrix has another shape.
             NotFiniteError: An element is NaN or infinite.
-            NotHomogeneousError: The last row is another.
-            NotARotationError: The upper left is not orthonormal, or reflects.
+            NotHomogeneousError: The last row is not 0 0 0 1.
+            NotARotationError: The upper left part is not orthonormal, or reflects.
         """
         m = real_array("matrix", matrix)
         if m.shape != (4, 4):
@@ -93,10 +93,10 @@ class RigidTransform:
     def from_rotation_translation(
         rotation: npt.ArrayLike, translation: npt.ArrayLike
     ) -> RigidTransform:
-        """Take a rotation matrix, shape (3, 3), and a translation [m], shape (3,).
+        """Create a transform from a rotation matrix, shape (3, 3), and a translation [m], (3,).
 
         Raises:
-            ShapeError: Another shape.
+            ShapeError: An argument has another shape.
             NotFiniteError: An element is NaN or infinite.
             NotARotationError: Not orthonormal within `ROTATION_TOLERANCE`, or reflecting.
         """
@@ -109,12 +109,12 @@ class RigidTransform:
     def from_quaternion_xyzw(
         quaternion: npt.ArrayLike, translation: npt.ArrayLike
     ) -> RigidTransform:
-        """Take a ROS quaternion (x, y, z, w) and a translation [m].
+        """Create a transform from a ROS quaternion (x, y, z, w) and a translation [m].
 
         Raises:
-            ShapeError: Another shape.
+            ShapeError: An argument has another shape.
             NotFiniteError: An element is NaN or infinite.
-            QuaternionError: Length off by more than `quaternion.UNIT_TOLERANCE`.
+            QuaternionError: The length deviates from 1 by more than `quaternion.UNIT_TOLERANCE`.
         """
         q, t = real_array("quaternion", quaternion), real_array("translation", translation)
         if q.shape != (4,):
@@ -127,17 +127,17 @@ class RigidTransform:
         if not abs(length - 1.0) <= UNIT_TOLERANCE:
             finite_array("quaternion", q, 4)
             finite_array("translation", t, 3)
-            raise QuaternionError(math.hypot(*q))  # of absurd elements the kernel has no length
+            raise QuaternionError(math.hypot(*q))  # the kernel's length may have overflowed
         return trusted(m)
 
     @staticmethod
     def from_axis_angle(
         axis: npt.ArrayLike, angle: float, translation: npt.ArrayLike = (0.0, 0.0, 0.0)
     ) -> RigidTransform:
-        """Turn by `angle` [rad] about `axis` (any length above zero), then translate [m].
+        """Rotate by `angle` [rad] about `axis` (of any positive length), then translate [m].
 
         Raises:
-            ShapeError: Another shape.
+            ShapeError: An argument has another shape.
             NotFiniteError: A number is NaN or infinite, or the angle's square is.
             ZeroLengthError: The axis has no length.
         """
@@ -155,10 +155,10 @@ class RigidTransform:
     def from_rpy(
         roll: float, pitch: float, yaw: float, translation: npt.ArrayLike = (0.0, 0.0, 0.0)
     ) -> RigidTransform:
-        """Turn about the fixed x, then y, then z axis [rad], then translate [m]: URDF's `origin`.
+        """Rotate about the fixed x, then y, then z axis [rad], then translate [m]: URDF's `origin`.
 
         Raises:
-            ShapeError: Another shape.
+            ShapeError: An argument has another shape.
             NotFiniteError: A number is NaN or infinite.
         """
         r, p, y = finite_array("roll, pitch, yaw", (roll, pitch, yaw), 3).tolist()
@@ -172,8 +172,8 @@ class RigidTransform:
         """Move along a constant twist (v [m], ω [rad]), shape (6,), for unit time.
 
         Raises:
-            ShapeError: Another shape.
-            NotFiniteError: An element is NaN or infinite, or so large that the transform is.
+            ShapeError: The twist has another shape.
+            NotFiniteError: An element is NaN or infinite, or so large that the result is infinite.
         """
         m, along = np.empty((4, 4)), finite_array("twist", twist, 6)
         if not kernels.exp(along, m):
@@ -206,7 +206,7 @@ class RigidTransform:
         return xyzw_from_matrix(self._m[:3, :3])
 
     def as_axis_angle(self) -> tuple[FloatArray, float]:
-        """Return unit axis, shape (3,), and angle [rad] in [0, π]; axis x where it is free."""
+        """Return unit axis, shape (3,), and angle [rad] in [0, π]; axis x if the angle is 0."""
         vector = np.empty(3)
         angle = kernels.rotation_vector(self._m, vector)
         axis = unit_vector("axis", vector) if angle > 0.0 else np.array((1.0, 0.0, 0.0))
@@ -215,8 +215,8 @@ class RigidTransform:
     def as_rpy(self) -> tuple[float, float, float]:
         """Return roll, pitch and yaw [rad] about the fixed axes; yaw 0 at pitch ±π/2.
 
-        Roll is read off after yaw is undone, so that `from_rpy` gives this rotation back at, and
-        next to, the singularity too.
+        Roll is computed after yaw is undone, so that `from_rpy` recreates this rotation also at and
+        near the singularity.
         """
         m = self._m
         yaw = math.atan2(m[1, 0] + 0.0, m[0, 0] + 0.0)  # + 0.0: atan2(0, -0.0) would be π
@@ -226,7 +226,7 @@ class RigidTransform:
         return roll, pitch, yaw
 
     def inverse(self) -> RigidTransform:
-        """Return the way back: transpose the rotation, negate the translation in it (2.2)."""
+        """Return the inverse: (Rᵀ, −Rᵀ t) (change_of_basis, 2.2)."""
         m = np.empty((4, 4))
         kernels.invert(self._m, m)
         return trusted(m)
@@ -234,18 +234,18 @@ class RigidTransform:
     def apply(self, points: npt.ArrayLike) -> FloatArray:
         """Map points [m], shape (3,) or (N, 3), from child to parent coordinates.
 
-        NaN in gives NaN out.
+        NaN gives NaN.
 
         Raises:
-            ShapeError: Another shape.
+            ShapeError: The points have another shape.
         """
         return self._map(points, 1.0)
 
     def apply_vector(self, vectors: npt.ArrayLike) -> FloatArray:
-        """Map directions, shape (3,) or (N, 3): turned, not translated.
+        """Map directions, shape (3,) or (N, 3), by the rotation only.
 
         Raises:
-            ShapeError: Another shape.
+            ShapeError: The directions have another shape.
         """
         return self._map(vectors, 0.0)
 
@@ -266,7 +266,7 @@ class RigidTransform:
             return NotImplemented
 
     def is_close(self, other: RigidTransform, tolerance: float = 1e-9) -> bool:
-        """Tell whether no matrix element differs by more than `tolerance`."""
+        """Return whether all matrix elements differ by at most `tolerance`."""
         return bool(np.abs(self._m - other._m).max() <= tolerance)
 
     def __eq__(self, other: object) -> bool:
@@ -302,11 +302,11 @@ def warm_up() -> None:
 def from_checked(
     quaternion: tuple[float, float, float, float], translation: tuple[float, float, float]
 ) -> RigidTransform:
-    """Take what has been checked already; every number is a finite float.
+    """Create a transform from checked numbers, all finite floats.
 
     Args:
-        quaternion: (x, y, z, w), of any length above zero.
-        translation: [m].
+        quaternion: (x, y, z, w), of any positive length.
+        translation: (x, y, z) [m].
     """
     m = _IDENTITY.copy()
     kernels.from_xyzw(quaternion, translation, m)
@@ -317,8 +317,8 @@ def trusted(m: FloatArray) -> RigidTransform:
     """Wrap a matrix without copying or checking it.
 
     Args:
-        m: What a kernel of ours just computed: rigid, (4, 4), C-contiguous, writable float64, and
-            referred to by nobody else.
+        m: A matrix from one of our kernels: rigid, (4, 4), C-contiguous, writable float64, without
+            other references.
     """
     transform = _new(RigidTransform)
     transform._m = m
@@ -326,7 +326,7 @@ def trusted(m: FloatArray) -> RigidTransform:
 
 
 def _checked(m: FloatArray) -> RigidTransform:
-    """Wrap a fresh (4, 4) array with a good last row, once it proves to be rigid."""
+    """Wrap a new (4, 4) array with a valid last row, after checking that it is rigid."""
     defect = kernels.rotation_defect(m)
     if not defect <= ROTATION_TOLERANCE:
         if not np.isfinite(m).all():

@@ -14,8 +14,8 @@
 
 """Rigid transforms on bare (4, 4) homogeneous matrices.
 
-Every kernel writes into arrays that the caller allocated: handing an array back to Python costs
-more than the arithmetic here.
+Kernels write into arrays that the caller allocates, because returning an array to Python costs more
+than the arithmetic.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def apply_points(m: FloatArray, points: FloatArray, w: float) -> None:
         points: Overwritten with the images, shape (N, 3).
         w: 1 for points, 0 for vectors.
     """
-    # Named scalars: as array elements the compiler would reload them after every store.
+    # Scalars: the compiler would reload array elements after every store.
     a, b, c, d = m[0, 0], m[0, 1], m[0, 2], m[0, 3] * w
     e, f, g, h = m[1, 0], m[1, 1], m[1, 2], m[1, 3] * w
     i, j, k, n = m[2, 0], m[2, 1], m[2, 2], m[2, 3] * w
@@ -97,7 +97,7 @@ def exp(twist: FloatArray, out: FloatArray) -> bool:
         out: Filled with the transform, shape (4, 4).
 
     Returns:
-        Whether all of it is finite, which it is not where the square of an angle overflows.
+        Whether the transform is finite; it is not if the square of an angle overflows.
     """
     x, y, z = twist[3], twist[4], twist[5]
     squared = x * x + y * y + z * z
@@ -141,9 +141,8 @@ def exp(twist: FloatArray, out: FloatArray) -> bool:
 def rotation_vector(m: FloatArray, out: FloatArray) -> float:
     """Write axis × angle of a rotation, exact to rounding at every angle from 0 to π.
 
-    The half-angle cosine and sine·axis are taken from whichever of the four squares is largest
-    (Shepperd 1978), so that nothing small is ever divided by: acos(trace) loses half the digits
-    near 0 and near π.
+    The half-angle cosine and sine·axis are computed from the largest of the four squares (Shepperd
+    1978), so that no divisor is small; acos(trace) would lose half the digits near 0 and π.
 
     Args:
         m: Rotation in its upper left, shape (3, 3) or (4, 4).
@@ -182,7 +181,7 @@ def rotation_vector(m: FloatArray, out: FloatArray) -> float:
 def log(m: FloatArray, out: FloatArray) -> None:
     """Write the shortest twist whose `exp` is the transform.
 
-    v = (I − W/2 + D W²) t with D = (1 − (θ/2) cot(θ/2))/θ², the form that is smooth up to π.
+    v = (I − W/2 + D W²) t with D = (1 − (θ/2) cot(θ/2))/θ², which is smooth up to π.
 
     Args:
         m: Transform, shape (4, 4).
@@ -208,10 +207,10 @@ def from_rpy(roll: float, pitch: float, yaw: float, out: FloatArray) -> None:
     """Write Rz(yaw) Ry(pitch) Rx(roll), the fixed-axis convention of URDF and REP-103.
 
     Args:
-        roll: Turn about the fixed x axis [rad].
-        pitch: Turn about the fixed y axis [rad].
-        yaw: Turn about the fixed z axis [rad].
-        out: Its upper left is filled with the rotation, shape (3, 3) or (4, 4).
+        roll: Angle about the fixed x axis [rad].
+        pitch: Angle about the fixed y axis [rad].
+        yaw: Angle about the fixed z axis [rad].
+        out: Its upper left part is filled with the rotation, shape (3, 3) or (4, 4).
     """
     a, b = math.cos(roll), math.sin(roll)
     c, d = math.cos(pitch), math.sin(pitch)
@@ -234,12 +233,12 @@ def from_xyzw(
 ) -> float:  # fmt: skip
     """Write a rotation given by a quaternion of any length above 0, and a translation.
 
-    Every product has two factors of the quaternion: q and -q give the same bits.
+    Each product has two elements of the quaternion as factors, so q and -q give the same bits.
 
     Args:
         quaternion: (x, y, z, w).
         translation: (x, y, z).
-        out: Shape (4, 4); its last row is not touched.
+        out: Shape (4, 4); its last row is not changed.
 
     Returns:
         The quaternion's length; NaN if an element of either is NaN or infinite.
@@ -263,7 +262,7 @@ def from_xyzw(
 
 @jit
 def is_equal(a: FloatArray, b: FloatArray) -> bool:
-    """Tell whether two matrices, shape (4, 4), have equal elements."""
+    """Return whether two matrices, shape (4, 4), have equal elements."""
     for r in range(4):
         for c in range(4):
             if a[r, c] != b[r, c]:
@@ -273,20 +272,20 @@ def is_equal(a: FloatArray, b: FloatArray) -> bool:
 
 @jit
 def is_exact(m: FloatArray) -> bool:
-    """Tell whether a matrix, shape (4, 4), is that of a rigid transform but for rounding."""
+    """Return whether a matrix, shape (4, 4), is a rigid transform up to rounding."""
     last = m[3, 0] == 0.0 and m[3, 1] == 0.0 and m[3, 2] == 0.0 and m[3, 3] == 1.0
     return last and rotation_defect(m) <= EXACT
 
 
 @jit
 def rotation_defect(m: FloatArray) -> float:
-    """Measure how far a matrix is from a rigid transform.
+    """Return the deviation of a matrix from a rigid transform.
 
     Args:
-        m: Candidate, shape (4, 4); its last row is not looked at.
+        m: Candidate, shape (4, 4); its last row is ignored.
 
     Returns:
-        max |RᵀR − I|; infinite when R reflects or collapses, or anything is NaN or infinite.
+        max |RᵀR − I|; infinite if R reflects or is singular, or an element is NaN or infinite.
     """
     worst = 0.0
     for i in range(3):
@@ -295,7 +294,7 @@ def rotation_defect(m: FloatArray) -> float:
         for j in range(i, 3):
             dot = m[0, i] * m[0, j] + m[1, i] * m[1, j] + m[2, i] * m[2, j]
             off = abs(dot - 1.0) if i == j else abs(dot)
-            if not off <= worst:  # so written that NaN is taken over, never passed over
+            if not off <= worst:  # true for NaN
                 worst = off
                 if math.isnan(off):
                     return math.inf

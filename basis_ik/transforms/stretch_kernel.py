@@ -14,7 +14,7 @@
 
 """Polar and eigen-decomposition of 3×3 matrices: rotation times stretch along three axes.
 
-Written element by element: whole-array expressions compile several times slower.
+The code is written element by element, because array expressions compile several times slower.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
 from basis_ik.transforms.directions_kernel import perpendicular, rotation_between
 
-# Two scale factors this close, relative to the larger, are one: their axes are rounding noise.
+# Scale factors this close, relative to the larger, count as equal: their axes are rounding noise.
 _SAME = 1e-12
-# Two candidates of the canonical form this close are a tie, which a fixed order decides.
+# Candidates of the canonical form this close are a tie, which a fixed order decides.
 _TIE = 1e-9
 _EPSILON = 2.220446049250313e-16
-# Columns this short, of a matrix whose largest element is 1, have squares out of range.
+# Shorter columns, of a matrix whose largest element is 1, have squares out of range.
 _UNDERFLOW = 1e-150
 _SWEEPS = 30  # Jacobi's method converges quadratically: six are usual
 
@@ -53,7 +53,7 @@ def _turn_columns(m: FloatArray, p: int, q: int, c: float, s: float) -> None:
 
 @helper
 def _orthogonalise(columns: FloatArray, v: FloatArray) -> None:
-    """Turn pairs of columns into each other until all three are perpendicular (Hestenes 1958)."""
+    """Rotate pairs of columns until all three are perpendicular (Hestenes 1958)."""
     for _ in range(_SWEEPS):
         turned = False
         for pair in range(3):
@@ -117,8 +117,8 @@ def decompose(
     """Write M as R·(SR·diag(S)·SRᵀ): a rotation after a stretch.
 
     One-sided Jacobi rotations make the columns of M·V perpendicular, M V = W diag(S); then R = W Vᵀ
-    and SR = V. Both are rotations by construction, also where rounding has lost the smallest factor
-    or its sign: it is then positive and of the size of the rounding.
+    and SR = V. Both are rotations by construction. If rounding has lost the smallest factor or its
+    sign, that factor is positive and of the size of the rounding.
 
     Args:
         m: Matrix, shape (3, 3), finite, with determinant above zero.
@@ -127,8 +127,8 @@ def decompose(
         orientation: Filled with SR, shape (3, 3); not canonical.
 
     Returns:
-        The smallest factor that `m` really shows, relative to the largest: about zero when `m` is
-        singular, below zero when it reflects.
+        The actual smallest factor of `m`, relative to the largest: about zero if `m` is singular,
+        below zero if it reflects.
     """
     _set_identity(orientation)
     largest = 0.0
@@ -163,7 +163,7 @@ def _same(a: float, b: float) -> bool:
 
 @helper
 def _turn_axis_to_column(scale: FloatArray, orientation: FloatArray, k: int) -> None:
-    """Canonicalise a stretch along column `k`, the other two scale factors being the same."""
+    """Canonicalise a stretch along column `k`, with the other two scale factors equal."""
     along, across = scale[k], max(scale[(k + 1) % 3], scale[(k + 2) % 3])
     n, axis = np.empty(3), np.zeros(3)
     for i in range(3):
@@ -178,7 +178,7 @@ def _turn_axis_to_column(scale: FloatArray, orientation: FloatArray, k: int) -> 
         scale[i] = along if i == m else across
     axis[m] = 1.0
     rotation_between(axis, n, n, orientation)
-    for i in range(3):  # bit for bit, so that the canonical form of itself is itself
+    for i in range(3):  # bit for bit, so that a canonical form is its own canonical form
         orientation[i, m] = n[i]
 
 
@@ -218,9 +218,9 @@ def _choose_signed_permutation(scale: FloatArray, orientation: FloatArray) -> No
 def canonicalise(scale: FloatArray, orientation: FloatArray) -> None:
     """Replace a scale orientation by the smallest rotation that gives the same stretch.
 
-    SR·diag(S)·SRᵀ does not change when columns of SR change sign, or change places together with
-    their factors, or turn within a plane of equal factors. Of all these frames the one with the
-    largest trace is taken; in a tie, the one with the larger factors first.
+    SR·diag(S)·SRᵀ does not change if columns of SR change sign, change places together with their
+    factors, or rotate in a plane of equal factors. Of all these frames the one with the largest
+    trace is used; in a tie, the one with the larger factors first.
 
     Args:
         scale: Factors above zero, shape (3,); replaced in place.

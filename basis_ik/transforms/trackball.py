@@ -12,10 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The trackball: how to translate inside a node so that it looks as wanted from outside.
+"""The trackball: the translation inside a node for a desired translation seen from outside.
 
-Both functions answer for an inner node that only translates (C_b = 0, R_b = 1), as in the examples
-of transform_nodes, and for an outer node that may also scale.
+Both functions are for an inner node that only translates (C_b = 0, R_b = 1), as in the examples of
+transform_nodes, and for an outer node that may also scale.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from basis_ik.transforms.node import TransformNode
 
 
 def drag(outer: TransformNode, wanted: npt.ArrayLike) -> FloatArray:
-    """Return the inner translation that moves what is inside by `wanted`, seen from outside.
+    """Return the inner translation that moves the content by `wanted`, seen from outside.
 
-    T_b = R_a′ T_in (example 1): only the outer rotation, and its scale, have to be undone; wherever
-    the outer node has its centre, a change of T_b by this much is a motion by `wanted`.
+    T_b = R_a′ T_in (example 1): only the outer rotation and scale are undone. The result does not
+    depend on the outer node's centre.
 
     Args:
         outer: Node a.
@@ -41,7 +41,7 @@ def drag(outer: TransformNode, wanted: npt.ArrayLike) -> FloatArray:
         T_b [m], shape (3,).
 
     Raises:
-        ShapeError: Another shape.
+        ShapeError: `wanted` has another shape.
         NotFiniteError: An element is NaN or infinite.
     """
     local: FloatArray = outer.inverse().linear @ finite_array("wanted", wanted, 3)
@@ -51,9 +51,9 @@ def drag(outer: TransformNode, wanted: npt.ArrayLike) -> FloatArray:
 def drag_off_centre(outer: TransformNode, wanted: npt.ArrayLike) -> FloatArray:
     """Return the inner translation for which both nodes together translate by T_a + `wanted`.
 
-    T_b = R_a′ (T_in − C_a) + C_a (example 2). "Together" is the one equivalent node, whose centre
-    is the inner one, the origin; so T_b is not zero when `wanted` is, it also takes back the shift
-    C_a − R_a C_a that comes from turning about C_a.
+    T_b = R_a′ (T_in − C_a) + C_a (example 2). "Together" means the equivalent node, whose centre is
+    the inner node's, the origin. T_b is not zero if `wanted` is, because it also compensates the
+    shift C_a − R_a C_a from the rotation about C_a.
 
     Args:
         outer: Node a.
@@ -63,7 +63,7 @@ def drag_off_centre(outer: TransformNode, wanted: npt.ArrayLike) -> FloatArray:
         T_b [m], shape (3,).
 
     Raises:
-        ShapeError: Another shape.
+        ShapeError: `wanted` has another shape.
         NotFiniteError: An element is NaN or infinite.
     """
     return drag(outer, finite_array("wanted", wanted, 3) - outer.center) + outer.center

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A scene graph: named frames, each a change of basis away from its parent."""
+"""A scene graph: named frames, each with a change of basis to its parent."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from basis_ik.transforms.rigid import RigidTransform, trusted
 from basis_ik.transforms.tree_kernel import IntArray
 
 Basis = RigidTransform | TransformNode
-"""Where a frame is in its parent: origin and orientation, and for a node centre and scale too."""
+"""A frame's basis in its parent: origin and orientation; for a node also centre and scale."""
 
 
 class UnknownFrameError(TransformError):
@@ -50,7 +50,7 @@ class SecondParentError(TransformError):
 
 
 class CycleError(TransformError):
-    """A frame was to become a child of itself or of a frame below it."""
+    """A frame would become a child of itself or of a frame below it."""
 
     def __init__(self, frame: str, parent: str) -> None:
         super().__init__(f"{parent!r} is below {frame!r} and cannot be its parent: a cycle")
@@ -59,7 +59,7 @@ class CycleError(TransformError):
 
 
 class ScaledFrameError(TransformError):
-    """A rigid transform was asked for, but a frame on the way is scaled."""
+    """A rigid transform was requested, but a frame on the path is scaled."""
 
     def __init__(self, frame: str, target: str, source: str) -> None:
         super().__init__(
@@ -72,25 +72,25 @@ class ScaledFrameError(TransformError):
 
 
 class TransformTree:
-    """Frames from one root down; moving a frame moves everything below it.
+    """Frames below one root; moving a frame moves all frames below it.
 
-    A frame may be a transform node, with scale. Whatever is below it is then scaled too, as seen
-    from above: `lookup` refuses to go that way and `lookup_node` goes.
+    A frame may be a transform node with scale, which also scales all frames below it. `lookup`
+    refuses paths through scaled frames, `lookup_node` does not.
 
-    Adding, moving and naming a frame take constant time; looking one frame up from another takes
-    time proportional to the steps between them, whatever the size of the tree.
+    Adding, moving and finding a frame take constant time. A look-up takes time proportional to the
+    steps between the frames, regardless of the tree's size.
     """
 
     def __init__(self, root: str) -> None:
-        """Make a tree of one frame.
+        """Create a tree of one frame.
 
         Args:
-            root: Name of the frame that has no parent.
+            root: Name of the root, which has no parent.
         """
         self._root = root
         self._index = {root: 0}
         self._names = [root]
-        # Arrays with room to spare, doubled when full: a frame is a row.
+        # Arrays with a row for each frame; their capacity is doubled when full.
         self._parents: IntArray = np.zeros(8, np.int64)
         self._depths: IntArray = np.zeros(8, np.int64)
         self._pool: FloatArray = np.zeros((8, 4, 4))
@@ -99,12 +99,12 @@ class TransformTree:
 
     @property
     def root(self) -> str:
-        """Name of the frame that has no parent."""
+        """Name of the root, which has no parent."""
         return self._root
 
     @property
     def frames(self) -> tuple[str, ...]:
-        """All names, parents before children."""
+        """Names of all frames, parents before children."""
         return tuple(self._names)
 
     def __len__(self) -> int:
@@ -114,17 +114,17 @@ class TransformTree:
         return frame in self._index
 
     def add(self, frame: str, parent: str, parent_T_frame: Basis) -> None:
-        """Add a frame below one that is there.
+        """Add a frame.
 
         Args:
-            frame: New name.
+            frame: Name of the new frame.
             parent: Name of its parent.
-            parent_T_frame: Where the frame is in its parent.
+            parent_T_frame: Its basis in the parent.
 
         Raises:
             UnknownFrameError: The parent is not in the tree.
-            CycleError: The frame is there, and the parent is it or below it.
-            SecondParentError: The frame is there already.
+            CycleError: The frame exists, and the parent is the frame or below it.
+            SecondParentError: The frame exists.
         """
         above = self._find(parent)
         if frame in self._index:
@@ -144,11 +144,11 @@ class TransformTree:
         self._put(row, parent_T_frame)
 
     def move(self, frame: str, parent_T_frame: Basis) -> None:
-        """Put a frame, with everything below it, elsewhere in its parent.
+        """Change a frame's basis in its parent; frames below it move, too.
 
         Raises:
             UnknownFrameError: The frame is not in the tree.
-            SecondParentError: The frame is the root, which is nowhere.
+            SecondParentError: The frame is the root, which has no parent.
         """
         row = self._find(frame)
         if row == 0:
@@ -157,7 +157,7 @@ class TransformTree:
         self._put(row, parent_T_frame)
 
     def basis(self, frame: str) -> Basis:
-        """Return where a frame is in its parent, as it was given; the root is where it is.
+        """Return a frame's basis in its parent, as given; the identity for the root.
 
         Raises:
             UnknownFrameError: The frame is not in the tree.
@@ -165,7 +165,7 @@ class TransformTree:
         return self._bases[self._find(frame)]
 
     def parent(self, frame: str) -> str | None:
-        """Return the name of a frame's parent, None for the root.
+        """Return the name of a frame's parent; None for the root.
 
         Raises:
             UnknownFrameError: The frame is not in the tree.
@@ -174,7 +174,7 @@ class TransformTree:
         return self._names[self._parents[row]] if row else None
 
     def depth(self, frame: str) -> int:
-        """Return how many steps a frame is below the root.
+        """Return the number of steps from the root to a frame.
 
         Raises:
             UnknownFrameError: The frame is not in the tree.
@@ -193,12 +193,12 @@ class TransformTree:
     def lookup(self, target: str, source: str) -> RigidTransform:
         """Return target_T_source, which maps coordinates in `source` to coordinates in `target`.
 
-        The way goes up to the lowest common ancestor and down again: what both frames hang from is
-        not multiplied and undone, it cancels out before any arithmetic (change_of_basis, 2.2).
+        The path leads up to the lowest common ancestor and down again. Common ancestors above it
+        cancel out before any arithmetic (change_of_basis, 2.2).
 
         Raises:
             UnknownFrameError: A frame is not in the tree.
-            ScaledFrameError: A frame on the way is scaled.
+            ScaledFrameError: A frame on the path is scaled.
         """
         index = self._index
         try:
@@ -212,7 +212,7 @@ class TransformTree:
         return trusted(m)
 
     def is_rigid(self, target: str, source: str) -> bool:
-        """Tell whether no frame between two is scaled, so that `lookup` has an answer.
+        """Return whether no frame between two is scaled, so that `lookup` has a result.
 
         Raises:
             UnknownFrameError: A frame is not in the tree.
@@ -221,15 +221,15 @@ class TransformTree:
         return not self._scaled or self._scaled_between(to, of) is None
 
     def lookup_node(self, target: str, source: str) -> TransformNode:
-        """Return the one node about the origin that does what all frames from `source` do.
+        """Return the node with centre zero that is equivalent to the path from `source`.
 
         It maps coordinates in `source` to coordinates in `target`, through scale and shear. Its
-        translation is the place of the source's origin; its rotation is the rotation that comes
-        nearest. The way is that of `lookup`.
+        translation is the position of the source's origin; its rotation is the nearest one. The
+        path is that of `lookup`.
 
         Raises:
             UnknownFrameError: A frame is not in the tree.
-            SingularMatrixError: The scale along the way differs too much between directions.
+            SingularMatrixError: The scale along the path differs too much between directions.
             NodeOverflowError, NotFiniteError: The numbers leave the range of floating point.
         """
         to, of = self._find(target), self._find(source)
@@ -250,7 +250,7 @@ class TransformTree:
             self._scaled.discard(row)
 
     def _scaled_between(self, to: int, of: int) -> int | None:
-        """Return the first scaled frame on the way up from `of` and down to `to`, or None."""
+        """Return the first scaled frame on the path up from `of` and down to `to`, or None."""
         ancestor = kernels.common_ancestor(self._parents, self._depths, to, of)
         for row in (of, to):
             while row != ancestor:

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Looking up one frame from another in a tree held in arrays."""
+"""Look-ups of transforms between frames of a tree in arrays."""
 
 from __future__ import annotations
 
@@ -60,14 +60,14 @@ def _prepend(pool: FloatArray, frame: int, m: FloatArray) -> None:
 def lookup(
     parents: IntArray, depths: IntArray, pool: FloatArray, target: int, source: int, out: FloatArray
 ) -> None:
-    """Write target_T_source, multiplying nothing above the lowest common ancestor.
+    """Write target_T_source, without transforms above the lowest common ancestor.
 
     Args:
         parents: Parent of each frame, shape (N,).
         depths: Distance of each frame from the root, shape (N,).
         pool: parent_T_frame of each frame, shape (N, 4, 4).
-        target: The frame to express in.
-        source: The frame to express.
+        target: The reference frame.
+        source: The frame whose transform is written.
         out: Filled with target_T_source, shape (4, 4).
     """
     ancestor = common_ancestor(parents, depths, target, source)
@@ -81,7 +81,7 @@ def lookup(
     while target != ancestor:
         _prepend(pool, target, down)
         target = parents[target]
-    # (Rᵀ, −Rᵀ t) of the way down, applied to the way up.
+    # The inverse (Rᵀ, −Rᵀ t) of the path down, applied to the path up.
     for j in range(4):
         x, y, z = out[0, j], out[1, j], out[2, j]
         if j == 3:

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Shapes for an arm: its goal, the solution, and the distance between them."""
+"""Shapes for an arm: its goal, its solution, and the error between them."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ from basis_ik.view.words import Words
 MOST_TEXT = 1.5  # largest width of a line of text, in extents
 LINE = 48  # characters of a line
 SMALLEST = 0.5  # m: smallest size for which shapes are scaled
-APART = 0.02  # rad or m: remaining distance of a joint from which the ghost is shown
-AT_LIMIT = 1e-3  # rad or m: a joint nearer to a limit is shown as being at the limit
+APART = 0.02  # rad or m: remaining distance of a joint above which the ghost is shown
+AT_LIMIT = 1e-3  # rad or m: a joint this close to a limit is shown as at the limit
 
 Poses = dict[str, RigidTransform]
 
 
 class ArmView(NamedTuple):
-    """State of an arm, in the frame of its chain's root."""
+    """The state of an arm, in its chain's root frame."""
 
     chain: Chain
     ghost: Ghost
@@ -74,7 +74,7 @@ class ArmView(NamedTuple):
     goal: Goal | None = None
     """The goal; shapes are drawn for poses and points."""
     solution: Solution | None = None
-    """The solution for the goal; None if there is none, or if the goal needs none."""
+    """The solution for the goal; None if there is none or the goal needs none."""
     stages: tuple[Stage, ...] = ()
     """The chain after each of FABRIK's passes; empty if another solver was used."""
 
@@ -118,11 +118,11 @@ class ArmScene:
             if destination is not None:
                 poses = chain.link_poses(destination)
                 self._top = _top(poses)
-                self._kept += _answer(view, destination, poses, size)
+                self._kept += _solution_shapes(view, destination, poses, size)
                 if under_way:
                     self._kept += _ghost(view, poses, size)
             elif known:
-                self._kept += _answer(view, view.measured, links, size)
+                self._kept += _solution_shapes(view, view.measured, links, size)
         top = max(self._top, _top(links) if links else 0.0)
         return [*self._kept, _state(view.words, chain.root, top, size)]
 
@@ -148,17 +148,17 @@ def _top(links: Poses) -> float:
     return max(float(pose.translation[2]) for pose in links.values())
 
 
-def _answer(view: ArmView, q: FloatArray, poses: Poses, size: float) -> Iterator[Shape]:
+def _solution_shapes(view: ArmView, q: FloatArray, poses: Poses, size: float) -> Iterator[Shape]:
     """Yield goal, joints at limits, passes and missing distance, with the arm at q."""
     frame, tip, goal = view.chain.root, poses[view.chain.tip], view.goal
     yield from _limits(view.chain, q, poses, size)
     if isinstance(goal, PoseGoal):
-        wanted, nearest = goal.root_T_target.translation, tip.translation
+        desired, nearest = goal.root_T_target.translation, tip.translation
         yield axes("target", frame, goal.root_T_target, 1.6 * size, 0.1 * size)
     elif isinstance(goal, PointGoal):
-        wanted = np.array(goal.root_point)
-        origin, nearest = _along(tip, goal.ray, wanted)
-        yield Ball(name="target", frame=frame, color=YELLOW, pose=at(wanted), diameter=0.4 * size)
+        desired = np.array(goal.root_point)
+        origin, nearest = _along(tip, goal.ray, desired)
+        yield Ball(name="target", frame=frame, color=YELLOW, pose=at(desired), diameter=0.4 * size)
         ray = np.stack([origin, nearest])
         yield Lines(name="ray", frame=frame, color=YELLOW, ends=ray, width=0.05 * size)
     else:
@@ -166,7 +166,7 @@ def _answer(view: ArmView, q: FloatArray, poses: Poses, size: float) -> Iterator
     if view.stages:
         yield _passes(view.stages, frame, 0.03 * size)
     if view.solution is not None and not view.solution.success:
-        ends, width = dashes(nearest, wanted), 0.08 * size
+        ends, width = dashes(nearest, desired), 0.08 * size
         yield Lines(name="miss", frame=frame, color=MAGENTA, ends=ends, width=width)
 
 
@@ -235,11 +235,11 @@ def _passes(stages: tuple[Stage, ...], frame: str, width: float) -> Lines:
     )
 
 
-def _along(tip: RigidTransform, ray: Ray, wanted: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _along(tip: RigidTransform, ray: Ray, desired: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the origin of a ray, and its point at the same distance as the desired one."""
     origin = tip.apply(ray.origin)
     axis = tip.apply_vector(ray.axis) / np.linalg.norm(ray.axis)
-    return origin, origin + np.linalg.norm(wanted - origin) * axis
+    return origin, origin + np.linalg.norm(desired - origin) * axis
 
 
 def _reach(chain: Chain) -> Lines:

@@ -41,7 +41,7 @@ from basis_ik.view.shapes import (
 
 
 def status_text(constraint: Constraint, result: Applied) -> str:
-    """Return one line: whether a constraint is met, and if not, by how much it is missed."""
+    """Return one line: whether a constraint is met, and its error if not."""
     if result.verdict is Verdict.REACHED:
         return "met"
     unit = "rad" if isinstance(constraint, Point) else "m"
@@ -56,8 +56,8 @@ def frames_scene(
 
     Args:
         tree: The corrected frames.
-        constraints: By name.
-        applied: The result of each.
+        constraints: The constraints by name.
+        applied: The result of each constraint.
     """
     frames = {f for each in constraints.values() for f in (*each.chain, each.target)}
     places = {frame: tree.lookup(tree.root, frame).translation for frame in frames}

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A robot's outline at other positions than the measured ones."""
+"""A robot's outline at positions other than the measured ones."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from basis_ik.robot.visuals import Visual
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.view.shapes import BOX_EDGES, Color, Lines, Mesh, Shape, joined
 
-SIDES = 8  # of the polygon in place of a circle
+SIDES = 8  # of the polygon that replaces a circle
 THIN = 0.003  # width of an outline's lines, in reaches
 CLEAR = 0.35  # opacity of a mesh
 
 _ANGLES = np.linspace(0.0, 2.0 * np.pi, SIDES + 1)
 _ROUND = 0.5 * np.stack([np.cos(_ANGLES), np.sin(_ANGLES), np.zeros(SIDES + 1)], axis=1)
 _UP = np.array([0.0, 0.0, 0.5])
-# The edges of bodies of size 1.
+# Edges of bodies of unit size.
 OUTLINES = {
     "box": BOX_EDGES,
     "cylinder": np.concatenate(
@@ -56,7 +56,7 @@ class Ghost:
 
     Args:
         chain: The chain.
-        visuals: The robot's.
+        visuals: The robot's visuals.
     """
 
     def __init__(self, chain: Chain, visuals: Sequence[Visual]) -> None:
@@ -75,7 +75,7 @@ class Ghost:
 
         Args:
             poses: root_T_link of the chain's links.
-            color: Of all shapes.
+            color: Color of all shapes.
         """
         frame = self._chain.root
         for number, (link, ends) in enumerate(self._outlines.items()):

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Shapes for transform nodes: a box and axes for each, scaled and sheared like the node."""
+"""Shapes for transform nodes: a box and axes, scaled and sheared like the node."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from basis_ik.view.shapes import (
     at,
 )
 
-WIDTH = 0.02  # of lines, in edges of the box; those of combined nodes are half as wide
+WIDTH = 0.02  # of lines, in edges of the box; half for combined nodes
 LETTERS = 0.3  # height of a name, in edges of the box
 GAP = 0.1  # between a box and the shape above it, in edges of the cube
 
@@ -50,10 +50,10 @@ class NodeView:
     """A node in root coordinates.
 
     Attributes:
-        name: Its name, and that of its rigid frame.
+        name: Name of the node and its rigid frame.
         root_N_node: The node combined with all its ancestors.
-        center: Its centre, in its own coordinates, shape (3,) [m].
-        chain: For a combined node, the nodes that it combines.
+        center: Its center, in its own coordinates, shape (3,) [m].
+        chain: The nodes that a combined node combines.
     """
 
     name: str
@@ -65,10 +65,10 @@ class NodeView:
 def nodes_scene(views: Iterable[NodeView], size: float) -> list[Shape]:
     """Return the shapes of each node, in the frame with its name.
 
-    Frames of tf are rigid; the shapes show scale and shear. The box (number 0) is the image of a
-    cube around the node's origin, the axes (1) are those of the node, and a line (2) leads from its
-    origin to its centre. A combined node has the same box as the last node of its chain, so it is
-    drawn again above that box (3, 4), with its name (5).
+    tf frames are rigid; the shapes show scale and shear. The box (number 0) is the image of a cube
+    around the node's origin, the axes (1) are the node's, and a line (2) leads from its origin to
+    its center. A combined node has the same box as the last node of its chain; it is drawn again
+    above that box (3, 4), with its name (5).
 
     Args:
         views: The nodes.

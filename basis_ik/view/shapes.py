@@ -35,9 +35,9 @@ ORANGE, YELLOW, MAGENTA = (1.0, 0.5, 0.1, 1.0), (1.0, 0.8, 0.1, 1.0), (1.0, 0.2,
 WHITE = (0.95, 0.95, 0.95, 1.0)
 GREY, FAINT = (0.75, 0.75, 0.75, 1.0), (0.6, 0.7, 1.0, 0.5)
 
-CIRCLE_LINES = 32  # in place of a circle
+CIRCLE_LINES = 32  # lines that replace a circle
 DASHES = 7  # of a line for a missing distance
-LETTER = 0.5  # width of a letter, relative to its height: a little more than RViz's mean
+LETTER = 0.5  # width of a letter relative to its height, slightly more than RViz's mean
 IDENTITY = RigidTransform.identity()
 
 
@@ -47,8 +47,8 @@ class Shape:
 
     Attributes:
         name: Its meaning; several shapes may share a name.
-        number: Its number among these.
-        frame: The frame that it moves with.
+        number: Its number among those.
+        frame: The frame with which it moves.
         pose: frame_T_shape.
         color: Its color.
     """
@@ -65,9 +65,9 @@ class Lines(Shape):
     """Straight lines.
 
     Attributes:
-        ends: Both ends of each line, one after the other, shape (2 k, 3) [m].
-        width: Width of each line [m].
-        colors: One for each line; empty: all have `color`.
+        ends: Both ends of each line in turn, shape (2 k, 3) [m].
+        width: Width of the lines [m].
+        colors: The color of each line; empty: all have `color`.
     """
 
     ends: FloatArray
@@ -124,7 +124,7 @@ def joined(points: Sequence[FloatArray] | FloatArray) -> FloatArray:
 
 
 def dashes(start: FloatArray, end: FloatArray) -> FloatArray:
-    """Return the ends of the dashes from one point (3,) to another, both included."""
+    """Return the ends of the dashes from one point (3,) to another, inclusive."""
     part = np.linspace(0.0, 1.0, 2 * DASHES)[:, np.newaxis]
     return np.asarray((1.0 - part) * start + part * end)
 
@@ -147,7 +147,7 @@ _AXES = read_only(np.stack([np.zeros((3, 3)), np.eye(3)], axis=1).reshape(-1, 3)
 
 @lru_cache(maxsize=16)
 def great_circles(radius: float) -> FloatArray:
-    """Return the ends of the lines of the circles about the origin in the planes of the axes."""
+    """Return the ends of the lines of three circles about the origin, in the axes' planes."""
     angles = np.linspace(0.0, 2.0 * np.pi, CIRCLE_LINES + 1)
     circle = radius * np.stack([np.cos(angles), np.sin(angles), np.zeros_like(angles)], axis=1)
     ends = joined(circle)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A picture of a solve: the chain before and after, and how the error went down."""
+"""A plot of a solve: the chain before and after, and the convergence of the error."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ if TYPE_CHECKING:
     from basis_ik.robot.chain import Chain
     from basis_ik.transforms.rigid import RigidTransform
 
-LEAST = 1e-12  # what is smaller has no place on a logarithmic axis
-SAMPLES = 40  # budgets at which the error of a long solve is drawn
+LEAST = 1e-12  # smallest value on the logarithmic axis
+SAMPLES = 40  # number of budgets for which a long solve's error is drawn
 AXES = ("#c53030", "#2f855a", "#2b6cb0")
-BEFORE, AFTER, PASS, WANTED = "#a0aec0", "#2b6cb0", "#dd6b20", "#2f855a"
+BEFORE, AFTER, PASS, TARGET = "#a0aec0", "#2b6cb0", "#dd6b20", "#2f855a"
 
 
 class PlotFileError(BasisIkError):
-    """A picture that cannot be written."""
+    """A plot cannot be written."""
 
 
 @dataclass(frozen=True, eq=False)
 class Convergence:
-    """Errors of a solve that was given few steps, and more and more.
+    """Errors of a solve within increasing budgets.
 
     Attributes:
-        steps: (k,) steps allowed, increasing; 0 is the seed.
-        position: (k,) distance of the tip from the target [m], by forward kinematics.
-        orientation: (k,) angle of the tip from the target [rad], likewise.
-        unit: What a step is.
+        steps: (k,) allowed steps, increasing; 0 is the seed.
+        position: (k,) position error of the tip [m], by forward kinematics.
+        orientation: (k,) orientation error of the tip [rad], by forward kinematics.
+        unit: Name of a step.
     """
 
     steps: FloatArray
@@ -61,12 +61,12 @@ class Convergence:
 def convergence(
     at_seed: tuple[float, float], solve_within: Callable[[int], Solution], solution: Solution
 ) -> Convergence:
-    """Solve once more with each of some budgets: what is drawn is what a budget would have given.
+    """Return the errors of repeated solves with different budgets.
 
     Args:
-        at_seed: Errors of the seed [m], [rad].
-        solve_within: Solves the same with at most so many iterations, at least 1.
-        solution: The solution without that bound.
+        at_seed: Errors at the seed [m], [rad].
+        solve_within: Solves the same problem with at most a number of iterations, at least 1.
+        solution: The solution without that limit.
     """
     most = max(1, solution.iterations)
     steps = np.unique(np.geomspace(1, most, min(most, SAMPLES)).round().astype(int))
@@ -78,7 +78,7 @@ def convergence(
 def convergence_of_passes(
     chain: Chain, target: RigidTransform, solution: Solution
 ) -> Convergence | None:
-    """Return the errors at the seed and after each pass of FABRIK; None where none was traced."""
+    """Return the errors at the seed and after each pass of FABRIK; None without a trace."""
     stages = solution.passes.stages if solution.passes is not None else ()
     after = [each.positions for each in stages if each.name != "backward"]
     if not after:
@@ -88,7 +88,7 @@ def convergence_of_passes(
 
 
 def pose_errors(chain: Chain, positions: FloatArray, target: RigidTransform) -> tuple[float, float]:
-    """Return distance [m] and angle [rad] of the tip from a pose, at positions (n,)."""
+    """Return the tip's position error [m] and orientation error [rad] at positions (n,)."""
     tip = chain.forward(positions)
     distance = np.linalg.norm(tip.translation - target.translation)
     return float(distance), (tip.inverse() @ target).as_axis_angle()[1]
@@ -97,7 +97,7 @@ def pose_errors(chain: Chain, positions: FloatArray, target: RigidTransform) -> 
 def gaze_error(
     chain: Chain, positions: FloatArray, point: FloatArray, axis: tuple[float, float, float]
 ) -> float:
-    """Return the angle [rad] between the tip's axis and the way to a point (3,)."""
+    """Return the angle [rad] between the tip's axis and the direction to a point (3,)."""
     tip = chain.forward(positions)
     ray, way = tip.apply_vector(axis), point - tip.translation
     return float(np.arctan2(np.linalg.norm(np.cross(ray, way)), ray @ way))
@@ -113,19 +113,19 @@ def write_plot(
     *,
     position_only: bool = False,
 ) -> None:
-    """Draw a solve; matplotlib chooses the format by the file's ending.
+    """Draw a solve; matplotlib chooses the format by the file's suffix.
 
     Args:
-        file: Where to.
-        chain: What was moved.
+        file: The file to write.
+        chain: The chain.
         goal: root_T_target, or the point (3,) to look at [m].
-        seed: (n,) where the chain was.
-        solution: What was found; passes of FABRIK that it has are drawn too.
-        errors: How the error went down.
-        position_only: Whether the orientation was left free.
+        seed: The seed (n,) [rad or m].
+        solution: The solution; its passes of FABRIK are drawn, too.
+        errors: Convergence of the errors.
+        position_only: Whether the orientation was free.
 
     Raises:
-        PlotFileError: The picture cannot be written.
+        PlotFileError: The plot cannot be written.
     """
     from matplotlib.figure import Figure
 
@@ -143,7 +143,7 @@ def write_plot(
     _draw_errors(figure.add_subplot(1, 2, 2), errors.steps, drawn, errors.unit)
     try:
         figure.savefig(file, dpi=100)
-    except (OSError, ValueError) as error:  # ValueError: an ending that names no format
+    except (OSError, ValueError) as error:  # ValueError: the suffix is not a format
         raise PlotFileError(f"{file} cannot be written: {error}") from None
 
 
@@ -159,10 +159,10 @@ def _draw_chain(
     ax.plot(*after.T, "o-", color=AFTER, lw=2.5, ms=4, label="solution")
     seen = [before, after, *(stage.points for stage in passes)]
     if isinstance(goal, np.ndarray):
-        ray = goal - after[-1]  # of a far point only the beginning is drawn
+        ray = goal - after[-1]  # for a distant point only its beginning is drawn
         end = after[-1] + min(1.0, chain.reach / max(float(np.linalg.norm(ray)), LEAST)) * ray
         seen.append(end[np.newaxis])
-        ax.plot(*np.stack([after[-1], end]).T, ":", color=WANTED, label="to the point")
+        ax.plot(*np.stack([after[-1], end]).T, ":", color=TARGET, label="to the point")
     else:
         seen.append(goal.translation[np.newaxis])
         for axis, color in enumerate(AXES):
@@ -179,7 +179,7 @@ def _draw_chain(
 
 
 def _points(chain: Chain, positions: FloatArray) -> FloatArray:
-    """Return where the links' frames are, root first, (k, 3)."""
+    """Return the origins of the links' frames (k, 3), root first [m]."""
     poses = chain.link_poses(positions)
     return np.stack([poses[link].translation for link in chain.links])
 

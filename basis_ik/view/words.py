@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""One line about a chain: what it is doing, or why it does nothing."""
+"""The status line of a chain: what it does, or why it does nothing."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def words(
 
     Args:
         state: The chain's state.
-        solution: The solution for its goal; None if there is none, or if the goal needs none.
-        problem: Problem of its controller; empty if there is none.
+        solution: The solution for its goal; None if there is none or the goal needs none.
+        problem: Its controller's problem; empty if there is none.
         refused: The last refused target.
         following: Whether its goal moves.
     """

@@ -159,7 +159,7 @@ def test_no_angle_within_a_hinge_points_nearer(seed: int, lower: float, width: f
         assert angle(turned, target) >= result.miss - 1e-9
 
 
-def test_a_hinge_reaches_what_lies_in_its_plane() -> None:
+def test_a_hinge_points_at_targets_in_its_plane() -> None:
     for wanted in (-1.2, -0.1, 0.7, 1.9):
         target = RigidTransform.from_axis_angle((1, 0, 0), wanted).apply(BONE)
         tree = pose(RigidTransform.identity(), 3 * target)

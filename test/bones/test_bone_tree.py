@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""FABRIK within the limits of frames, and of chains that share bones, judged by own arithmetic."""
+"""FABRIK within the limits of frames, and on chains that share bones, by independent formulae."""
 
 import math
 from itertools import pairwise
@@ -46,12 +46,12 @@ def about(axis: np.ndarray, angle: float) -> np.ndarray:
 
 
 def joint_rotation(tree: TransformTree, bone: str, limit: Limit) -> np.ndarray:
-    """How a bone is turned against its rest pose, in its own space."""
+    """Return a bone's rotation relative to its rest pose, in its own space."""
     return limit.rest.rotation.T @ tree.basis(bone).rotation
 
 
 def check(limit: Limit, turn: np.ndarray, along: np.ndarray) -> None:
-    """Hold a joint's rotation against its limit; `along` is the bone at rest, in its own space."""
+    """Compare a joint's rotation with its limit; `along` is the bone at rest, in its own space."""
     along = along / np.linalg.norm(along)
     if isinstance(limit, Hinge):
         axis = np.asarray(limit.axis) / np.linalg.norm(limit.axis)
@@ -81,7 +81,7 @@ def random_limit(rng: np.random.Generator, kind: type[Limit]) -> Limit:
 
 
 def allowed(rng: np.random.Generator, limit: Limit, along: np.ndarray) -> np.ndarray:
-    """Any rotation in the parent that a limit allows."""
+    """Return a random allowed rotation in the parent."""
     along = along / np.linalg.norm(along)
     if isinstance(limit, Hinge):
         axis = np.asarray(limit.axis) / np.linalg.norm(limit.axis)
@@ -104,7 +104,7 @@ def place(tree: TransformTree, frame: str) -> np.ndarray:
 @pytest.mark.parametrize("start", ["anywhere", "allowed"])
 @pytest.mark.parametrize("seed", range(12))
 def test_chains_reach_within_the_limits_of_their_frames(seed: int, start: str) -> None:
-    """Every kind of limit, rest poses of all sorts, a bone without limit, frames in between."""
+    """All kinds of limits, random rest poses, a bone without limit, frames in between."""
     rng = np.random.default_rng(seed)
     tree = TransformTree("root")
     tree.add("base", "root", rigid(rng))
@@ -136,7 +136,7 @@ def test_chains_reach_within_the_limits_of_their_frames(seed: int, start: str) -
         assert (tree.basis(bone).translation == before[bone].translation).all()
 
 
-def test_what_limits_keep_out_of_reach_is_said_and_the_limit_is_kept() -> None:
+def test_a_goal_beyond_the_limits_is_reported_and_the_limits_are_kept() -> None:
     tree = TransformTree("root")
     tree.add("bone", "root", RigidTransform.identity())
     tree.add("tip", "bone", RigidTransform.from_rpy(0, 0, 0, (1, 0, 0)))
@@ -152,7 +152,7 @@ def test_what_limits_keep_out_of_reach_is_said_and_the_limit_is_kept() -> None:
     np.testing.assert_allclose(place(tree, "tip"), (math.cos(0.5), math.sin(0.5), 0), atol=1e-6)
 
 
-def test_a_start_outside_its_limit_is_brought_within_it_even_if_the_tip_is_there() -> None:
+def test_a_start_outside_its_limit_is_moved_within_it() -> None:
     tree = TransformTree("root")
     tree.add("a", "root", RigidTransform.from_rpy(0, 0, 1.0, (0, 0, 0)))
     tree.add("b", "a", RigidTransform.from_rpy(0, 0, 1.0, (1, 0, 0)))
@@ -165,8 +165,8 @@ def test_a_start_outside_its_limit_is_brought_within_it_even_if_the_tip_is_there
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_where_the_tip_is_there_and_the_limits_are_kept_nothing_turns(seed: int) -> None:
-    """Not about a bone either, which the positions do not show."""
+def test_a_reached_goal_within_the_limits_turns_nothing(seed: int) -> None:
+    """Bones do not roll either, which positions would not show."""
     rng = np.random.default_rng(seed)
     tree = TransformTree("root")
     for above, bone in (("root", "a"), ("a", "b"), ("b", "tip")):
@@ -181,7 +181,7 @@ def test_where_the_tip_is_there_and_the_limits_are_kept_nothing_turns(seed: int)
 
 
 def body(rng: np.random.Generator) -> TransformTree:
-    """A spine and a chest with two shoulders, each apart from it, and arms of two bones."""
+    """A spine and a chest with two separate shoulders, and arms of two bones."""
     tree = TransformTree("root")
     tree.add("spine", "root", rigid(rng))
     tree.add("chest", "spine", rigid(rng))
@@ -199,7 +199,7 @@ def arm(side: str, *shared: str) -> tuple[str, ...]:
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("limited", [False, True], ids=["free", "limited"])
 def test_two_arms_that_share_spine_and_chest_reach_at_once(seed: int, limited: bool) -> None:
-    """As a sub-base that is no single point: the shoulders stay where they are on the chest."""
+    """A sub-base with several points: the shoulders stay in place on the chest."""
     rng = np.random.default_rng(seed)
     tree = body(rng)
     limits = {"fore_l": random_limit(rng, Hinge), "chest": random_limit(rng, SwingTwist)}
@@ -250,7 +250,7 @@ def test_a_chain_that_begins_within_another_and_one_that_ends_there(seed: int) -
 
 
 def test_chains_that_part_at_one_joint_are_a_sub_base() -> None:
-    """No limit, no bones that stand apart: the sweeps over limbs."""
+    """Without limits and separate joints, sweeps over limbs are used."""
     tree = TransformTree("root")
     tree.add("trunk", "root", RigidTransform.identity())
     for side, y in (("l", 1.0), ("r", -1.0)):
@@ -269,7 +269,7 @@ def test_chains_that_part_at_one_joint_are_a_sub_base() -> None:
         )
 
 
-def test_goals_that_lie_too_far_apart_for_both_hands_say_so_for_each_that_is_missed() -> None:
+def test_goals_too_far_apart_are_too_far_for_each_missed_hand() -> None:
     tree = body(np.random.default_rng(0))
     for side, x in (("l", 50.0), ("r", -50.0)):
         tree.add(f"goal_{side}", "root", RigidTransform.from_rpy(0, 0, 0, (x, 0, 0)))
@@ -280,8 +280,8 @@ def test_goals_that_lie_too_far_apart_for_both_hands_say_so_for_each_that_is_mis
         assert each.miss == pytest.approx(miss, abs=1e-9)
 
 
-def test_what_does_not_turn_within_a_bone_is_no_limit() -> None:
-    """A body of three hands whose goals are its mirror image: no length is wrong, and no limit."""
+def test_fixed_bones_within_a_bone_are_not_limits() -> None:
+    """A body of three hands whose goals are its mirror image, with the right lengths."""
     tree = TransformTree("root")
     tree.add("body", "root", RigidTransform.identity())
     places = np.eye(3)

@@ -36,7 +36,7 @@ BOTH = [bones_in_object, bones_in_world]
 
 
 def random_chain(rng: np.random.Generator, bones: int) -> tuple[TransformTree, list[str]]:
-    """A chain below two frames, with fixed frames between some of the bones."""
+    """Return a chain below two frames, with fixed frames between some of its bones."""
     tree = TransformTree("world")
     tree.add("base", "world", RigidTransform.exp(rng.uniform(-2, 2, 6)))
     above, frames = "base", []
@@ -51,7 +51,7 @@ def random_chain(rng: np.random.Generator, bones: int) -> tuple[TransformTree, l
 
 
 def elsewhere(rng: np.random.Generator, positions: np.ndarray) -> np.ndarray:
-    """Other positions with the same lengths and the same root: what a position solver gives."""
+    """Return other positions with the same lengths and root, as from a position solver."""
     lengths = np.linalg.norm(np.diff(positions, axis=0), axis=1)
     steps = rng.normal(size=(len(lengths), 3))
     steps *= (lengths / np.linalg.norm(steps, axis=1))[:, None]
@@ -83,7 +83,7 @@ def test_both_routes_reach_the_solved_positions_and_agree(
 
 @pytest.mark.parametrize("route", BOTH)
 def test_each_bone_turns_by_the_smallest_rotation(route: object) -> None:
-    """Twist-free: the turn of a bone, seen after those before it, has no part along the bone."""
+    """Each bone's rotation, relative to the previous ones, has no component along the bone."""
     rng = np.random.default_rng(2)
     for _ in range(50):
         tree, frames = random_chain(rng, 4)
@@ -100,7 +100,7 @@ def test_each_bone_turns_by_the_smallest_rotation(route: object) -> None:
 
 
 @pytest.mark.parametrize("route", BOTH)
-def test_positions_as_they_are_turn_nothing(route: object) -> None:
+def test_unchanged_positions_turn_nothing(route: object) -> None:
     tree, frames = random_chain(np.random.default_rng(3), 5)
     for common in ("world", "bone2"):
         moved = route(tree, frames, chain_positions(tree, frames, common), common)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Constraints applied to a tree: the text's legs, one after another."""
+"""Constraints applied one after another to the legs of the text."""
 
 import numpy as np
 import pytest
@@ -68,9 +68,9 @@ def test_a_later_constraint_sees_what_an_earlier_one_moved(legs):
     assert angle(legs, "calf_l", "ankle_l", "foothold") < 1e-8
 
 
-def test_what_fits_no_chain_is_refused(legs):
+def test_targets_that_do_not_fit_a_chain_are_refused(legs):
     legs.add("toe", "ankle_r", at(0.1, 0, 0))
-    with pytest.raises(BoneChainError, match="takes its target 'toe' along"):
+    with pytest.raises(BoneChainError, match="moves its target 'toe'"):
         Reach(("thigh_r", "calf_r", "ankle_r"), "toe").apply(legs)
     with pytest.raises(BoneChainError, match="'calf_l' is not below 'thigh_r'"):
         Reach(("thigh_r", "calf_l", "ankle_l"), "foothold").apply(legs)
@@ -79,7 +79,7 @@ def test_what_fits_no_chain_is_refused(legs):
 
 
 def sweeps(monkeypatch):
-    """The chains that the published passes, and those that `solve_chain`, are called with."""
+    """Return the chains with which the published passes and `solve_chain` are called."""
     published, shared = [], []
     sweep, solve = constraints.sweep_chain, constraints.solve_chain
 
@@ -107,7 +107,7 @@ def test_fabrik_is_the_published_iteration_in_the_frame_that_the_chain_hangs_in(
 
 
 def published_passes(start, target, tolerance):
-    """Aristidou and Lasenby's Algorithm 1, backward and forward, by own arithmetic."""
+    """Aristidou and Lasenby's Algorithm 1, backward and forward, written independently."""
     p, target = np.array(start), np.array(target)
     root, lengths = p[0].copy(), np.linalg.norm(np.diff(p, axis=0), axis=1)
     while np.linalg.norm(p[-1] - target) > tolerance:
@@ -120,14 +120,14 @@ def published_passes(start, target, tolerance):
     return p
 
 
-def test_shared_is_the_step_that_all_bones_share(legs, monkeypatch):
+def test_shared_distributes_the_motion_over_all_bones(legs, monkeypatch):
     published, shared = sweeps(monkeypatch)
     applied = Reach(("thigh_r", "calf_r", "ankle_r"), "foothold", "shared").apply(legs)
     assert applied.verdict is Verdict.REACHED
     assert (len(published), len(shared)) == (0, 1)
 
 
-def test_out_of_reach_is_told_with_the_distance(legs):
+def test_an_unreachable_target_is_reported_with_the_distance(legs):
     legs.move("foothold", at(2.0, -0.1, 0.0))
     applied = Reach(("thigh_r", "calf_r", "ankle_r"), "foothold").apply(legs)
     assert applied.verdict is Verdict.TOO_FAR

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Several constraints on one tree: what counts is the tree that comes out."""
+"""Several constraints on one tree, judged by the final tree."""
 
 import math
 
@@ -60,14 +60,14 @@ def apart(tree: TransformTree, a: str, b: str) -> float:
 
 
 def left(tree: TransformTree, constraint: Constraint) -> float:
-    """What a constraint lacks in a tree, by own arithmetic."""
+    """Return a constraint's error in a tree, by independent formulae."""
     if isinstance(constraint, Point):
         return angle(tree, constraint.bone, constraint.tail, constraint.target)
     return apart(tree, constraint.chain[-1], constraint.target)
 
 
 def check(tree: TransformTree, constraints: dict[str, Constraint], found: dict[str, Applied]):
-    """What is said is true of the tree as it is left."""
+    """Check that the results describe the final tree."""
     assert list(found) == list(constraints)
     for name, each in found.items():
         assert each.miss == pytest.approx(left(tree, constraints[name]), abs=1e-9)
@@ -83,8 +83,8 @@ def test_whoever_looks_at_what_another_moves_comes_after_it(legs, order):
     assert all(each.verdict is Verdict.REACHED for each in found.values())
 
 
-def test_a_chain_of_needs_is_followed_to_its_end(legs):
-    """One looks at what hangs from a foot that stands where yet another's foot is."""
+def test_indirect_dependencies_are_applied_in_order(legs):
+    """One points at a frame below a foot that reaches for another constraint's foot."""
     constraints = {
         "look": Point("thigh_l", "calf_l", "toe_r"),
         "turn": Point("ankle_r", "toe_r", "foothold2"),
@@ -96,8 +96,8 @@ def test_a_chain_of_needs_is_followed_to_its_end(legs):
     assert all(each.verdict is Verdict.REACHED for each in found.values())
 
 
-def test_each_bone_turns_once_where_nothing_goes_in_a_circle(legs):
-    """By the smallest rotation from where it was, not by way of where the target was before."""
+def test_without_cycles_each_bone_turns_once(legs):
+    """The rotation is the smallest one, not by way of the target's previous position."""
     meet(legs, {"look": LOOK, "stand": STAND})
     now = legs.basis("calf_l").rotation
     before = at(0, 0, 0, rpy=(0, 0.5, 0)).rotation
@@ -106,15 +106,15 @@ def test_each_bone_turns_once_where_nothing_goes_in_a_circle(legs):
     assert abs(axis[2]) < 1e-12  # no twist about the calf, which lies along z
 
 
-def test_those_that_need_each_other_take_turns_until_both_are_met(legs):
+def test_constraints_in_a_cycle_alternate_until_both_are_met(legs):
     constraints = {"left": LOOK, "right": Point("calf_r", "ankle_r", "ankle_l")}
     found = meet(legs, constraints)
     check(legs, constraints, found)
     assert all(each.verdict is Verdict.REACHED for each in found.values())
 
 
-def test_a_chain_that_has_room_points_its_last_bone_too():
-    """Both turn the same bones: four are enough, since the motion is shared among them."""
+def test_a_chain_with_spare_bones_also_points_its_last_bone():
+    """Both turn the same bones: four are enough, because they share the motion."""
     tree = TransformTree("hip")
     above = "hip"
     for bone in "abcde":
@@ -129,7 +129,7 @@ def test_a_chain_that_has_room_points_its_last_bone_too():
 
 
 def reach_and_point(seed: int, bones: int) -> tuple[TransformTree, dict[str, Constraint]]:
-    """A random chain whose tip has a goal and whose last bone a sight, both met by one pose."""
+    """Return a random chain with solvable targets for its tip and its last bone."""
     rng = np.random.default_rng(seed)
 
     def turn() -> np.ndarray:
@@ -157,7 +157,7 @@ def reach_and_point(seed: int, bones: int) -> tuple[TransformTree, dict[str, Con
 
 
 @pytest.mark.parametrize(("bones", "least"), [(3, 33), (4, 48), (5, 51), (6, 53)])
-def test_most_of_what_has_a_common_solution_is_met(bones, least):
+def test_most_solvable_combinations_are_met(bones, least):
     """docs/mathematics.md has the numbers: 36, 51, 54 and 56 of 60; some depend on rounding."""
     met = 0
     for seed in range(60):
@@ -183,7 +183,7 @@ def test_a_conflict_is_named_by_both_sides_with_what_is_missing(legs):
 
 
 def random_chain(seed: int, scale: float) -> tuple[TransformTree, dict[str, Constraint]]:
-    """Bones of about half a metre times a scale, and three constraints on them: too many."""
+    """Return bones of about half a metre times a scale, with three constraints: too many."""
     rng = np.random.default_rng(seed)
     tree = TransformTree("hip")
     above = "hip"
@@ -198,7 +198,7 @@ def random_chain(seed: int, scale: float) -> tuple[TransformTree, dict[str, Cons
 
 @pytest.mark.parametrize("scale", [1.0, 1000.0])
 @pytest.mark.parametrize("seed", range(20))
-def test_the_best_of_all_turns_is_kept_and_it_takes_three_without_progress_to_give_up(seed, scale):
+def test_the_best_round_is_kept_and_three_without_progress_end_the_search(seed, scale):
     tree, constraints = random_chain(seed, scale)
     p = np.array([tree.lookup("hip", frame).translation for frame in "abcd"])
     reach = np.linalg.norm(np.diff(p, axis=0), axis=1).sum()
@@ -225,8 +225,8 @@ def test_a_chain_too_short_says_so_beside_the_conflict(legs):
     assert (found["stand"].verdict, found["stand"].conflicts) == (Verdict.TOO_FAR, ("look",))
 
 
-def test_bones_that_only_turn_where_another_points_do_not_disturb_it(legs):
-    """A knee stays where it is when its calf turns: no circle, and no conflict."""
+def test_a_bone_that_turns_about_a_target_does_not_disturb_it(legs):
+    """A knee does not move when its calf turns: no cycle, and no conflict."""
     constraints = {
         "left": Point("calf_l", "ankle_l", "calf_r", Cone(REST, 0.01)),
         "right": Point("calf_r", "ankle_r", "calf_l"),
@@ -237,8 +237,8 @@ def test_bones_that_only_turn_where_another_points_do_not_disturb_it(legs):
     assert found["right"].verdict is Verdict.REACHED
 
 
-def test_needs_are_followed_through_others(legs):
-    """The first does not know the last, only the one in between."""
+def test_indirect_needs_are_found(legs):
+    """The first depends on the last only through the one in between."""
     legs.add("arm", "hip", at(0, 0, 0.3))
     legs.add("hand", "arm", at(0.3, -0.1, -0.9))
     legs.add("goal", "hip", at(0.2, -0.3, -0.5))
@@ -293,7 +293,7 @@ def test_chains_that_share_bones_are_met_at_once():
     assert all(each.verdict is Verdict.REACHED for each in found.values())
 
 
-def test_limits_are_kept_and_what_they_leave_is_told_without_a_conflict(legs):
+def test_the_error_left_by_a_limit_is_not_a_conflict(legs):
     limits = {"thigh_r": SwingTwist(REST, 1.2, -0.5, 0.5), "calf_r": Hinge(REST, (0, 1, 0), 0, 2.4)}
     constraints = {
         "look": Point("calf_l", "ankle_l", "ankle_r", Cone(REST, 0.2)),
@@ -312,7 +312,7 @@ def test_limits_are_kept_and_what_they_leave_is_told_without_a_conflict(legs):
     assert 0.0 <= knee[1] <= 2.4
 
 
-def test_out_of_reach_is_no_conflict_with_those_that_only_look_on(legs):
+def test_an_unreachable_target_is_not_a_conflict(legs):
     legs.move("foothold", at(2.0, -0.1, 0.0))
     found = meet(legs, {"look": LOOK, "stand": STAND})
     assert found["stand"].verdict is Verdict.TOO_FAR

@@ -61,7 +61,7 @@ def random_legs(rng: np.random.Generator) -> TransformTree:
 
 
 def direction(tree: TransformTree, bone: str, tail: str, target: str) -> tuple[float, ...]:
-    """Angle between where the bone points and where the target is [rad]."""
+    """Return the angle between the bone and the direction to the target [rad]."""
     a, b = tree.lookup(bone, tail).translation, tree.lookup(bone, target).translation
     return math.atan2(float(np.linalg.norm(np.cross(a, b))), float(a @ b))
 
@@ -110,7 +110,7 @@ def test_option_1_step_by_step() -> None:
 
 
 def test_option_2_step_by_step() -> None:
-    """All in object coordinates: the hip has cancelled out of the product."""
+    """All in object coordinates: the hip cancels out of the product."""
     tree = legs()
     calf_l_T_hip = tree.lookup("thigh.l", "calf.l").inverse() @ (
         tree.lookup("hip", "thigh.l").inverse()
@@ -132,7 +132,7 @@ def test_option_2_step_by_step() -> None:
     assert moved.is_close(tree.lookup("thigh.l", "calf.l") @ R, 1e-12)  # 6
 
 
-def test_what_both_legs_hang_from_does_not_matter_however_far() -> None:
+def test_common_ancestors_do_not_matter_at_any_distance() -> None:
     near = points_at(legs(at(0, 0, 0)), *LEFT)
     far = points_at(legs(RigidTransform.from_rpy(1, 2, 3, (1e200, 1e300, -1e250))), *LEFT)
     assert far == near
@@ -140,7 +140,7 @@ def test_what_both_legs_hang_from_does_not_matter_however_far() -> None:
 
 @pytest.mark.parametrize("axis", [*np.eye(3), *-np.eye(3)], ids=["x", "y", "z", "-x", "-y", "-z"])
 def test_no_axis_of_a_bone_is_forward(axis: np.ndarray) -> None:
-    """Where it points is told by its tail, whichever way that lies in the bone's own basis."""
+    """The tail determines the direction, wherever it is in the bone's own basis."""
     tree = TransformTree("root")
     tree.add("bone", "root", RigidTransform.from_rpy(0.3, -0.8, 2.0, (1, 2, 3)))
     tree.add("tail", "bone", at(*0.7 * axis))
@@ -166,7 +166,7 @@ def test_both_ways_are_equal_on_thousands_of_random_trees() -> None:
 
 
 @given(SEEDS, st.sampled_from(["world", "hip", "thigh.l", "ankle.r"]))
-def test_any_common_basis_will_do_for_the_world(seed: int, world: str) -> None:
+def test_any_common_basis_can_be_the_world(seed: int, world: str) -> None:
     rng = np.random.default_rng(seed)
     tree = random_legs(rng)
     up = Up(rng.normal(size=3), "thigh.r", rng.normal(size=3))
@@ -179,7 +179,7 @@ def test_any_common_basis_will_do_for_the_world(seed: int, world: str) -> None:
 
 @given(SEEDS)
 def test_the_rotation_is_the_smallest(seed: int) -> None:
-    """It turns by the angle between the directions, so nothing that does it turns by less."""
+    """It turns by the angle between the directions, which is the least possible."""
     tree = random_legs(np.random.default_rng(seed))
     before = direction(tree, *LEFT)
     _, angle = points_at_in_object(tree, *LEFT).as_axis_angle()
@@ -294,7 +294,7 @@ def test_no_direction_is_degenerate_and_leaves_the_bone(
 
 
 @pytest.mark.parametrize("far", [1e160, 1e300])
-def test_a_target_as_far_as_numbers_go(far: float) -> None:
+def test_a_target_at_the_largest_distances(far: float) -> None:
     tree = legs()
     result = points_at(tree, "calf.l", "ankle.l", ("hip", (far, far, -far)))
     assert result.verdict is Verdict.REACHED
@@ -312,12 +312,12 @@ def test_aligned_already_turns_nothing() -> None:
 # --- the door ---
 
 
-def test_what_does_not_fit_the_bone_is_refused() -> None:
+def test_tails_and_targets_that_do_not_fit_are_refused() -> None:
     tree = legs()
     for way in (points_at, points_at_in_world, points_at_in_object):
         with pytest.raises(BoneError, match=r"does not move its tail 'ankle\.r'"):
             way(tree, "calf.l", "ankle.r", "ankle.r")
-        with pytest.raises(BoneError, match=r"takes its target 'ankle\.l' along"):
+        with pytest.raises(BoneError, match=r"moves its target 'ankle\.l'"):
             way(tree, "thigh.l", "calf.l", "ankle.l")
         with pytest.raises(BoneError, match="up direction"):
             way(tree, *LEFT, up=Up((1, 0, 0), "ankle.l", (0, 0, 1)))

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Points-at and FABRIK below scaled frames, judged by products of 4×4 matrices made here."""
+"""Points-at and FABRIK below scaled frames, compared with products of 4×4 matrices."""
 
 import numpy as np
 import pytest
@@ -81,7 +81,7 @@ def angle(u: np.ndarray, v: np.ndarray) -> float:
 
 
 def legs(rng: np.random.Generator, *, scaled_bones: bool) -> TransformTree:
-    """Two legs on a hip that is scaled, under a world that is scaled too."""
+    """Return two legs on a scaled hip, below a scaled world."""
     bone = node if scaled_bones else rigid
     tree = TransformTree("root")
     tree.add("world", "root", node(rng))
@@ -162,7 +162,7 @@ def test_a_node_without_scale_turns_about_its_centre_in_the_world_too(seed: int)
 @SEEDS
 @BONES
 def test_the_roll_leans_as_seen_from_the_root(seed: int, scaled_bones: bool) -> None:
-    """The axis is in one plane with the bone and `up`, on its side: through any scale."""
+    """The axis is in one plane with the bone and `up`, on its side, through any scale."""
     rng = np.random.default_rng(seed)
     tree = legs(rng, scaled_bones=scaled_bones)
     up = Up(rng.normal(size=3), "world", rng.normal(size=3))
@@ -213,7 +213,7 @@ def test_a_leg_below_scale_reaches_a_foothold(seed: int) -> None:
 
 
 def reachable(tree: TransformTree, rng: np.random.Generator, chain: tuple[str, ...]) -> np.ndarray:
-    """Put `foothold` where the chain's tip gets when its bones are turned at random."""
+    """Put `foothold` at the tip's position for random rotations of the bones."""
     saved = {bone: tree.basis(bone) for bone in chain[:-1]}
     for bone, basis in saved.items():
         turn = rotation(rng)
@@ -252,8 +252,8 @@ def test_bones_that_are_scaled_themselves_reach(bones: int) -> None:
             np.testing.assert_allclose(tree.basis(bone).translation, basis.translation)
 
 
-def test_scaled_bones_get_nearer_to_what_is_too_far() -> None:
-    """One scaled bone under another: no small turn brings the tip still nearer."""
+def test_scaled_bones_get_closer_to_an_unreachable_goal() -> None:
+    """One scaled bone below another: no small rotation brings the tip closer."""
     rng = np.random.default_rng(12)
     tree = TransformTree("root")
     tree.add("a", "root", node(rng, 0.4))
@@ -312,7 +312,7 @@ def test_the_root_cannot_turn() -> None:
         Reach(("root", "hip"), "goal").apply(tree)
 
 
-def test_a_miss_is_told_as_seen_from_the_root() -> None:
+def test_a_miss_is_measured_in_the_root_frame() -> None:
     tree = TransformTree("root")
     tree.add("twice", "root", TransformNode(scale=(2, 2, 2)))
     tree.add("bone", "twice", RigidTransform.identity())

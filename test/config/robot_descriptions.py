@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Robot descriptions that others publish on PyPI; fetched once, kept below .setup/."""
+"""Robot descriptions from PyPI, downloaded once and kept below .setup/."""
 
 import subprocess
 import sys

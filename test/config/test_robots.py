@@ -35,7 +35,7 @@ def shipped(name):
 
 
 def fr3():
-    """The Panda with the names of its successor, whose description is not to be had here."""
+    """Return the Panda with the names of its successor, whose description is not available."""
     return shipped("panda").replace("panda_", "fr3_")
 
 

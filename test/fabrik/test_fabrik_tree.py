@@ -298,3 +298,8 @@ def test_bad_numbers_are_refused(pose, targets, keywords, error):
 def test_a_root_alone_is_refused():
     with pytest.raises(NoBonesError):
         solve_tree([[0, 0, 0]], [-1], {0: (0, 0, 0)}, free_root=True)
+
+
+def test_a_rest_pose_of_wrong_shape_is_refused_by_its_own_name():
+    with pytest.raises(ShapeError, match="rest must be"):
+        solve_tree(POSE, PARENTS, {LEFT: POSE[LEFT]}, rest=POSE[:, :2])

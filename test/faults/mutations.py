@@ -709,7 +709,7 @@ MUTATIONS = tuple(
             "pose/diagnosis.py",
             "FEWEST_STARTS = ",
             "FEWEST_STARTS = 0 * ",
-            ("test/pose/test_solve_verdicts.py::test_few_steps_or_starts_support_no_claim",),
+            ("test/pose/test_solve_verdicts.py::test_few_steps_or_starts_give_budget_spent",),
         ),
         (
             "a missing direction has no verdict",
@@ -763,8 +763,8 @@ MUTATIONS = tuple(
         (
             "BUDGET_SPENT is reported as TOO_FAR",
             "pose/solve.py",
-            "        reason = Reason(Verdict.BUDGET_SPENT, away, turn, starts=last + 1)",
-            "        reason = Reason(Verdict.TOO_FAR, away, turn, starts=last + 1)",
+            "        reason = Reason(Verdict.BUDGET_SPENT, position_error, turn, starts=last + 1)",
+            "        reason = Reason(Verdict.TOO_FAR, position_error, turn, starts=last + 1)",
             (59,),
         ),
         (
@@ -777,21 +777,21 @@ MUTATIONS = tuple(
         (
             "solutions are not checked",
             PIPELINE,
-            "        self._sound = is_inside(destination, self._lower, self._upper)",
-            "        self._sound = True",
+            "        self._valid = is_inside(destination, self._lower, self._upper)",
+            "        self._valid = True",
             (60,),
         ),
         (
             "an invalid solution does not brake",
             PIPELINE,
-            "braking = self.phase is Phase.BRAKING or not self._sound",
+            "braking = self.phase is Phase.BRAKING or not self._valid",
             "braking = self.phase is Phase.BRAKING",
             (60,),
         ),
         (
             "an invalid solution at rest is commanded",
             PIPELINE,
-            "        if self.command is None and not self._sound:\n            return None\n",
+            "        if self.command is None and not self._valid:\n            return None\n",
             "",
             (60,),
         ),
@@ -820,7 +820,7 @@ MUTATIONS = tuple(
         (
             "any type is accepted",
             PARAMETERS,
-            "        if type(value) is not wanted:",
+            "        if type(value) is not expected:",
             "        if False:",
             (63,),
         ),
@@ -1031,15 +1031,15 @@ MUTATIONS = tuple(
         (
             "the tolerance of the controller's reference is ten times as large",
             "ros/outputs/trajectory_output.py",
-            "TAKEN = 1e-4",
-            "TAKEN = 1e-3",
+            "ACCEPTED = 1e-4",
+            "ACCEPTED = 1e-3",
             (KEEPS,),
         ),
         (
             "a controller without a state counts as at the last command",
             "ros/outputs/trajectory_output.py",
-            "        return led_to is not None and bool((",
-            "        return led_to is None or bool((",
+            "        return reference is not None and bool((",
+            "        return reference is None or bool((",
             (KEEPS,),
         ),
         # What needs processes
@@ -1172,16 +1172,14 @@ MUTATIONS = tuple(
         _warn(f"is corrupt""",
             """    except ZeroDivisionError as error:
         _warn(f"is corrupt""",
-            ("test/numerics/test_jit.py::test_a_cache_that_was_cut_off_is_written_anew_and_told",),
+            ("test/numerics/test_jit.py::test_a_truncated_cache_is_rewritten_with_a_warning",),
         ),
         (
             "a cache that cannot be written ends the program",
             "numerics/jit.py",
             "    except OSError as error:  # the disk is full",
             "    except ZeroDivisionError as error:",
-            (
-                "test/numerics/test_jit.py::test_where_the_cache_cannot_be_written_kernels_still_compile_and_say_so",
-            ),
+            ("test/numerics/test_jit.py::test_with_a_full_disk_kernels_compile_with_a_warning",),
         ),
         (
             "late periods are not counted",

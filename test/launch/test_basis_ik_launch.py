@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The node as launched for a robot that is already there: arguments reach it."""
+"""The node as launched for a running robot: the arguments reach it."""
 
 import time
 import unittest

@@ -69,7 +69,7 @@ class TestMasses(unittest.TestCase):
         rclpy.shutdown()
 
     def where(self, tip):
-        """Return the tip's position in the table's frame, or NaN as long as there is none."""
+        """Return the tip's position in the table's frame; NaN if unknown."""
         try:
             found = self.buffer.lookup_transform("table", tip, Time()).transform.translation
         except TransformException:

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The demo as a user starts it: every robot's tour ends well, and every process ends cleanly."""
+"""The demo as a user starts it: the tours succeed, and all processes end cleanly."""
 
 import unittest
 

@@ -60,7 +60,7 @@ class TestLegs(unittest.TestCase):
         rclpy.shutdown()
 
     def transform(self, parent, frame, when):
-        """Return how a frame is turned in another, shape (3, 3), and where it is [m]."""
+        """Return a frame's rotation in another, shape (3, 3), and its position [m]."""
         found = self.buffer.lookup_transform(parent, frame, when).transform
         t, q = found.translation, found.rotation
         x, y, z, w = q.x, q.y, q.z, q.w

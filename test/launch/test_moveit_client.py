@@ -109,7 +109,7 @@ class TestStranger(unittest.TestCase):
         cls.thread.join()
 
     def random_pose(self, draw):
-        """Return a pose of the tool that can surely be reached."""
+        """Return a reachable pose of the tool."""
         joints = {name: draw.uniform(-2.5, 2.5) for name in JOINTS}
         code, poses = self.client.place(["tool0"], joints, "base_link")
         self.assertEqual(code, MoveItErrorCodes.SUCCESS)
@@ -149,7 +149,7 @@ class TestStranger(unittest.TestCase):
         self.assertEqual(link, codes.INVALID_LINK_NAME)
 
     def test_a_tiny_timeout(self):
-        """In a nanosecond a pose is found by the first descent or in closed form, or not at all."""
+        """Within a nanosecond only the first descent or the closed form can find a pose."""
         draw, codes = random.Random(8), set()
         for _ in range(50):
             pose = self.random_pose(draw)

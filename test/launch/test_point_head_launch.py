@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The looking head as launched: its checker, which measures through tf, is content."""
+"""The head as launched: its checker, which measures through tf, succeeds."""
 
 import unittest
 

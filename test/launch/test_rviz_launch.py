@@ -122,5 +122,5 @@ def test_the_launch_file_of_the_node_passes_its_namespace_to_rviz(with_rviz, tmp
 
 
 def test_a_missing_rviz_is_logged(tmp_path):
-    """It is looked for on the PATH, which has nothing here, not even an RViz that is installed."""
+    """RViz is searched on the PATH, which is empty here, even if RViz is installed."""
     assert "RViz is not installed" in launch({**os.environ, "PATH": str(tmp_path)})

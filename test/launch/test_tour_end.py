@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""When the demos end, and how: with stand-ins for RViz and for every program that is started."""
+"""When and how the demos end, with stand-ins for RViz and all programs."""
 
 import os
 import signal

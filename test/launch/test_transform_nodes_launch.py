@@ -81,7 +81,7 @@ class TestTransformNodes(unittest.TestCase):
         rclpy.shutdown()
 
     def frame(self, name):
-        """Return place and rotation of a frame in the world."""
+        """Return position and rotation of a frame in the world."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             try:

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Two arms and one node, as launched: both tours end well, each arm obeys its own targets only."""
+"""Two arms and one node, as launched: both tours succeed, and each arm follows its own targets."""
 
 import unittest
 

@@ -100,7 +100,7 @@ def chromium(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def open_page(chromium):
-    """Open a page in a browser window of its own."""
+    """Open a page in a new browser window."""
     errors = []
 
     def open_page(url):
@@ -120,7 +120,7 @@ def open_page(chromium):
 
 @pytest.fixture(autouse=True)
 def screenshots(chromium, request):
-    """What pages show in the end is kept."""
+    """Keep a picture of what pages show at the end."""
     yield
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     name = re.sub(r"\W+", "_", request.node.name)
@@ -129,7 +129,7 @@ def screenshots(chromium, request):
 
 
 class Started:
-    """A program or launch in a ROS domain, and what it says."""
+    """A program or launch in a ROS domain, and its output."""
 
     def __init__(self, folder, domain, *command):
         self._log = folder / "log"
@@ -145,7 +145,7 @@ class Started:
             )
 
     def wait_for(self, pattern):
-        """Wait until it says something; return what."""
+        """Wait for a line of its output; return the match."""
         end = time.monotonic() + PATIENCE
         while not (found := re.search(pattern, self.said())):
             assert self._process.poll() is None, self.said()
@@ -180,13 +180,13 @@ class Peer:
         self._executor.add_node(self.node)
 
     def spin(self, seconds):
-        """Handle what comes in the next moments."""
+        """Handle messages for a moment."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0.0:
             self._executor.spin_once(timeout_sec=left)
 
     def wait_for(self, condition):
-        """Handle what comes until something holds; return it."""
+        """Handle messages until a condition holds; return its value."""
         end = time.monotonic() + PATIENCE
         while not (found := condition()):
             assert time.monotonic() < end
@@ -218,7 +218,7 @@ def describe(name, folder):
 
 
 class Showroom(Peer):
-    """One robot after another: its description, and where its links are."""
+    """Successive robots: their descriptions, and their links' frames."""
 
     def __init__(self, domain):
         super().__init__(domain)
@@ -232,7 +232,7 @@ class Showroom(Peer):
         self._model = RobotModel.from_urdf(text)
 
     def pose(self, position):
-        """Publish where the links are with all joints at a position."""
+        """Publish the links' frames with all joints at a position."""
         joints = self._model.joints.values()
         free = [each for each in joints if each.moves and each.mimic is None and not each.fault]
         tree = scene(self._model, {joint.name: position for joint in free})
@@ -295,7 +295,7 @@ PINK = np.array([255, 32, 96])
 
 
 class Arm(Peer):
-    """The demo's arm, as ROS tells of it."""
+    """The demo's arm, through ROS."""
 
     def __init__(self, domain):
         super().__init__(domain)
@@ -306,7 +306,7 @@ class Arm(Peer):
         self._enable = self.node.create_client(SetBool, "basis_ik/enable")
 
     def tip(self):
-        """Return where the tool is [m], or None."""
+        """Return the tool's position [m], or None."""
         try:
             t = self._buffer.lookup_transform("base_link", "tool0", Time()).transform.translation
         except TransformException:
@@ -322,7 +322,7 @@ class Arm(Peer):
         self._targets.publish(target)
 
     def set_speed(self, fraction):
-        """Have all motions take longer, so that a slow machine is in time, or not."""
+        """Slow all motions down, so that a slow machine is in time, or undo it."""
         self._overrides.publish(Float64(data=fraction))
 
     def is_at(self, xyz, within=2e-3):
@@ -335,7 +335,7 @@ class Arm(Peer):
         return before is not None and np.linalg.norm(self.tip() - before) < 1e-4
 
     def go(self, xyz):
-        """Enable the arm, go somewhere and wait for it."""
+        """Enable the arm, send it to a pose, and wait for it."""
         self.wait_for(self._targets.get_subscription_count)
         self.set_speed(1.0)
 
@@ -380,7 +380,7 @@ def arm(demo_arm):
 
 @pytest.fixture(scope="module")
 def page(demo, open_page):
-    """The page, all of it drawn."""
+    """The page, completely drawn."""
     page = open_page(demo.url())
     expect(page.get_by_text("bring it back to the tip")).to_be_visible()
     return page
@@ -402,7 +402,7 @@ def test_a_gizmo_that_is_dragged_moves_the_arm(page, arm):
         return (box["x"] + x + 3, box["y"] + y + 3) if sums.max() > 25 else None
 
     def drag():
-        """Drag the gizmo, where it is; on a slow machine it is still on its way to the target."""
+        """Drag the gizmo from its position; on a slow machine it still moves to the target."""
         page.wait_for_function(STILL, polling=250)
         x, y = arm.wait_for(handle)
         page.mouse.move(x, y)
@@ -426,7 +426,7 @@ def test_a_verdict_that_changes_is_read_on_the_page(page, arm):
     expect(page.get_by_text("verdict: REACHED")).to_be_visible()
 
 
-def test_stop_stops_the_arm_and_two_browsers_tell(page, arm, demo, open_page):
+def test_stop_is_shown_in_two_browsers(page, arm, demo, open_page):
     other = open_page(demo.url())
     expect(other.get_by_text("ARRIVED: ")).to_be_visible()
     page.evaluate(KEEP)
@@ -445,7 +445,7 @@ def test_stop_stops_the_arm_and_two_browsers_tell(page, arm, demo, open_page):
     other.context.close()
 
 
-def test_a_page_that_is_loaded_again_in_mid_motion_shows_the_arm_and_leaves_it(page, arm):
+def test_a_page_reloaded_in_mid_motion_does_not_disturb_the_arm(page, arm):
     arm.set_speed(0.1)
     arm.send(FAR)
     arm.wait_for(lambda: not arm.is_at(HOME, 0.03))
@@ -478,7 +478,7 @@ def test_an_arm_that_is_jogged_stops_when_its_browser_goes_away(arm, demo, open_
     demo.wait_for("a browser is gone, . left; what it held is released")
 
 
-def test_without_a_chromium_the_remedy_is_told(monkeypatch):
+def test_without_a_chromium_the_remedy_is_named(monkeypatch):
     monkeypatch.setattr(chromiums, "which", lambda name: None)
     with pytest.raises(LookupError, match="Get it:  sudo apt-get install chromium"):
         find_chromium("")

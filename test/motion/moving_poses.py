@@ -65,7 +65,7 @@ class Sender(NamedTuple):
     stamped: bool = True
 
     def messages(self, until, rng):
-        """Return when each is of, and when it arrives [s]."""
+        """Return the time and the arrival of each pose [s]."""
         times = np.arange(0.0, until, 1.0 / self.rate)
         arrivals = times + self.late + np.abs(self.jitter * rng.normal(size=len(times)))
         kept = rng.random(len(times)) >= self.loss
@@ -74,7 +74,7 @@ class Sender(NamedTuple):
 
 
 class Run(NamedTuple):
-    """What the arm did."""
+    """The arm's motion."""
 
     times: np.ndarray
     """For which each command was [s]."""
@@ -86,13 +86,13 @@ class Run(NamedTuple):
 
 
 def pose_of(start, path, t):
-    """Return where the path is at times, from a pose (4, 4): rotations and places."""
+    """Return rotations and positions of the path at times, from a pose (4, 4)."""
     way, turn = path(t)
     return turned([0.0, 0.0, 1.0], turn) @ start[:3, :3], start[:3, 3] + way
 
 
 def follow(pipe, kinematics, home, path, sender, *, period, until=4.0, after=1.5, seed=0):
-    """Tell a pipeline of an exact arm the poses of a path, and let it go on for a while."""
+    """Send the poses of a path to the pipeline of an exact arm, and continue for a while."""
     rng = np.random.default_rng(seed)
     times, arrivals = sender.messages(until, rng)
     start, command, goal, k = kinematics(home), home, None, 0
@@ -179,7 +179,7 @@ def measure_errors(times, places, path):
 
 
 class Ending(NamedTuple):
-    """How it ended when no more poses came."""
+    """The end of the motion after the last pose."""
 
     past: float
     """Return the overshoot of the tip over the last pose [m]."""
@@ -190,7 +190,7 @@ class Ending(NamedTuple):
 
 
 def ending(run, path):
-    """Judge what became of the last pose."""
+    """Evaluate the end of the motion."""
     start = run.tips[0]
     last = pose_of(start, path, run.reported)[1]
     after = run.times > run.reported

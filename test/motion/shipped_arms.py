@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What the tests of motions share: the shipped arms, with kinematics that are not the package's."""
+"""The shipped arms with independent kinematics, for the tests of motions."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def worst(commands, limits, period):
 
 
 class Kinematics:
-    """Forward kinematics straight from a URDF's text, with nothing of the package in it."""
+    """Forward kinematics from a URDF's text, independent of the package."""
 
     def __init__(self, urdf, tip):
         joints = {j.find("child").get("link"): j for j in ElementTree.fromstring(urdf).iter("joint")
@@ -81,7 +81,7 @@ class Kinematics:
             tip = joint.find("parent").get("link")
 
     def __call__(self, positions):
-        """Return the tip's poses (..., 4, 4) at positions (..., n), of which it takes the first."""
+        """Return the tip's poses (..., 4, 4) at positions (..., n); it uses the first ones."""
         pose, columns = np.eye(4), iter(np.moveaxis(np.asarray(positions), -1, 0))
         for place, axis in self._steps:
             pose = pose @ place

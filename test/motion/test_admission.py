@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What is refused, and with which reason (targets: position, quaternion, frame, stamp)."""
+"""The reasons for which inputs are refused: position, quaternion, frame, stamp."""
 
 import math
 
@@ -106,7 +106,7 @@ def test_a_nearly_unit_quaternion_is_normalised():
 
 @pytest.mark.parametrize("length", [1.001, 0.999])
 def test_at_the_tolerance_it_is_normalised_or_refused(length):
-    """Two sums of squares may differ in their last bit; what is admitted must be usable."""
+    """Two sums of squares may differ in the last bit; an admitted quaternion must be usable."""
     random = np.random.default_rng(5)
     for _ in range(300):
         q = random.normal(size=4)

@@ -51,7 +51,7 @@ class Arm:
         return self.commands[-1]
 
     def go(self, goal, periods=5000):
-        """Step towards a goal so often, or until nothing comes any more; tell which."""
+        """Step towards a goal a number of times, or until the commands end; return which."""
         self.pipe.set_goal(goal, self.q)
         return self.step(periods)
 
@@ -226,7 +226,7 @@ def test_without_caps_the_commands_are_unchanged():
 
 
 def test_braking_joints_end_together():
-    """Each by itself, some would end sooner, and what they took back of the tip's way with them."""
+    """Independently, some joints would stop early, and no longer compensate the others' motion."""
     peaks = {}
     for cap in (0.25, 0.0):
         arm = Arm("ur5e", cap)
@@ -241,7 +241,7 @@ def test_braking_joints_end_together():
 
 
 def test_braking_together_keeps_the_velocity_limits():
-    """A joint that is about to reach its speed has no time to let its acceleration fade slowly."""
+    """A joint about to reach its largest speed must reduce its acceleration quickly."""
     rng, speed, top, jerk = np.random.default_rng(1), 1.0, 4.0, 80.0
     limits = np.array([[-9.0] * 2, [9.0] * 2, [speed] * 2, [0.5 * top, top], [0.5 * jerk, jerk]])
     for _ in range(200):

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Whether a chain may move: every transition, every latch, and what the documentation draws."""
+"""Whether a chain may move: all transitions and latches, and the diagram in the documentation."""
 
 from pathlib import Path
 

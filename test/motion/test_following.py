@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Streams of poses are followed: late, uneven, with losses; and when they cease the arm stops."""
+"""Streams of poses, late, uneven or with losses, are followed; when they end the arm stops."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ PERIOD = 0.01
 
 
 class Arm:
-    """A robot with its limits, and kinematics of its own."""
+    """A robot with its limits, and independent kinematics."""
 
     def __init__(self, robot):
         self.chain, self.home = chain_of(robot), HOMES[robot]

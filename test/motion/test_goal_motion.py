@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""How goals move: as well as can be known, and not for longer than they move."""
+"""The estimated motion of goals, while they move and after they stop."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def motion():
 
 
 def run(motion, place, times, arrivals=None, *, until=None, timed=True):
-    """Tell places of times; return the times of all periods, and what is seen in each."""
+    """Observe goals with times; return the times of all periods, and the estimates."""
     arrivals = times if arrivals is None else arrivals
     until, seen, k = times[-1] if until is None else until, [], 0
     moments = np.arange(arrivals[0], until + 1e-9, PERIOD)

@@ -65,18 +65,18 @@ class Bench:
         return worst(self.commands, self.limits, self.period).max()
 
     def line(self, goal):
-        """Where the tip started, and its direction then (3,)."""
+        """Start of the tip, and its direction there (3,)."""
         start = self.chain.forward(self.commands[0])
         line = np.array(goal.linear) / np.linalg.norm(goal.linear)
         return start, start.apply_vector(line) if goal.in_tip else line
 
     def along(self, goal):
-        """How far the tip has got along its line [m]."""
+        """Progress of the tip along its line [m]."""
         start, line = self.line(goal)
         return (self.chain.forward(self.commands[-1]).translation - start.translation) @ line
 
     def off_line(self, goal):
-        """How far the tip has ever been off its line [m], turned, and has got along it [m]."""
+        """Largest deviation of the tip from its line [m], its rotation, and its progress [m]."""
         start, line = self.line(goal)
         poses = [self.chain.forward(q) for q in self.commands]
         travels = np.array([pose.translation - start.translation for pose in poses])
@@ -260,7 +260,7 @@ def test_a_step_off_a_singularity_can_be_braked(chains):
     bench = Bench(chains["ur5e"], STRAIGHT)
     for _ in range(4):
         bench.step(TwistGoal((-0.1, 0.0, -0.1), STILL))
-    beyond = bench.jog._beyond
+    beyond = bench.jog._step_target
     bench.brake()
     assert not bench.jog.moving
     assert not np.allclose(bench.commands[-1], beyond, atol=1e-3)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Joints that are jogged one by one keep every limit, and stop by themselves at their ends."""
+"""Jogged joints keep all limits, and stop by themselves at their position limits."""
 
 import numpy as np
 import pytest

@@ -89,7 +89,9 @@ def test_an_arm_inside_the_margin_only_leaves_it(wide, chain):
     assert (np.diff(outwards[:, joint]) <= 0.0).all()
 
 
-def test_a_margin_without_room_is_refused(wide):
-    with pytest.raises(ChainError, match="'panda_joint4' is left no room") as caught:
+def test_a_margin_that_leaves_no_position_is_refused(wide):
+    with pytest.raises(
+        ChainError, match="'panda_joint4' has no position within its limits"
+    ) as caught:
         wide.within(wide.lower + 1.6, wide.upper - 1.6)
     assert caught.value.joint == "panda_joint4"

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Limits of motion: taken from the chain, else from one rule; nonsense is refused by name."""
+"""Limits of motion: from the chain, or defaults; invalid ones are refused by name."""
 
 import numpy as np
 import pytest

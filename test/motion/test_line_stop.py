@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A tip stops on its line nearly as soon as its slowest joint could, within every limit."""
+"""A tip stops on its line nearly as soon as its slowest joint could, within all limits."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def chains():
 
 
 def optimum(v, a, top, jerk):
-    """Time and way of one joint's quickest stop, by bisection for the acceleration it goes to."""
+    """Time and distance of a joint's quickest stop, by bisection for its peak acceleration."""
 
     def left(peak):  # velocity, without a hold
         return v + 0.5 * (a + peak) * abs(peak - a) / jerk + 0.5 * peak * abs(peak) / jerk
@@ -55,7 +55,7 @@ def optimum(v, a, top, jerk):
 
 
 class Stop:
-    """A stop out of a random jogging motion, and what each joint alone could do."""
+    """A stop from a random jogging motion, and each joint's independent stop."""
 
     def __init__(self, chain, home, rng, *, turned, period=PERIOD):
         self.limits = limits = MotionLimits.of_chain(chain)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Joint states as they come: in parts, reordered, with strangers, and broken."""
+"""Joint states that are partial, reordered, malformed, or have other robots' joints."""
 
 import math
 
@@ -93,7 +93,7 @@ def stamped(at, now, clock=CLOCK):
 
 
 def reported(state, position, now, at=None):
-    """Tell all joints' common position, stamped with a time `at` if there is one."""
+    """Update all joints with a common position, stamped with a time `at` if given."""
     stamp = None if at is None else stamped(at, now)
     return state.update(["a", "b", "c"], [position] * 3, now, stamp)
 
@@ -165,7 +165,7 @@ def test_a_jump_of_the_clock_discards_all_states(state):
 
 @pytest.fixture
 def quick():
-    """Joints that may move at 1 rad/s; the last of them turns without end."""
+    """Joints that may move at 1 rad/s; the last one is continuous."""
     return MeasuredState(["a", "b", "c"], np.ones(3), np.array([False, False, True]))
 
 
@@ -254,7 +254,7 @@ def test_an_arm_in_motion_tolerates_jumps_until_the_timeout(quick):
 
 
 def test_a_pause_of_one_publisher_does_not_resolve_a_contradiction(quick):
-    """Meanwhile the other might be right; but it was contradicted just before."""
+    """The other publisher may be right, but was contradicted just before."""
     for k in range(100):
         now = 0.01 * k
         reported(quick, 0.0, now=now)

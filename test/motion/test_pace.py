@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A goal's own pace."""
+"""Bounds on the motion to one goal."""
 
 import math
 
@@ -26,7 +26,7 @@ TURNING = np.array([True, True])
 
 
 def walk(pace, way, period=0.01):
-    """Go a way at the pace, on the clock; return the time taken and the greatest speeds."""
+    """Move a distance at the pace; return the duration and the largest speeds."""
     left, now, fastest = np.array(way), 0.0, np.zeros(2)
     while np.abs(left).max() > 1e-9:
         step = np.clip(left, -SPEEDS * period, SPEEDS * period)

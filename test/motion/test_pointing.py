@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""How far a ray misses a point, and whether it still comes nearer."""
+"""The pointing error of a ray, and its progress."""
 
 import math
 

@@ -100,7 +100,7 @@ def test_a_mimic_joint_without_motion_limits_nothing():
     np.testing.assert_allclose(rig.state()[0], [0.0, 0.5])
 
 
-def test_mimic_limits_that_leave_no_room_are_refused():
+def test_mimic_limits_that_exclude_all_positions_are_refused():
     beyond = joint("finger", "prismatic", 'lower="2" upper="3" velocity="1"', mimic("slide"))
     with pytest.raises(ChainError, match="'finger' mimics 'slide'") as caught:
         robot(SLIDE, beyond)

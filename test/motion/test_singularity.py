@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A tip slows down, stops or passes at a singularity, and fast joints are reported before."""
+"""A tip slows down, stops or passes at a singularity, and fast joints are reported ahead."""
 
 from pathlib import Path
 
@@ -44,7 +44,7 @@ def chain():
 
 
 class Run:
-    """A twist for some time, and back, with all commands and notices."""
+    """A twist for some time, then its opposite, with all commands and notices."""
 
     def __init__(self, chain, start, goal, mode, periods):
         self.limits = limits = MotionLimits.of_chain(chain)

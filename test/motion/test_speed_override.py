@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The speed override slows every motion down and lets it go on, within every limit."""
+"""The speed override slows all motions down and continues them, within all limits."""
 
 from itertools import cycle
 
@@ -53,7 +53,7 @@ class Arm:
         self.pipe.path = path
 
     def go(self, goal, periods):
-        """Pursue a goal; return the commands of these periods, or those until silence."""
+        """Move to a goal; return the commands of these periods, or until they end."""
         begun = len(self.commands)
         for _ in range(periods):
             self.pipe.set_goal(goal, self.commands[-1])

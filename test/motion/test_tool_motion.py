@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""With a tool, poses, lines and twists are about the tool's frame, and rays stay where they are."""
+"""A tool moves by poses, lines and twists; rays stay fixed to the tip."""
 
 from pathlib import Path
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""An arm has to be where it was commanded to be lately, give or take a margin."""
+"""An arm must be within a margin of its recent commands."""
 
 import numpy as np
 import pytest

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Joint velocities and accelerations of a tip that moves with a twist, against what they make."""
+"""Joint velocities and accelerations for a twist of the tip, compared with the tip's motion."""
 
 from functools import cache
 from pathlib import Path

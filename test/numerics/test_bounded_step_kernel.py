@@ -98,6 +98,27 @@ def test_equations_that_say_the_same_twice_are_counted_once():
     assert np.allclose(rows @ one, e, atol=1e-3)
 
 
+def test_a_bound_on_joints_together_is_an_equation_with_a_variable_more():
+    """Low ≤ g s ≤ high is g s = t / ε with t between ε low and ε high; ε keeps t undamped."""
+    axes = [np.linspace(-0.3, 0.3, 61)] * 3
+    grid, held, small = np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 3), 0, 1e-3
+    bounds = np.full(3, 0.3)
+    for _ in range(sample(40)):
+        together, low, high = RNG.normal(size=3), -RNG.uniform(0, 0.2), RNG.uniform(0, 0.2)
+        rows, e = RNG.normal(size=(2, 3)), 0.3 * RNG.normal(size=2)
+        step = step_of(
+            np.append(together, -1.0 / small)[np.newaxis], np.zeros(1),
+            np.hstack([rows, np.zeros((2, 1))]), e, 1e-3,
+            np.append(-bounds, small * low), np.append(bounds, small * high),
+        )[:3]  # fmt: skip
+        assert low - 1e-9 <= together @ step <= high + 1e-9
+        held += min(together @ step - low, high - together @ step) < 1e-9
+        allowed = grid[(grid @ together >= low) & (grid @ together <= high)]
+        costs = ((allowed @ rows.T - e) ** 2).sum(axis=1) + 1e-3 * (allowed**2).sum(axis=1)
+        assert cost(rows, e, 1e-3, step) <= costs.min() + 1e-9
+    assert held > 0
+
+
 def test_without_rows_the_step_is_the_shortest():
     equations, b = RNG.normal(size=(2, 5)), RNG.normal(size=2)
     bounds = np.full(5, np.inf)

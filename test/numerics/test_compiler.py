@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What numba does for our kernels once, and not again in each that calls them."""
+"""The work that numba does once for our kernels, and not again in each caller."""
 
 import os
 import subprocess
@@ -32,7 +32,7 @@ SOURCE = Path(compiler.__file__)  # any file will do: numba asks each for its ti
 
 
 def run(script, tmp_path, *arguments):
-    """Return what a script prints that begins, the first time, with an empty cache."""
+    """Return the output of a script; on its first run the cache is empty."""
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "0", "NUMBA_CACHE_DIR": str(tmp_path)}
     done = subprocess.run(
         [sys.executable, "-c", script, str(SOURCE), *arguments],
@@ -67,7 +67,7 @@ for kernel in (half, quarter):
 """
 
 
-def test_the_machine_code_of_a_helper_is_that_of_its_callers(tmp_path):
+def test_a_helper_has_machine_code_only_in_its_callers(tmp_path):
     assert run(CALLERS + LOOK, tmp_path, "quarter").split() == ["2.0", "0", "False", "True"]
 
 
@@ -105,9 +105,9 @@ print(seen == {(compiler.GARBAGE, *before[1:])}, gc.get_threshold() == before)
 HEAD = "import sys\nfrom basis_ik.numerics import compiler\nfrom basis_ik.numerics.jit import jit\n"
 
 
-def test_numba_types_each_of_its_functions_once_for_each_types_of_arguments(tmp_path):
+def test_numba_resolves_each_call_type_once(tmp_path):
     assert run(HEAD + COUNT, tmp_path) == "True 1 True\n"
 
 
-def test_garbage_is_looked_for_less_often_meanwhile(tmp_path):
+def test_the_garbage_collector_runs_less_often_meanwhile(tmp_path):
     assert run(HEAD + GARBAGE, tmp_path) == "True True\n"

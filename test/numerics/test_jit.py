@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What is compiled is kept on disk, belongs to the kernels' present text, and is never required."""
+"""The cache of machine code: kept on disk, one for each version of the sources, not required."""
 
 import os
 import resource
@@ -25,7 +25,7 @@ import numba
 import pytest
 
 from basis_ik.numerics import jit as module
-from basis_ik.numerics.jit import jit, with_room
+from basis_ik.numerics.jit import jit, with_large_frame
 
 NUMERICS = Path(__file__).parents[2] / "basis_ik" / "numerics"
 CALLER = """from basis_ik.numerics.jit import jit
@@ -45,7 +45,7 @@ def inner(x):
 
 @pytest.fixture
 def package(tmp_path):
-    """A copy of the compiler settings with two kernels beside them, one calling the other."""
+    """Return a copy of the compiler settings with two kernels, one calling the other."""
     return make_package(tmp_path)
 
 
@@ -63,7 +63,7 @@ def make_package(folder):
 
 @pytest.fixture(scope="module")
 def compiled_once(tmp_path_factory):
-    """Such a package beside its cache, in which the kernels are; neither is to be changed."""
+    """Return such a package and its cache with the kernels; neither may be changed."""
     package = make_package(tmp_path_factory.mktemp("compiled"))
     assert run(package, NUMBA_CACHE_DIR=str(package / "cache")) == (3.0, "")
     return package
@@ -71,7 +71,7 @@ def compiled_once(tmp_path_factory):
 
 @pytest.fixture
 def cached(compiled_once, tmp_path):
-    """A package that is not to be changed, and a cache for this test with its kernels in it."""
+    """Return a package that may not be changed, and this test's own copy of its cache."""
     cache = tmp_path / "cache"
     shutil.copytree(compiled_once / "cache", cache)
     return compiled_once, cache
@@ -94,7 +94,7 @@ def run(package, **environment):
     return float(done.stdout), done.stderr
 
 
-def test_a_package_that_is_reached_by_a_symbolic_link_has_the_same_cache(cached, tmp_path):
+def test_a_package_behind_a_symbolic_link_has_the_same_cache(cached, tmp_path):
     package, cache = cached
     before = {path: path.stat().st_mtime_ns for path in cache.rglob("*.nb?")}
     assert before, "nothing was cached"
@@ -120,7 +120,7 @@ def test_the_users_cache_directory_is_used(package, tmp_path):
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="without a compiler there is no cache")
-def test_without_a_place_for_the_cache_kernels_still_compile_and_say_so():
+def test_without_a_cache_directory_kernels_compile_with_a_warning():
     namespace = {}
     exec("def double(x):\n    return 2 * x", namespace)  # has no file, hence no cache
     with pytest.warns(UserWarning, match="kernel cache is off"):
@@ -130,8 +130,8 @@ def test_without_a_place_for_the_cache_kernels_still_compile_and_say_so():
 
 @pytest.mark.parametrize("kind", ["*.nbi", "*.nbc"])
 @pytest.mark.parametrize("left", [0, 40])
-def test_a_cache_that_was_cut_off_is_written_anew_and_told(cached, kind, left):
-    """A machine that lost its power leaves such files."""
+def test_a_truncated_cache_is_rewritten_with_a_warning(cached, kind, left):
+    """A power failure leaves such files."""
     package, cache = cached
     for path in cache.rglob(kind):
         os.truncate(path, left)
@@ -142,7 +142,7 @@ def test_a_cache_that_was_cut_off_is_written_anew_and_told(cached, kind, left):
     assert run(package, NUMBA_CACHE_DIR=str(cache)) == (3.0, ""), "it was written anew"
 
 
-def test_where_the_cache_cannot_be_written_kernels_still_compile_and_say_so(cached):
+def test_with_a_full_disk_kernels_compile_with_a_warning(cached):
     package, cache = cached
     for path in cache.rglob("*.nb?"):
         path.unlink()
@@ -156,7 +156,7 @@ def test_where_the_cache_cannot_be_written_kernels_still_compile_and_say_so(cach
 
 
 @pytest.mark.parametrize("setting", ["NUMBA_BOUNDSCHECK", "NUMBA_OPT"])
-def test_settings_that_change_the_machine_code_have_a_cache_of_their_own(cached, setting):
+def test_settings_that_change_the_machine_code_have_their_own_cache(cached, setting):
     package, cache = cached
     assert len(list(cache.iterdir())) == 1
     run(package, **{"NUMBA_CACHE_DIR": str(cache), setting: "1"})
@@ -165,7 +165,7 @@ def test_settings_that_change_the_machine_code_have_a_cache_of_their_own(cached,
 
 @pytest.fixture
 def shelf(tmp_path, monkeypatch):
-    """A cache with much in it that nobody has touched for long, and a directory in use."""
+    """Return a cache with directories unused for long, and one in use."""
     mine = tmp_path / "basis_ik-0123456789abcdef"
     monkeypatch.setattr(module, "_cache_directory", lambda: str(mine))
     for name in (
@@ -183,13 +183,13 @@ def shelf(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_only_what_is_ours_and_unused_for_long_is_removed(shelf):
+def test_only_our_unused_caches_are_removed(shelf):
     before = {path.name for path in shelf.iterdir()}
     module.remove_old_caches()
     assert before - {path.name for path in shelf.iterdir()} == {"basis_ik-aaaaaaaaaaaaaaaa"}
 
 
-def test_a_process_that_compiles_says_that_its_cache_is_in_use(shelf):
+def test_a_process_that_compiles_marks_its_cache_as_used(shelf):
     module.remove_old_caches()
     assert (shelf / "basis_ik-0123456789abcdef").stat().st_mtime > 0.0
 
@@ -244,7 +244,7 @@ def test_two_processes_write_to_the_cache_one_after_the_other(tmp_path):
     assert len(list(cache.rglob("*.nbc"))) == 2
 
 
-def test_a_cache_that_cannot_be_written_is_left_alone(tmp_path, monkeypatch):
+def test_a_read_only_cache_is_left_alone(tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     directory = str(tmp_path / "file" / "basis_ik-0123456789abcdef")
     monkeypatch.setattr(module, "_cache_directory", lambda: directory)
@@ -259,8 +259,8 @@ def test_old_caches_are_removed_when_something_is_compiled(package, tmp_path):
     assert not old.exists()
 
 
-def test_calls_below_have_room_at_every_depth():
-    """What calls across the end of a chunk of frames maps and unmaps a page in every turn."""
+def test_a_large_frame_has_memory_for_all_callees():
+    """Calls across the end of a chunk of frames map and unmap a page in every iteration."""
 
     def leaf():
         pass
@@ -276,19 +276,19 @@ def test_calls_below_have_room_at_every_depth():
 
     faults = []
     for depth in range(300):
-        with_room(deeper, depth)
+        with_large_frame(deeper, depth)
     assert max(faults) < 1000
 
 
 STACK = """
 import sys
 from numba.core import event
-from basis_ik.numerics.jit import jit, with_room
+from basis_ik.numerics.jit import jit, with_large_frame
 
 class Stack(event.Listener):
     def on_start(self, event):
         frame = sys._getframe()
-        while frame is not None and frame.f_code is not with_room.__code__:
+        while frame is not None and frame.f_code is not with_large_frame.__code__:
             frame = frame.f_back
         print("with room" if frame is not None else "without")
     def on_end(self, event):
@@ -300,7 +300,7 @@ jit(double)(1.0)
 """
 
 
-def test_kernels_are_compiled_with_room(tmp_path):
+def test_kernels_are_compiled_with_large_frame(tmp_path):
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "0", "NUMBA_CACHE_DIR": str(tmp_path)}
     done = subprocess.run(
         [sys.executable, "-c", STACK], env=environment, capture_output=True, text=True, check=True
@@ -323,7 +323,7 @@ print(out[0, 3], "basis_ik.numerics.compiler" in sys.modules)
 
 
 @pytest.mark.parametrize("minor", ["57", "999"])
-def test_a_numba_that_was_not_tried_compiles_by_itself(tmp_path, minor):
+def test_an_untested_numba_uses_its_own_compiler(tmp_path, minor):
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "0", "NUMBA_CACHE_DIR": str(tmp_path)}
     done = subprocess.run(
         [sys.executable, "-c", OTHER, minor],

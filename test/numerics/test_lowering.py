@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What kernels are translated to does what Python does with the same text."""
+"""Compiled kernels do what Python does with the same source."""
 
 import os
 import subprocess
@@ -130,7 +130,7 @@ def test_a_kernel_does_what_python_does(kernel):
 
 
 @pytest.mark.parametrize("kernel", [part, allocate], ids=lambda each: each.__name__)
-def test_nobody_holds_on_to_arrays(kernel):
+def test_no_reference_to_an_array_is_leaked(kernel):
     compiled = numba.njit(pipeline_class=compiler.KernelCompiler)(kernel)
     a = np.arange(6.0).reshape(2, 3)
     compiled(a, 0, 1)
@@ -156,7 +156,7 @@ except IndexError:
 """
 
 
-def test_bounds_are_checked_where_that_is_wanted(tmp_path):
+def test_bounds_are_checked_on_request(tmp_path):
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "0", "NUMBA_CACHE_DIR": str(tmp_path)}
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT, str(Path(lowering.__file__))],
@@ -165,7 +165,7 @@ def test_bounds_are_checked_where_that_is_wanted(tmp_path):
     assert done.stdout == "refused\n"
 
 
-def test_a_variable_of_two_types_is_two_variables():
+def test_a_variable_of_two_types_becomes_two_variables():
     @numba.njit(pipeline_class=compiler.KernelCompiler)
     def kernel(a):
         k = 1
@@ -181,7 +181,7 @@ def element_alone(a, i, j):
 
 
 def code_of(kernel):
-    """Return what a compiled kernel was before LLVM saw it."""
+    """Return the code of a compiled kernel before LLVM's passes."""
     texts = []
     add = compiler.JITCodeLibrary.add_ir_module
     try:
@@ -206,14 +206,14 @@ def pack(a, i, j):
     return pair.row[j] + pair.a[i, j]
 
 
-def test_what_a_caller_holds_is_not_counted():
+def test_arrays_of_the_caller_are_not_reference_counted():
     assert "NRT_decref" in code_of(allocate)
     assert "NRT_" not in code_of(part)
     assert "NRT_" not in code_of(pack)
 
 
 @pytest.mark.skipif(numba.config.BOUNDSCHECK, reason="numba translates what checks bounds")
-def test_variables_are_values_and_no_places_in_memory():
+def test_variables_are_kept_in_registers():
     assert "alloca" not in code_of(element_alone)
 
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Trigonometric polynomials: derivatives, turning points, zeros."""
+"""Trigonometric polynomials: derivatives, extrema, zeros."""
 
 from itertools import pairwise
 from math import pi
@@ -29,7 +29,7 @@ root_of_series, series_at, series_turning_points = (
 
 
 def series_with(rng, zeros):
-    """A series with given zeros, and others that are complex."""
+    """Return a series with given zeros, and other, complex ones."""
     angles = np.linspace(0.0, 2 * pi, 32, endpoint=False)
     values = np.ones(32)
     for zero in zeros:
@@ -44,7 +44,7 @@ def series_with(rng, zeros):
     return series
 
 
-def test_a_series_has_the_derivatives_that_it_says():
+def test_series_at_returns_exact_derivatives():
     rng = np.random.default_rng(3)
     series = series_with(rng, [0.3, 1.0])
     for angle in rng.uniform(0.0, 2 * pi, 20):
@@ -56,7 +56,7 @@ def test_a_series_has_the_derivatives_that_it_says():
         assert bend == pytest.approx((after[1] - before[1]) / 2e-6, abs=1e-6 * size)
 
 
-def test_between_its_turning_points_a_series_has_all_its_zeros():
+def test_all_zeros_are_between_turning_points():
     rng = np.random.default_rng(4)
     for _ in range(sample(100)):
         zeros = np.sort(rng.uniform(0.0, 2 * pi, 2 * rng.integers(0, 6)))
@@ -78,14 +78,14 @@ def test_between_its_turning_points_a_series_has_all_its_zeros():
         assert np.sort(np.remainder(found, 2 * pi)) == pytest.approx(zeros, abs=1e-6)
 
 
-def test_where_there_are_more_turning_points_than_there_can_be_none_are_told():
+def test_too_many_turning_points_return_none():
     series = series_with(np.random.default_rng(6), np.arange(0.0, 6.0, 1.0))
     assert series_turning_points(series, np.empty(7)) == 6
     assert series_turning_points(series, np.empty(6)) == 0
 
 
-def test_where_a_series_is_small_its_turning_points_are_found_too():
-    """As small as a billionth of what it is elsewhere."""
+def test_turning_points_of_small_values_are_found():
+    """Down to a billionth of the series' size."""
     series = series_with(np.random.default_rng(5), 1.0 + np.arange(0.0, 0.8, 0.1))
     points = np.empty(25)
     count = series_turning_points(series, points)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Robots for the engine with masses, and the engine for them."""
+"""Robots with masses, and the engine for them."""
 
 import numpy as np
 
@@ -50,7 +50,7 @@ def robot(*parts, base=""):
 
 
 def simulate(text, positions=None, absent=(), **drives):
-    """Return the engine for a URDF, and what was assumed."""
+    """Return the engine for a URDF, and its notes."""
     model = RobotModel.from_urdf(text)
     joints = SimulatedRobot(model)
     start = joints.joints.positions if positions is None else np.array(positions, float)
@@ -59,7 +59,7 @@ def simulate(text, positions=None, absent=(), **drives):
 
 
 def run(drives, targets, seconds, dt=DT):
-    """Give the same targets for a while; return the positions of all steps."""
+    """Command the same targets for some time; return the positions of all steps."""
     targets, told = np.asarray(targets, float), []
     for _ in range(round(seconds / dt)):
         drives.step(targets, dt)

@@ -54,7 +54,7 @@ def test_links_without_length_are_short():
     assert alone.mass > 0.0
 
 
-def test_masses_that_are_stated_stay_also_those_of_what_a_link_carries():
+def test_stated_masses_of_rigid_groups_are_kept():
     load = f'<link name="load">{rod()}</link><joint name="l" type="fixed"><parent link="b_link"/>'
     load += '<child link="load"/></joint>'
     text = robot(

@@ -41,7 +41,7 @@ def pendulum(**attributes):
 
 
 def period_of(amplitude):
-    """Return a physical pendulum's exact period: small swings', over an arithmetic-geometric mean.
+    """Return a physical pendulum's exact period, by the arithmetic-geometric mean.
 
     For a rod about its end ω² = m g (L / 2) / (m L² / 3).
     """
@@ -111,7 +111,7 @@ def test_the_effort_limits_the_acceleration():
     np.testing.assert_allclose(told[-1], 0.5 * acceleration * 0.4**2, rtol=0.01)
 
 
-def test_an_overloaded_arm_sags_and_says_so():
+def test_an_overloaded_arm_sags_with_a_tracking_error():
     # Gravity asks for 4.9 Nm of a horizontal rod.
     strong = joint(
         "lift", rod(along="1 0 0"), limit='lower="-1" upper="1.5" velocity="9" effort="6"'
@@ -184,20 +184,20 @@ def test_a_brake_holds_where_no_effort_is_stated():
     np.testing.assert_allclose(run(drives, [0.0], 2.0)[-1], 0.0, atol=1e-4)
 
 
-def test_the_measured_state_is_as_old_as_it_is_told_to_be():
+def test_the_measured_state_has_the_given_delay():
     late, _ = simulate(pendulum(), [0.0], feedback_delay=5 * DT)
     prompt, _ = simulate(pendulum(), [0.0])
     np.testing.assert_array_equal(run(late, [1.0], 50 * DT)[5:], run(prompt, [1.0], 50 * DT)[:-5])
 
 
-def test_set_points_lag_as_they_are_told_to():
+def test_set_points_have_the_given_lag():
     drives, _ = simulate(pendulum(), [0.0], time_constant=0.2)
     told = run(drives, [0.2], 1.0)[:, 0]
     expected = 0.2 * (1.0 - np.exp(-DT * np.arange(1, len(told) + 1) / 0.2))
     np.testing.assert_allclose(told, expected, atol=0.01)
 
 
-def test_mimic_joints_load_the_drive_that_leads_them():
+def test_mimic_joints_load_their_masters_drive():
     finger = joint(
         "finger", rod(2.0, 0.5, "1 0 0"), xyz="0 1 2", extra='<mimic joint="lead" multiplier="-2"/>'
     )
@@ -279,13 +279,13 @@ def test_links_that_touch_at_the_start_never_stop_each_other():
     assert run(drives, [0.0, 0.0, 0.6], 2.0)[-1][2] == pytest.approx(0.6, abs=1e-3)
 
 
-def test_what_others_move_touches_nothing():
+def test_links_below_absent_joints_have_no_contacts():
     text = folding(ball_at("0.6 0 2"), "0 0 0")
     drives, _ = simulate(text, absent=["tip"])
     assert run(drives, [0.0, 0.0, 0.6], 2.0)[-1][2] == pytest.approx(0.6, abs=1e-3)
 
 
-def test_a_motion_that_explodes_ends_in_an_error_and_not_at_the_start():
+def test_an_unstable_motion_is_an_error():
     drives, _ = simulate(pendulum(), [0.0])
     drives._data.qvel[:] = np.nan
     with pytest.raises(PhysicsError, match="unstable: check the robot's masses"):
@@ -305,7 +305,7 @@ def test_a_motion_that_explodes_ends_in_an_error_and_not_at_the_start():
     ids=["ur5e", "panda"],
 )
 def test_shipped_arms_follow_the_trajectories_of_their_controller(name, start, goal):
-    """A spline at rest at both ends; what is behind is measured against the controller's path."""
+    """A spline at rest at both ends; the lag is relative to the controller's path."""
     text = (URDFS / f"{name}.urdf").read_text()
     drives, _ = simulate(text, start)
     joints, ends = SimulatedRobot(RobotModel.from_urdf(text)), np.array(goal)

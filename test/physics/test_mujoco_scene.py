@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What a robot description becomes: shapes, meshes, efforts, and robots of every kind."""
+"""Conversion of robot descriptions: shapes, meshes, efforts, and various robots."""
 
 import struct
 from pathlib import Path
@@ -30,7 +30,7 @@ LIMIT = 'lower="-1" upper="0.6" velocity="1" effort="50"'
 
 
 def shaped(shape):
-    """Return a slide above the ground that carries a shape down towards it."""
+    """Return a slide that lowers a shape towards the ground."""
     body = rod(shape=f"<collision><geometry>{shape}</geometry></collision>")
     return robot(joint("down", body, "0 0 -1", "prismatic", xyz="0 0 0.7", limit=LIMIT))
 
@@ -60,7 +60,7 @@ def test_shapes_have_their_size(shape):
 
 
 @pytest.mark.parametrize("shape", ['<sphere radius="0"/>', '<box size="0.1 0 0.6"/>', "<torus/>"])
-def test_what_is_no_shape_touches_nothing(shape):
+def test_invalid_shapes_have_no_contacts(shape):
     assert run(simulate(shaped(shape))[0], [0.6], 1.5)[-1] == pytest.approx(0.6, abs=1e-3)
 
 
@@ -88,11 +88,11 @@ def test_meshes_that_are_missing_or_of_another_kind_are_named_and_left_out(tmp_p
         robot(joint("down", rod(shape=body), "0 0 -1", "prismatic", xyz="0 0 0.7", limit=LIMIT))
     )
     found = listed((absent, str(collada)))
-    assert notes == (f"no contact, for the mesh was not found or read: {found}",)
+    assert notes == (f"no contact, because the mesh was not found or read: {found}",)
     assert run(drives, [0.6], 1.5)[-1] == pytest.approx(0.6, abs=1e-3)
 
 
-def test_where_meshes_are_looked_for(tmp_path, monkeypatch):
+def test_meshes_are_found_in_ros_packages(tmp_path, monkeypatch):
     monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
     file = tmp_path / "share" / "arm" / "a b.stl"
     file.parent.mkdir(parents=True)
@@ -106,20 +106,20 @@ def test_where_meshes_are_looked_for(tmp_path, monkeypatch):
     assert find_mesh("package://arm/a%20b.stl") is None
 
 
-def test_an_effort_of_zero_tells_nothing():
+def test_an_effort_of_zero_means_unlimited():
     text = robot(joint("lift", rod(along="1 0 0"), limit=LIMIT.replace('"50"', '"0"')))
     drives, notes = simulate(text)
     assert notes == ("an effort of 0 is stated for 'lift': taken as unlimited",)
     assert run(drives, [0.0], 1.0)[-1] == pytest.approx(0.0, abs=1e-6)
 
 
-def test_what_the_engine_refuses_is_said():
+def test_the_engines_error_is_reported():
     light = rod().replace('mass value="1.0"', 'mass value="1e-20"')
     with pytest.raises(PhysicsError, match=r"MuJoCo refuses the robot: .*mass and inertia"):
         simulate(robot(joint("lift", light)))
 
 
-def test_inertias_that_belong_to_no_body_are_taken_all_the_same():
+def test_impossible_inertias_are_accepted():
     rounded = rod().replace('izz="', 'izz="9')
     drives, _ = simulate(robot(joint("lift", rounded)))
     assert run(drives, [0.5], 1.0)[-1] == pytest.approx(0.5, abs=1e-3)

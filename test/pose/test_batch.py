@@ -35,7 +35,7 @@ def case(robot):
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
-def test_each_answer_is_that_of_a_single_solve_bit_for_bit(case, threads):
+def test_each_result_equals_a_single_solve_bit_for_bit(case, threads):
     chain, targets, seeds = case
     batch = solve_batch(chain, targets, seeds, threads=threads)
     assert batch.reached.all()
@@ -50,7 +50,7 @@ def test_each_answer_is_that_of_a_single_solve_bit_for_bit(case, threads):
     "constraint",
     [None, PoseConstraint(free_axis=(0.6, 0, 0.8)), PoseConstraint(weights=(1, 2, 3, 4, 5, 6))],
 )
-def test_failures_too_are_those_of_single_solves(case, constraint):
+def test_failures_equal_those_of_single_solves(case, constraint):
     chain, targets, seeds = case
     shift = RigidTransform.from_rpy(1.0, 0.5, 0.2, (0.3, 0.2, 0.1))
     beyond = [target @ shift for target in targets[:40]]
@@ -66,7 +66,7 @@ def test_failures_too_are_those_of_single_solves(case, constraint):
         assert batch.orientation_errors[i] == single.orientation_error
 
 
-def test_arrays_and_transforms_mean_the_same(case):
+def test_arrays_and_transforms_give_the_same_result(case):
     chain, targets, seeds = case
     array = np.array([target.matrix for target in targets[:40]])
     one = solve_batch(chain, array, seeds[0])
@@ -74,7 +74,7 @@ def test_arrays_and_transforms_mean_the_same(case):
     assert np.array_equal(one.positions, two.positions)
 
 
-def test_an_empty_batch_is_an_empty_answer(case):
+def test_an_empty_batch_gives_an_empty_result(case):
     chain, _, _ = case
     assert solve_batch(chain, []).positions.shape == (0, 7)
 
@@ -85,7 +85,7 @@ def test_the_progress_bar_ends_full(case, capsys):
     assert capsys.readouterr().err.rstrip().endswith("] 1500/1500")
 
 
-def test_the_one_bad_target_or_seed_is_named(case):
+def test_a_bad_target_or_seed_is_named(case):
     chain, targets, seeds = case
     array = np.array([target.matrix for target in targets[:5]])
     array[3, 0, 0] += 0.1

@@ -43,7 +43,7 @@ TURNED = RigidTransform.from_rpy(0.3, 1.0, -2.0, (0, 0, 0))
 
 
 def link(number, kind, xyz, axis, lower, upper, mimic=""):
-    """A joint of a URDF and the link below it."""
+    """Return a joint of a URDF and the link below it."""
     return (
         f"<link name='l{number}'/><joint name='j{number}' type='{kind}'>"
         f"<parent link='l{number - 1}'/><child link='l{number}'/><origin xyz='{xyz}'/>"
@@ -138,7 +138,7 @@ def passes_alone(chain, target, seed, *, trace=False, most=MAX_PASSES, restarts=
     return run_passes(problem, most, restarts, trace=trace)
 
 
-def test_passes_alone_come_near_and_with_a_descent_all_arrive(chain):
+def test_passes_come_close_and_a_descent_completes_them(chain):
     near = 0
     for truth, seed in zip(spread(chain, 1, 300), spread(chain, 2, 300), strict=True):
         target = chain.forward(truth)
@@ -159,7 +159,7 @@ def test_passes_alone_come_near_and_with_a_descent_all_arrive(chain):
     assert near >= 0.99 * 300
 
 
-def test_positions_and_axes_alone_are_reached_too(chain):
+def test_positions_and_free_axes_are_reached(chain):
     axis = (0.6, 0.0, 0.8)
     for truth, seed in zip(spread(chain, 3, 100), spread(chain, 4, 100), strict=True):
         there = chain.forward(truth)
@@ -177,8 +177,8 @@ def test_positions_and_axes_alone_are_reached_too(chain):
         assert np.linalg.norm(off) <= 1.001e-6
 
 
-def test_a_joint_that_moves_nothing_stays(robot):
-    """The tip lies on the last axis: where its orientation is free, no angle is the best one."""
+def test_a_joint_without_effect_does_not_move(robot):
+    """The tip is on the last axis, and no angle is best if its orientation is free."""
     chain = robot("panda")
     for truth, seed in zip(spread(chain, 5, 100), spread(chain, 6, 100), strict=True):
         target = chain.forward(truth)
@@ -188,7 +188,7 @@ def test_a_joint_that_moves_nothing_stays(robot):
 
 
 @pytest.mark.parametrize("text", [BENT, TELESCOPE], ids=["hinges", "slides"])
-def test_joints_that_follow_others_are_moved_with_them(text):
+def test_mimic_joints_move_with_their_variable(text):
     chain = RobotModel.from_urdf(text).chain("l0", "tip")
     assert len(chain.joint_names) == 6
     reached = 0
@@ -203,7 +203,7 @@ def test_joints_that_follow_others_are_moved_with_them(text):
     assert reached >= 190
 
 
-def test_every_pass_leaves_links_rigid_joints_inside_and_one_end_in_its_place(chain):
+def test_every_pass_keeps_links_limits_and_one_end(chain):
     at_limit = 0
     for truth, seed in zip(spread(chain, 9, 20), spread(chain, 10, 20), strict=True):
         target = chain.forward(truth)
@@ -233,8 +233,8 @@ def test_every_pass_leaves_links_rigid_joints_inside_and_one_end_in_its_place(ch
 
 @pytest.mark.parametrize("kind", ["revolute", "prismatic"])
 @pytest.mark.parametrize("upper", [3.0, 0.2])
-def test_a_joint_takes_the_best_of_all_values_that_its_limits_allow(arm, kind, upper):
-    """By trying ten thousand of them: distance of the tip, and its orientation by a moment."""
+def test_a_joint_takes_the_best_value_within_its_limits(arm, kind, upper):
+    """Compared with ten thousand values, by the tip's distance and orientation."""
     chain = arm([(kind, "0.1 0 0.2", "0.3 0.2 0.1", "0 0.6 0.8", -0.5, upper)], "0.3 0.1 0.2")
     there = (0.25, 0.15, 0.35) if kind == "revolute" else (0.25, 0.3, 0.65)
     target = RigidTransform.from_rpy(0.5, -0.4, 0.8, there)
@@ -251,7 +251,7 @@ def test_a_joint_takes_the_best_of_all_values_that_its_limits_allow(arm, kind, u
     assert (best == upper) == (upper == 0.2)
 
 
-def test_slices_find_what_one_call_finds(chain):
+def test_passes_in_slices_equal_one_call(chain):
     for truth, seed in zip(spread(chain, 11, 20), spread(chain, 12, 20), strict=True):
         target = chain.forward(truth)
         plain = solve(chain, target, seed, solver="fabrik")
@@ -270,7 +270,7 @@ def test_a_seed_at_the_target_is_left_alone(chain):
         assert np.abs(solution.positions - q).max() < 1e-9
 
 
-def test_no_joint_goes_round_when_the_seed_is_near(robot):
+def test_no_joint_makes_a_full_turn_near_the_seed(robot):
     chain = robot("ur5")
     rng = np.random.default_rng(14)
     anew = polished = 0
@@ -289,7 +289,7 @@ def test_no_joint_goes_round_when_the_seed_is_near(robot):
 
 
 @pytest.mark.parametrize("name", ["ur5", "puma560", "lift_arm"])
-def test_a_target_that_moves_is_followed_without_jumps(robot, name):
+def test_a_moving_target_is_followed_without_jumps(robot, name):
     chain = robot(name)
     middle = np.clip(prepared(chain).middle + 0.4, chain.lower, chain.upper)
     here, q = chain.forward(middle), middle
@@ -302,7 +302,7 @@ def test_a_target_that_moves_is_followed_without_jumps(robot, name):
         q = solution.positions
 
 
-def test_the_proof_is_by_forward_kinematics_of_its_own(robot):
+def test_the_proof_uses_independent_forward_kinematics(robot):
     chain = robot("panda")
     ready = prepared(chain)
     exact = ready.exact.copy()
@@ -316,7 +316,7 @@ def test_the_proof_is_by_forward_kinematics_of_its_own(robot):
     assert passes.position_error == pytest.approx(1e-3, rel=0.1)
 
 
-def test_what_is_outside_the_limits_is_thrown_away(robot, monkeypatch):
+def test_a_solution_outside_the_limits_is_discarded(robot, monkeypatch):
     chain = robot("panda")
     ready = prepared(chain)
     variables = ready.variables.copy()
@@ -327,7 +327,7 @@ def test_what_is_outside_the_limits_is_thrown_away(robot, monkeypatch):
         solve(chain, chain.forward(far), far, constraint=PoseConstraint(), solver="fabrik")
 
 
-def test_what_cannot_be_reached_is_explained_as_ever(robot):
+def test_an_unreachable_target_is_explained(robot):
     chain = robot("ur5")
     far = RigidTransform.from_rpy(0.1, 0.2, 0.3, (3.0, 0.0, 0.0))
     solution = solve(chain, far, solver="fabrik")
@@ -343,7 +343,7 @@ def test_what_cannot_be_reached_is_explained_as_ever(robot):
     assert inside(chain, solution.positions)
 
 
-def test_budgets_are_kept(robot):
+def test_passes_stay_within_their_budget(robot):
     chain = robot("panda")
     solution = solve(chain, HOPELESS, solver="fabrik", max_iterations=7)
     assert (solution.passes.count, solution.iterations) == (7, 0)
@@ -356,7 +356,7 @@ def test_budgets_are_kept(robot):
     assert np.abs(solution.passes.positions - seed).max() <= 0.1 + 1e-12
 
 
-def test_work_arrays_are_used_again(robot):
+def test_work_arrays_are_reused(robot):
     chain = robot("iiwa")
     target = chain.forward(spread(chain, 18, 1)[0])
     solve(chain, target, solver="fabrik")
@@ -384,20 +384,20 @@ def test_work_arrays_are_used_again(robot):
     ],
     ids=lambda value: value if isinstance(value, str) else "-".join(value),
 )
-def test_what_it_does_not_do_is_refused_by_name(robot, argument, options):
+def test_unsupported_requests_are_refused_by_name(robot, argument, options):
     chain = robot("panda")
     with pytest.raises(SolveArgumentError) as caught:
         solve(chain, chain.forward(np.zeros(7)), **options)
     assert caught.value.argument == argument
 
 
-def test_a_target_beyond_computing_is_refused(robot):
+def test_a_huge_target_is_refused(robot):
     target = RigidTransform.from_rpy(0.0, 0.0, 0.0, (1e9, 0.0, 0.0))
     with pytest.raises(SolveArgumentError, match="target must be within"):
         solve(robot("panda"), target, solver="fabrik")
 
 
-def test_a_trace_from_the_seed_of_a_solution_compiles_no_kernel_anew(robot, monkeypatch):
+def test_a_trace_compiles_no_kernel_again(robot, monkeypatch):
     chain, target = robot("ur5"), robot("ur5").forward(np.full(6, 0.4))
     seed = solve(chain, target, np.zeros(6), solver="fabrik").passes.seed
     kernel, writable = passes_module.solve_by_passes, []

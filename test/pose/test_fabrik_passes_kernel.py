@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""FABRIK's passes as a kernel: what it answers, in one call and in slices."""
+"""The kernel of FABRIK's passes, in one call and in slices."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def targets(ready, count):
         yield target, seed
 
 
-def test_what_is_said_to_reach_is_proven(ready):
+def test_reached_targets_are_proven(ready):
     work = ready.new_work()
     for target, seed in targets(ready, 5):
         (status, halves, _, away, turned), q = run(ready, target, seed, work, 1200)
@@ -67,7 +67,7 @@ def test_what_is_said_to_reach_is_proven(ready):
 
 
 @pytest.mark.parametrize("size", [1, 3])
-def test_slices_find_the_same_with_whatever_the_memory_held_before(ready, size):
+def test_slices_ignore_the_initial_content_of_work(ready, size):
     for target, seed in targets(ready, 3):
         whole, q = run(ready, target, seed, np.full_like(ready.new_work(), np.nan), 1200)
         work, first, total = ready.new_work(), 0, 0
@@ -82,7 +82,7 @@ def test_slices_find_the_same_with_whatever_the_memory_held_before(ready, size):
         assert other.tobytes() == q.tobytes()
 
 
-def test_what_no_pass_can_start_from(ready):
+def test_bad_seeds_and_targets_have_a_status(ready):
     target, seed = next(targets(ready, 1))
     work = ready.new_work()
     assert run(ready, target, np.full_like(seed, np.nan), work, 9)[0][:2] == (BAD_SEED, 0)

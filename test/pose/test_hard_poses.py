@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Poses that few starts lead to: where the arm is singular, and in the corners of its limits."""
+"""Poses that few starts reach: at singularities, and in corners of the limits."""
 
 from __future__ import annotations
 
@@ -121,13 +121,13 @@ def named(robot):
 
 
 @pytest.mark.parametrize(("name", "truth", "seed"), [*SINGULAR, *CORNERS])
-def test_what_few_starts_lead_to_is_reached(named, name, truth, seed):
+def test_poses_that_few_starts_reach_are_reached(named, name, truth, seed):
     chain = named(name)
     assert solve(chain, chain.forward(truth), seed).success
 
 
 @pytest.mark.parametrize(("cases", "last_resort"), [(SINGULAR, "finish"), (CORNERS, "corners")])
-def test_by_its_last_resort(named, monkeypatch, cases, last_resort):
+def test_without_its_last_resort_some_case_fails(named, monkeypatch, cases, last_resort):
     monkeypatch.setattr(Diagnosis, last_resort, lambda self: None)
     reached = [solve(named(n), named(n).forward(q), seed).success for n, q, seed in cases]
     assert not all(reached)

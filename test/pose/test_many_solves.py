@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What a long-running program asks of the solvers: memory, threads, and no compiling on the way."""
+"""Requirements of a long-running program: memory, threads, and no compilation on the way."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _panda(robot):
 
 
 def calls(chain):
-    """Both solvers as calls without arguments; a reachable target and one that is not."""
+    """Return both solvers as calls without arguments, for a reachable target and another."""
     near, far = chain.forward(HOME + 0.1), chain.forward(HOME)
     far = type(far).from_rotation_translation(far.rotation, (5.0, 0.0, 0.0))
     return {
@@ -76,7 +76,7 @@ def test_memory_does_not_grow_with_the_number_of_solves(panda, name):
 
 
 @pytest.mark.parametrize("name", ["solve", "track", "beyond reach"])
-def test_threads_do_not_disturb_one_another(panda, name):
+def test_threads_do_not_affect_each_other(panda, name):
     rng = np.random.default_rng(1)
     truths = HOME + rng.uniform(-0.3, 0.3, (400, 7))
     seeds = HOME + rng.uniform(-0.3, 0.3, (400, 7))
@@ -95,12 +95,12 @@ def test_threads_do_not_disturb_one_another(panda, name):
     assert all(np.array_equal(a, b) for a, b in zip(alone, together, strict=True))
 
 
-def test_kernels_release_the_lock_of_the_interpreter():
+def test_kernels_release_the_gil():
     for kernel in (solve_pose, step_towards):
         assert getattr(kernel, "targetoptions", {"nogil": True})["nogil"]
 
 
-def test_no_dtype_or_layout_compiles_anything_anew(panda):
+def test_no_dtype_or_layout_recompiles_a_kernel(panda):
     kernels = [k for k in (solve_pose, step_towards) if hasattr(k, "signatures")]
     before = [len(kernel.signatures) for kernel in kernels]
     target = panda.forward(HOME)

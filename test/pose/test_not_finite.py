@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Targets that are not finite are refused wherever one is taken."""
+"""Every function refuses targets that are not finite."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_targets_that_are_not_finite_are_refused(robot, call, row, column):
         CALLS[call](chain, broken(chain, row, column))
 
 
-def test_so_are_those_of_several_tips(robot):
+def test_targets_of_several_tips_that_are_not_finite_are_refused(robot):
     model = RobotModel.from_urdf((URDF / "panda.urdf").read_text())
     with pytest.raises(SolveArgumentError, match=r"tasks\[0\].target must be finite"):
         solve_tasks(model, [PoseTask("panda_hand", broken(robot("panda"), 0, 0))])

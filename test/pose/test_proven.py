@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What a verdict rests on: a proof, or a number of starts after which the search gave up."""
+"""The basis of a verdict: a proof, or the number of starts after which the search gave up."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ FAR = RigidTransform.from_rpy(0.3, 0.2, 0.1, (2.0, 0.5, 0.3))
 
 @pytest.fixture
 def rolled(arm):
-    """Four joints in the plane, which cannot roll about x, and a target that is rolled."""
+    """Return an arm of four joints in the plane, which cannot roll about x, and a rolled target."""
     rows = [("revolute", f"{x} 0 0", "0 0 0", "0 0 1", -pi, pi) for x in (0.0, 0.3, 0.2, 0.2)]
     chain = arm(rows, "0.2 0 0")
     return chain, chain.forward([0.5, 0.6, 0.7, 0.1]) @ RigidTransform.from_rpy(
@@ -52,7 +52,7 @@ def rolled(arm):
 
 
 @pytest.mark.parametrize("verdict", set(Verdict) - {Verdict.REACHED})
-def test_what_is_not_proven_says_after_how_many_starts_it_gave_up(verdict):
+def test_an_unproven_verdict_states_the_number_of_starts(verdict):
     reason = Reason(verdict, 0.01, 0.2, "elbow", 1.5, starts=21)
     assert str(reason).endswith("; given up after 21 starts")
     if verdict is not Verdict.ORIENTATION_UNREACHABLE:
@@ -60,7 +60,7 @@ def test_what_is_not_proven_says_after_how_many_starts_it_gave_up(verdict):
     assert "given up" not in str(replace(reason, starts=0, proven=True))
 
 
-def test_lengths_are_a_proof(robot):
+def test_the_chains_length_is_a_proof(robot):
     chain = robot("panda")
     for reason in (
         solve(chain, FAR).reason,
@@ -85,7 +85,7 @@ def test_a_search_is_no_proof(rolled, robot):
 
 
 @pytest.mark.parametrize("starts", [20, 300, 2000])
-def test_as_many_starts_are_made_as_are_asked_for(rolled, starts):
+def test_all_requested_starts_are_made(rolled, starts):
     chain, target = rolled
     solution = solve(chain, target, [0.1, 0.2, 0.3, 0.1], max_restarts=starts)
     assert solution.restarts == starts
@@ -100,14 +100,14 @@ def beyond_plane():
     return RigidTransform.from_rpy(0, 0, 0, (0.1, 0.2, 0.3))
 
 
-def test_iterations_bound_the_starts_that_are_asked_for(rolled):
+def test_iterations_bound_the_requested_starts(rolled):
     chain, target = rolled
     solution = solve(chain, target, [0.1, 0.2, 0.3, 0.1], max_restarts=10**5, max_iterations=5000)
     assert solution.verdict is Verdict.BUDGET_SPENT
     assert solution.iterations <= 5000
 
 
-def test_weights_against_the_clock_are_refused(robot):
+def test_weights_with_a_time_limit_are_refused(robot):
     constraint = PoseConstraint(weights=(1.0,) * 6)
     with pytest.raises(SolveArgumentError) as caught:
         solve(robot("panda"), FAR, constraint=constraint, time_limit=1.0)
@@ -133,7 +133,7 @@ def question(robot, answer):
     return chain, diagnosis
 
 
-def test_an_answer_that_meets_the_tolerances_is_reached(robot):
+def test_a_best_effort_within_the_tolerances_is_reached(robot):
     chain, diagnosis = question(robot, HOME)
     held = diagnosis.nearest_position()
     answer, reason = explain(diagnosis, held, chain.joint_names)
@@ -152,7 +152,7 @@ def test_a_solution_found_without_limits_but_within_them_is_reached(robot):
     assert (answer.q <= chain.upper).all()
 
 
-def test_so_it_is_before_the_search_goes_on(robot):
+def test_the_nearest_position_may_already_be_a_solution(robot):
     _, diagnosis = question(robot, HOME)
     diagnosis.scout()
     found = diagnosis.persist(10**6)
@@ -160,7 +160,7 @@ def test_so_it_is_before_the_search_goes_on(robot):
     assert found is not None
 
 
-def test_a_position_that_is_reached_counts_though_another_is_hardly_farther(robot):
+def test_a_reached_position_counts_beside_a_similar_one(robot):
     chain = robot("panda")
     near = HOME + 1e-6  # some micrometres off
     diagnosis = Diagnosis(
@@ -171,7 +171,7 @@ def test_a_position_that_is_reached_counts_though_another_is_hardly_farther(robo
     assert diagnosis.best_effort() is best
 
 
-def test_a_point_that_is_met_by_the_way_is_reached(arm):
+def test_a_point_met_during_the_explanation_is_reached(arm):
     rows = [
         ("revolute", "0 0 0.1", "0 0 0", "0 0 1", -1.0, 0.8),
         ("revolute", "0.1 0 0.1", "1.2 0 0", "0 0 1", -0.6, 0.9),

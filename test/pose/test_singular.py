@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Verdicts of places: singular ones, where no small motion comes nearer, and degenerate ones."""
+"""Verdicts at singular positions, where no small motion helps, and at degenerate ones."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def at(x, y, z=0.0):
 
 
 def arrive(chain, q, target, **keywords):
-    """Follow a target that rests, until nothing moves any more."""
+    """Track a resting target until nothing moves."""
     for _ in range(400):
         solution = track(chain, target, q, STEP, **keywords)
         if np.abs(solution.positions - q).max() < 1e-12:
@@ -52,7 +52,7 @@ def planar(arm):
 
 
 @pytest.mark.parametrize("angle", [0.3, 1.4, -2.0])
-def test_folded_towards_a_target_in_the_void_an_arm_is_singular(planar, angle):
+def test_an_arm_folded_towards_an_inner_target_is_singular(planar, angle):
     target = at(0.1 * np.cos(angle), 0.1 * np.sin(angle))
     stuck = arrive(planar, [angle - 0.7, 2.5], target, position_only=True)
     assert stuck.verdict is Verdict.SINGULAR
@@ -71,7 +71,7 @@ def test_folded_towards_a_target_in_the_void_an_arm_is_singular(planar, angle):
 
 
 def errors(chain, target, rows):
-    """Return what positions (k, n) leave, weighted as the tracker does."""
+    """Return the weighted errors of positions (k, n), with the tracker's weights."""
     ready, found = prepared(chain), np.empty((3, 4))
     left = []
     for q in rows:
@@ -82,8 +82,8 @@ def errors(chain, target, rows):
     return np.array(left)
 
 
-def test_stretched_towards_a_target_beyond_it_an_arm_of_six_joints_is_singular(robot):
-    """Beyond all that the arm reaches, but not beyond the sum of its lengths, which proves less."""
+def test_an_arm_stretched_towards_an_outer_target_is_singular(robot):
+    """The target is out of reach, but not by the chain's length, so nothing is proven."""
     chain, seen = robot("ur5"), 0
     rng = np.random.default_rng(2)
     for _ in range(8):
@@ -108,8 +108,8 @@ def test_stretched_towards_a_target_beyond_it_an_arm_of_six_joints_is_singular(r
     assert seen >= 4
 
 
-def test_a_direction_that_no_joint_has_is_singular_everywhere(planar):
-    """Nothing turns about x: an arm in the plane comes to rest at the best of what it has."""
+def test_a_missing_direction_is_singular_everywhere(planar):
+    """No joint of a planar arm turns about x, so the arm rests at its best effort."""
     target = planar.forward([0.4, 0.9]) @ RigidTransform.from_rpy(0.3, 0, 0, (0, 0, 0))
     stuck = arrive(planar, [0.3, 0.8], target)
     assert stuck.verdict is Verdict.SINGULAR
@@ -120,7 +120,7 @@ def test_a_direction_that_no_joint_has_is_singular_everywhere(planar):
 
 
 def test_a_ray_is_degenerate_only_where_no_position_gives_it_a_direction(arm):
-    """The eye of a pan-tilt head sits on both axes: at that point there is nothing to look at."""
+    """The eye of a pan-tilt head is on both axes and cannot look at itself."""
     rows = [
         ("revolute", "0 0 0.2", "0 0 0", "0 0 1", -2.0, 2.0),
         ("revolute", "0 0 0", "0 0 0", "0 1 0", -2.0, 2.0),

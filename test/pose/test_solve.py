@@ -39,14 +39,14 @@ def spread(chain, rng, count):
 
 
 def errors(chain, q, target):
-    """Distance and angle by the model's own kinematics and scalar arithmetic."""
+    """Return distance and angle by the model's own kinematics and scalar arithmetic."""
     off = chain.forward(q).inverse() @ target
     angle = 2 * np.arcsin(min(1.0, np.linalg.norm(off.rotation - np.eye(3)) / np.sqrt(8)))
     return np.linalg.norm(off.translation), angle
 
 
-def assert_honest(chain, target, solution):
-    """Whatever the verdict: finite, inside the limits, residuals as measured."""
+def assert_valid(chain, target, solution):
+    """Check a solution with any verdict: finite, within the limits, errors as measured."""
     q = solution.positions
     assert np.isfinite(q).all()
     assert (q >= chain.lower).all()
@@ -64,12 +64,12 @@ def test_every_reachable_pose_is_reached(chain):
         assert solution.success, solution
         assert solution.position_error <= 1e-6
         assert solution.orientation_error <= 1e-6
-        assert_honest(chain, target, solution)
+        assert_valid(chain, target, solution)
 
 
 @pytest.mark.parametrize("limit", [3.0, 999999.0, 1e10])
 def test_placeholders_for_limits_cost_no_target(arm, limit):
-    """A base that turns and drives, and six joints, as some files have them."""
+    """A base that turns and drives, and six joints, as in some robot descriptions."""
     turn = ("revolute", -limit, limit)
     chain = arm(
         [
@@ -93,7 +93,7 @@ def test_placeholders_for_limits_cost_no_target(arm, limit):
         target = chain.forward(truth)
         solution = solve(chain, target, seed)
         assert solution.success, solution
-        assert_honest(chain, target, solution)
+        assert_valid(chain, target, solution)
 
 
 def test_every_reachable_position_is_reached(chain):
@@ -102,11 +102,11 @@ def test_every_reachable_position_is_reached(chain):
         target = chain.forward(truth) @ RigidTransform.from_rpy(0.3, 1.0, -2.0, (0, 0, 0))
         solution = solve(chain, target, seed, position_only=True)
         assert solution.success, solution
-        assert_honest(chain, target, solution)
+        assert_valid(chain, target, solution)
 
 
 @pytest.mark.parametrize("tolerance", [1e-3, 1e-9])
-def test_tolerances_are_kept(robot, tolerance):
+def test_tolerances_are_met(robot, tolerance):
     chain = robot("panda")
     rng = np.random.default_rng(9)
     for truth in spread(chain, rng, 50):
@@ -136,12 +136,12 @@ def test_a_seed_at_the_target_is_left_alone(chain):
     seed=st.lists(st.floats(-20.0, 20.0), min_size=7, max_size=7),
     position_only=st.booleans(),
 )
-def test_any_target_and_any_seed_get_an_honest_answer(robot, position, rpy, seed, position_only):
+def test_any_target_and_any_seed_give_a_valid_result(robot, position, rpy, seed, position_only):
     chain = robot("panda")
     target = RigidTransform.from_rpy(*rpy, position)
     solution = solve(chain, target, seed, position_only=position_only, max_iterations=3000)
     assert isinstance(solution, Solution)
-    assert_honest(chain, target, solution)
+    assert_valid(chain, target, solution)
     assert str(solution.reason)
     assert solution.reason.verdict is solution.verdict
 
@@ -158,7 +158,7 @@ def test_continuous_joints_take_the_shortest_turn(robot):
         assert moved[free].max() <= pi + 1e-9
 
 
-def test_wide_limits_do_not_flip_by_a_turn(robot):
+def test_wide_limits_cause_no_full_turns(robot):
     chain = robot("ur5")
     q = np.array([pi - 0.01, -1.0, 1.2, 0.4, 0.9, -pi + 0.01])
     target = chain.forward(q + np.array([0.05, 0, 0, 0, 0, -0.05]))
@@ -172,7 +172,7 @@ def test_a_seed_outside_the_limits_is_taken_inside(robot):
     target = chain.forward([0.1, 0.2, 0.3, -1.5, 0.2, 1.4, 0.1])
     solution = solve(chain, target, [9.0, -9.0, 9.0, 9.0, -9.0, 9.0, 0.0])
     assert solution.success
-    assert_honest(chain, target, solution)
+    assert_valid(chain, target, solution)
 
 
 def test_without_a_seed_the_middle_of_the_limits_is_the_seed(robot):
@@ -283,7 +283,7 @@ def test_bad_settings_are_refused_by_name(robot, setting):
     assert caught.value.argument == next(iter(setting))
 
 
-def test_a_target_that_is_no_transform_or_absurdly_far_is_refused(robot):
+def test_a_target_that_is_no_transform_or_too_far_is_refused(robot):
     chain = robot("panda")
     for target in (np.eye(3), None, RigidTransform.from_rpy(0, 0, 0, (1e200, 0, 0))):
         with pytest.raises(SolveArgumentError) as caught:
@@ -292,13 +292,13 @@ def test_a_target_that_is_no_transform_or_absurdly_far_is_refused(robot):
         assert "\n" not in str(caught.value)
 
 
-def test_the_budget_of_steps_is_kept(robot):
+def test_max_iterations_is_a_bound(robot):
     chain = robot("panda")
     target = chain.forward([0.1, 0.2, 0.3, -1.5, 0.2, 1.4, 0.1])
     for budget in (1, 2, 3, 10, 1000):
         for goal in (target, RigidTransform.from_rpy(1, 1, 1, (0.6, 0.6, 0.1))):
             solution = solve(chain, goal, [2, 1, 2, -3, 2, 0, 2], max_iterations=budget)
             assert solution.iterations <= budget
-            assert_honest(chain, goal, solution)
+            assert_valid(chain, goal, solution)
     spent = solve(chain, target, [2, 1, 2, -3, 2, 0, 2], max_iterations=2)
     assert spent.verdict is Verdict.BUDGET_SPENT

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""All the ways to reach a target, choosing among them, and bounds on the move."""
+"""All solutions of a pose, their order, and bounds on the move."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_the_eight_postures_of_a_six_joint_arm_are_found_once_each(robot):
 
 
 @pytest.mark.parametrize("prefer", Preference)
-def test_the_preferred_comes_first(robot, prefer):
+def test_the_preferred_solution_comes_first(robot, prefer):
     chain = robot("panda")
     seed = np.array([0.2, 0.1, 0.3, -1.4, 0.2, 1.5, 0.3])
     found = solve_all(
@@ -75,7 +75,7 @@ def test_a_target_out_of_reach_has_no_solutions(robot):
 @pytest.mark.parametrize(
     "constraint", [PoseConstraint(orientation=False), PoseConstraint(free_axis=(0.6, 0.0, 0.8))]
 )
-def test_manipulable_is_by_what_is_wanted_also_with_few_joints(arm, constraint):
+def test_manipulability_is_that_of_the_part_that_counts(arm, constraint):
     rows = [
         ("revolute", "0 0 0.3", "0 0 0", axis, -2.9, 2.9)
         for axis in ("0 0 1", "0 1 0", "0 1 0", "0 1 0", "0 0 1")
@@ -97,7 +97,7 @@ def test_manipulable_is_by_what_is_wanted_also_with_few_joints(arm, constraint):
     assert all(a >= b - 1e-5 for a, b in pairwise(values))
 
 
-def test_a_locked_joint_has_no_say_in_what_is_centred(arm):
+def test_a_locked_joint_does_not_count_as_centred(arm):
     rows = [
         ("revolute", "0 0 0.3", "0 0 0", axis, *((0.5, 0.5) if i == 3 else (-2.9, 2.9)))
         for i, axis in enumerate(["0 0 1", "0 1 0", "0 1 0", "0 1 0", "0 0 1", "1 0 0", "0 1 0"])
@@ -125,7 +125,7 @@ def test_bad_settings_are_refused(robot, keywords):
         solve_all(chain, chain.forward([0, 0, 0, -1, 0, 1, 0]), **keywords)
 
 
-def test_no_solution_lies_beyond_the_allowed_move(robot):
+def test_no_solution_exceeds_max_move(robot):
     chain = robot("ur5")
     rng = np.random.default_rng(1)
     verdicts = set()
@@ -141,7 +141,7 @@ def test_no_solution_lies_beyond_the_allowed_move(robot):
     assert {Verdict.REACHED, Verdict.MOVE_BOUND} <= verdicts
 
 
-def test_a_bound_in_the_way_names_the_joint_that_would_have_to_move(arm):
+def test_move_bound_names_the_joint(arm):
     rows = [("revolute", "0 0 0", "0 0 0", "0 0 1", -3.0, 3.0)]
     chain = arm(rows, "0.5 0 0")
     solution = solve(chain, chain.forward([1.0]), [0.0], max_move=0.4)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The reasons must be true: constructed cases, and brute force."""
+"""Reasons must be true: constructed cases, and brute force."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def planar(arm):
 
 @pytest.mark.parametrize("angle", np.linspace(-3.0, 3.0, 7))
 @pytest.mark.parametrize("radius", [0.8001, 0.9, 5.0])
-def test_too_far_by_exactly_the_distance_missing(planar, radius, angle):
+def test_too_far_states_the_exact_distance(planar, radius, angle):
     x, y = radius * cos(angle), radius * sin(angle)
     solution = solve(planar, at(x, y), [0.4, 0.5], position_only=True)
     assert solution.verdict is Verdict.TOO_FAR
@@ -60,7 +60,7 @@ def test_too_far_by_exactly_the_distance_missing(planar, radius, angle):
 
 @pytest.mark.parametrize("angle", np.linspace(-3.0, 3.0, 7))
 @pytest.mark.parametrize("radius", [0.1999, 0.1, 0.01])
-def test_too_near_by_exactly_the_distance_missing(planar, radius, angle):
+def test_too_near_states_the_exact_distance(planar, radius, angle):
     x, y = radius * cos(angle), radius * sin(angle)
     solution = solve(planar, at(x, y), [0.4, 0.5], position_only=True)
     assert solution.verdict is Verdict.TOO_NEAR
@@ -73,13 +73,13 @@ def test_the_root_itself_is_too_near_from_every_side(planar):
     assert solution.reason.missing == pytest.approx(0.2, abs=1e-6)
 
 
-def test_out_of_the_plane_is_neither_reached_nor_hidden(planar):
+def test_a_target_off_the_plane_is_not_reached(planar):
     solution = solve(planar, at(0.4, 0.2, 0.1), [0.4, 0.5], position_only=True)
     assert solution.verdict in (Verdict.TOO_FAR, Verdict.TOO_NEAR)
     assert solution.reason.missing == pytest.approx(0.1, abs=1e-6)
 
 
-def test_an_arm_with_few_joints_keeps_the_position_and_says_what_orientation_is_left(planar):
+def test_an_arm_with_few_joints_reaches_the_position_and_states_the_angle_left(planar):
     truth = [0.3, 0.9]
     target = planar.forward(truth) @ RigidTransform.from_rpy(0, 0, 0.4, (0, 0, 0))
     solution = solve(planar, target, [0.1, 0.5])
@@ -91,7 +91,7 @@ def test_an_arm_with_few_joints_keeps_the_position_and_says_what_orientation_is_
     assert solution.reason.turn == solution.orientation_error
 
 
-def test_a_limit_in_the_way_is_named_with_its_bound(arm):
+def test_the_limit_that_prevents_a_solution_is_named(arm):
     rows = [turning("0 0 0", "0 0 0", -0.5, 0.7), turning("0.5 0 0", "0 0 0", -2.0, 2.0)]
     chain = arm(rows, "0.3 0 0")
     x, y = 0.8 * cos(1.3), 0.8 * sin(1.3)  # straight at 1.3 rad: only j1 forbids it
@@ -134,7 +134,7 @@ def test_the_nearest_position_is_as_near_as_brute_force_finds(robot, name):
 
 
 def test_unreachable_orientations_are_as_near_as_brute_force_finds(arm):
-    """Three joints in a plane and a roll: a position and a pointing direction, no more."""
+    """Three joints in a plane and a roll reach a position and a pointing direction."""
     rows = [
         turning("0 0 0", "0 0 0", -3, 3),
         turning("0.4 0 0", "0 0 0", -2.5, 2.5),
@@ -149,7 +149,7 @@ def test_unreachable_orientations_are_as_near_as_brute_force_finds(arm):
     assert solution.orientation_error == pytest.approx(0.5, abs=1e-3)
 
 
-def test_limit_means_that_without_limits_it_would_go(robot):
+def test_limit_means_that_the_target_is_reached_without_limits(robot):
     chain = robot("puma560")
     rng = np.random.default_rng(5)
     seen = 0
@@ -176,7 +176,7 @@ def test_limit_means_that_without_limits_it_would_go(robot):
     assert seen > 10
 
 
-def test_the_answer_to_an_unreachable_target_moves_without_jumps(robot):
+def test_the_best_effort_moves_without_jumps(robot):
     chain = robot("ur5")
     q = np.array([0.1, -1.0, 1.0, 0.0, 0.3, 0.0])
     for position_only in (True, False):
@@ -192,7 +192,7 @@ def test_the_answer_to_an_unreachable_target_moves_without_jumps(robot):
             previous = tip
 
 
-def test_an_unreachable_target_that_rests_gets_an_answer_that_rests(robot):
+def test_the_best_effort_for_a_resting_target_rests(robot):
     chain = robot("panda")
     target = RigidTransform.from_rpy(1.0, 0.5, 0.2, (0.9, 0.7, 0.5))
     q = solve(chain, target).positions
@@ -207,7 +207,7 @@ def test_an_unreachable_target_that_rests_gets_an_answer_that_rests(robot):
 
 
 def places(ranges, lengths, steps):
-    """Where the tip of a planar arm may be: (k, 2), all joint positions on a grid."""
+    """Return positions (k, 2) of the tip of a planar arm, its joints on a grid."""
     turns = np.meshgrid(*[np.linspace(*r, steps) for r in ranges], indexing="ij")
     total, x, y = 0.0, 0.0, 0.0
     for turn, length in zip(turns, lengths, strict=True):
@@ -217,8 +217,8 @@ def places(ranges, lengths, steps):
 
 
 @pytest.mark.parametrize("lengths", [(0.4, 0.3, 0.2), (0.5, 0.15, 0.1)])
-def test_reasons_within_narrow_limits_hold_against_brute_force(arm, lengths):
-    """The distance is right, and the limit that is named, lifted alone, brings the tip nearer."""
+def test_reasons_within_narrow_limits_agree_with_brute_force(arm, lengths):
+    """The distance is exact, and lifting only the named limit reduces it."""
     ranges = [(-0.5, 0.9), (-1.2, 0.3), (-0.6, 1.0)]
 
     def make(ranges):
@@ -253,8 +253,8 @@ def test_reasons_within_narrow_limits_hold_against_brute_force(arm, lengths):
     assert Verdict.LIMIT in seen
 
 
-def test_the_limit_of_a_robot_that_is_named_gives_way_when_lifted(arm, robot):
-    """Six joints: the same target and seed, with exactly that limit lifted, come out better."""
+def test_lifting_the_named_limit_of_a_robot_helps(arm, robot):
+    """The same target and seed of a six-joint arm, with only that limit lifted."""
     chain = robot("puma560")
     xyz = ["0 0 0.672", "0 0.2435 0", "0.4318 -0.0934 0", "-0.0203 0 0.4331", "0 0 0", "0 0 0"]
     axes = ["0 0 1", "0 1 0", "0 1 0", "0 0 1", "0 1 0", "0 0 1"]
@@ -280,8 +280,8 @@ def test_the_limit_of_a_robot_that_is_named_gives_way_when_lifted(arm, robot):
     assert seen > 5
 
 
-def test_few_steps_or_starts_support_no_claim(planar):
-    """A target that is out of reach beyond doubt but not by the chain's lengths alone."""
+def test_few_steps_or_starts_give_budget_spent(planar):
+    """The target is out of reach, but not by the chain's length."""
     void = at(0.05, 0.1)
     for budget in ({"max_iterations": 3}, {"max_restarts": 2}):
         solution = solve(planar, void, [0.4, 0.5], position_only=True, **budget)
@@ -290,7 +290,7 @@ def test_few_steps_or_starts_support_no_claim(planar):
 
 
 @pytest.mark.parametrize("max_move", [0.9, 1.0, 2.0])
-def test_a_bound_of_ones_own_is_none_of_another_joint(arm, max_move):
+def test_max_move_equal_to_another_joints_limit_is_no_limit(arm, max_move):
     link = ("revolute", "0.5 0 0", "0 0 0", "0 0 1")
     chain = arm([(*link, -3.0, 3.0), (*link, -max_move, max_move)], tip="0.5 0 0")
     target = chain.forward([max_move + 0.8, 0.1])

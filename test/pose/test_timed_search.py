@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Solving against the clock."""
+"""Solving with a time limit."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Verdict
 
 
-def test_with_time_enough_the_target_is_reached(robot):
+def test_the_target_is_reached_in_ample_time(robot):
     chain = robot("panda")
     rng = np.random.default_rng(1)
     for q in rng.uniform(chain.lower, chain.upper, (50, 7)):
@@ -39,7 +39,7 @@ def test_with_time_enough_the_target_is_reached(robot):
 
 @pytest.mark.parametrize("cost", [1.0, 0.3, 0.01, 1e-4])
 @pytest.mark.parametrize("erratic", [1.0, 30.0])
-def test_the_clock_ends_a_hopeless_search_within_one_step(robot, monkeypatch, cost, erratic):
+def test_the_time_limit_ends_a_search_within_one_step(robot, monkeypatch, cost, erratic):
     chain = robot("panda")
     slices = []  # of steps, and the time after it
 
@@ -69,7 +69,7 @@ def test_the_clock_ends_a_hopeless_search_within_one_step(robot, monkeypatch, co
     assert solution.position_error == pytest.approx(np.linalg.norm(off.translation), abs=1e-9)
 
 
-def test_steps_and_restarts_are_bounds_besides_the_clock(robot):
+def test_steps_and_restarts_bound_a_timed_search(robot):
     chain = robot("panda")
     target = RigidTransform.from_rpy(1.0, 1.0, 1.0, (0.75, 0.5, 0.2))
     assert solve(chain, target, time_limit=60.0, max_iterations=77).iterations == 77

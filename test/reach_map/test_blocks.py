@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Maps of arms whose reach is known in closed form or by brute force, and the same by anybody."""
+"""Maps of arms with a known reach, by closed form or brute force; equal for all workers."""
 
 import math
 import os
@@ -34,7 +34,7 @@ from basis_ik.reach_map.blocks import (
     manipulability,
     solve_blocks,
 )
-from basis_ik.reach_map.map_files import Question, digest, empty_map, load_map, save_map
+from basis_ik.reach_map.map_files import MapSpec, digest, empty_map, load_map, save_map
 from basis_ik.reach_map.voxels import ball_of, grid_around, orientations
 
 UPPER, FORE = 0.531, 0.377  # lengths of the planar arm's links [m]
@@ -42,16 +42,16 @@ PI = math.pi
 
 
 def make(chain, voxel, count, position_only=False):
-    """Return all of a map's work, and the map before it is done."""
+    """Return a map's work, and the empty map."""
     grid = grid_around(chain, voxel)
     job = Job.of(chain, count, position_only)
     work = Work(job, grid, grid.within(*ball_of(chain)))
-    question = Question(chain.root, chain.tip, digest(chain), voxel, count, position_only)
-    return work, empty_map(question, grid, work.blocks)
+    spec = MapSpec(chain.root, chain.tip, digest(chain), voxel, count, position_only)
+    return work, empty_map(spec, grid, work.blocks)
 
 
 def solved(chain, voxel, count=1, position_only=False):
-    """Return a whole map, made here, and its voxels' centres (nx, ny, nz, 3)."""
+    """Return a complete map, and its voxels' centres (nx, ny, nz, 3)."""
     work, map_ = make(chain, voxel, count, position_only)
     with ThreadPoolExecutor(1) as pool:
         fill(work, map_, pool, lambda: 1, lambda: None, lambda _: None)
@@ -95,7 +95,7 @@ def test_with_limits_it_reaches_what_brute_force_reaches(arm):
 
 
 def gantry(arm, tilt):
-    """Three slides and a wrist whose axes meet in the tip, which tilts so far."""
+    """Three slides and a wrist with axes through the tip and a limited tilt."""
     rows = [
         ("prismatic", "0 0 0", "0 0 0", axis, -0.35, 0.35) for axis in ("1 0 0", "0 1 0", "0 0 1")
     ]
@@ -128,7 +128,7 @@ def test_manipulability_is_the_product_of_singular_values(shape):
     np.testing.assert_allclose(manipulability(jacobian), expected, rtol=1e-9)
 
 
-def test_a_singular_jacobian_has_none():
+def test_a_singular_jacobian_has_zero_manipulability():
     jacobian = np.array([[1.0, 1.0 / 3.0], [3.0, 1.0]])
     assert 0.0 <= manipulability(jacobian) < 1e-6
 
@@ -148,7 +148,7 @@ def stored(file, map_):
 
 @pytest.fixture
 def panda(robot, tmp_path, small_blocks):
-    """Return the Panda, and the file of a small map of it that was made here."""
+    """Return the Panda, and the file of a small map of it."""
     chain = robot("panda")
     map_, _ = solved(chain, 0.33, 8)
     assert len(map_.done) > 5
@@ -165,7 +165,7 @@ def test_several_processes_make_the_same_map(panda, tmp_path):
     assert stored(tmp_path / "found.npz", map_) == expected
 
 
-def test_a_map_that_is_continued_is_the_same(panda, tmp_path):
+def test_a_continued_map_is_the_same(panda, tmp_path):
     chain, expected = panda
     work, map_ = make(chain, 0.33, 8)
     file, shown = tmp_path / "found.npz", []
@@ -209,9 +209,9 @@ def test_a_killed_worker_of_a_cluster_changes_nothing(panda, tmp_path):
 
 
 def test_an_absent_scheduler_is_named(monkeypatch):
-    monkeypatch.setattr(blocks, "PATIENCE", 0.2)
+    monkeypatch.setattr(blocks, "TIMEOUT", 0.2)
     for address in ("tcp://127.0.0.1:9", "nowhere://x"):
-        said = f"no scheduler answers at '{address}'.*`dask scheduler`"
+        said = f"no scheduler responds at '{address}'.*`dask scheduler`"
         with pytest.raises(WorkerError, match=said), cluster(address):
             pass
 
@@ -219,7 +219,7 @@ def test_an_absent_scheduler_is_named(monkeypatch):
 def test_a_scheduler_without_workers_is_named(monkeypatch):
     from distributed import LocalCluster
 
-    monkeypatch.setattr(blocks, "PATIENCE", 0.5)
+    monkeypatch.setattr(blocks, "TIMEOUT", 0.5)
     said = "has no workers: start one by `dask worker inproc"
     with (
         LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as machines,
@@ -234,7 +234,7 @@ def test_a_worker_without_the_package_is_named(monkeypatch):
 
     # What the worker is asked; it is in this process, and so has all that this has.
     monkeypatch.setattr(blocks, "find_spec", lambda name: None)
-    said = r"the worker inproc.* has no basis_ik: install the same version"
+    said = r"the worker inproc.* lacks basis_ik: install the same version"
     with (
         LocalCluster(n_workers=1, processes=False, dashboard_address=":0") as machines,
         pytest.raises(WorkerError, match=said),
@@ -243,8 +243,8 @@ def test_a_worker_without_the_package_is_named(monkeypatch):
         pass
 
 
-def test_workers_that_all_leave_are_not_awaited_for_ever(robot, monkeypatch):
-    monkeypatch.setattr(blocks, "PATIENCE", 0.01)
+def test_the_loss_of_all_workers_is_an_error(robot, monkeypatch):
+    monkeypatch.setattr(blocks, "TIMEOUT", 0.01)
 
     class Silent:
         def submit(self, function, *arguments):
@@ -256,7 +256,7 @@ def test_workers_that_all_leave_are_not_awaited_for_ever(robot, monkeypatch):
 
 
 class Held:
-    """A pool that begins nothing until it is asked for, and counts what it holds."""
+    """A pool that starts work only when its result is needed, and counts its blocks."""
 
     def __init__(self):
         self.open, self.most = [], 0
@@ -271,8 +271,8 @@ class Held:
         return future
 
 
-def test_no_more_blocks_are_held_than_the_pool_is_wide(robot, small_blocks):
-    """Memory is bounded: centres are made when it is their turn."""
+def test_the_pool_holds_a_bounded_number_of_blocks(robot, small_blocks):
+    """Memory is bounded, because centres are created lazily."""
     work, _ = make(robot("panda"), 0.2, 8)
     pool, taken = Held(), 0
 
@@ -298,12 +298,12 @@ def test_a_pool_that_breaks_is_named(robot):
 
     work, map_ = make(robot("panda"), 0.4, 1)
     saved = []
-    with pytest.raises(WorkerError, match=r"processes that solve are gone \(a process was ended\)"):
+    with pytest.raises(WorkerError, match=r"worker processes have ended \(a process was ended\)"):
         fill(work, map_, Broken(), lambda: 1, lambda: saved.append(1), lambda _: None)
     assert saved == [1]
 
 
-def test_it_is_saved_now_and_then(robot, monkeypatch, small_blocks):
+def test_a_map_is_saved_at_intervals(robot, monkeypatch, small_blocks):
     monkeypatch.setattr(blocks, "SAVE_EVERY", 0.0)
     monkeypatch.setattr(blocks, "SAVE_SHARE", math.inf)
     work, map_ = make(robot("panda"), 0.4, 8)

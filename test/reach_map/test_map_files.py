@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Files of a map: npz, PLY read by other code, PNG; and what is refused."""
+"""Files of a map: npz, PLY read by independent code, PNG; and invalid files."""
 
 import struct
 from dataclasses import replace
@@ -22,7 +22,7 @@ import pytest
 
 from basis_ik.reach_map.map_files import (
     MapFileError,
-    Question,
+    MapSpec,
     ReachMap,
     digest,
     load_map,
@@ -32,7 +32,7 @@ from basis_ik.reach_map.map_files import (
     write_png,
 )
 
-QUESTION = Question("base", "tool", "0123", 0.25, 8, False)
+SPEC = MapSpec("base", "tool", "0123", 0.25, 8, False)
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def small_map():
     reached = np.zeros((2, 3, 2), np.uint16)
     reached[0, 0, 0], reached[1, 2, 0], reached[1, 0, 1] = 8, 1, 4
     best = (reached / np.float32(10)).astype(np.float32)
-    return ReachMap(QUESTION, np.array([-0.25, 0.5, 1.0]), reached, best, np.array([True, False]))
+    return ReachMap(SPEC, np.array([-0.25, 0.5, 1.0]), reached, best, np.array([True, False]))
 
 
 CLOUD = [
@@ -51,11 +51,11 @@ CLOUD = [
 ]
 
 
-def test_what_is_saved_is_loaded(small_map, tmp_path):
+def test_a_saved_map_is_loaded(small_map, tmp_path):
     file = tmp_path / "map.npz"
     save_map(file, small_map)
     found = load_map(file)
-    assert found.question == QUESTION
+    assert found.spec == SPEC
     for name in ("origin", "reached", "manipulability", "done"):
         expected = getattr(small_map, name)
         assert getattr(found, name).dtype == expected.dtype
@@ -64,7 +64,7 @@ def test_what_is_saved_is_loaded(small_map, tmp_path):
     assert list(tmp_path.iterdir()) == [file], "no part of it is left"
 
 
-def test_the_file_tells_everything_by_name(small_map, tmp_path):
+def test_the_file_has_all_fields_by_name(small_map, tmp_path):
     """As docs/reach_maps.md says."""
     save_map(tmp_path / "map.npz", small_map)
     with np.load(tmp_path / "map.npz") as found:
@@ -103,10 +103,10 @@ def test_a_file_that_is_absent_is_named(tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"", b"PK", b"\x93NUMPY", b"a map", bytes(9)])
-def test_a_file_that_is_no_map_is_refused(tmp_path, content):
+def test_other_files_are_refused(tmp_path, content):
     file = tmp_path / "map.npz"
     file.write_bytes(content)
-    with pytest.raises(MapFileError, match="is no map of reach, or is damaged"):
+    with pytest.raises(MapFileError, match="is not a map of reach, or is damaged"):
         load_map(file)
 
 
@@ -131,16 +131,16 @@ def test_a_damaged_map_is_refused_wherever_it_is_cut(small_map, tmp_path):
         {"origin": np.zeros(3, np.int64)},
         {"done": np.zeros((1, 1), np.bool_)},
         {"done": np.zeros(2)},
-        {"question": replace(QUESTION, voxel=1)},
-        {"question": replace(QUESTION, orientations=0)},
-        {"question": replace(QUESTION, orientations=np.zeros(2))},
-        {"question": replace(QUESTION, root=np.array([None]))},
+        {"spec": replace(SPEC, voxel=1)},
+        {"spec": replace(SPEC, orientations=0)},
+        {"spec": replace(SPEC, orientations=np.zeros(2))},
+        {"spec": replace(SPEC, root=np.array([None]))},
     ],
     ids=lambda change: "-".join(change),
 )
 def test_arrays_of_another_kind_are_refused(small_map, tmp_path, change):
     save_map(tmp_path / "map.npz", replace(small_map, **change))
-    with pytest.raises(MapFileError, match="is no map of reach"):
+    with pytest.raises(MapFileError, match="is not a map of reach"):
         load_map(tmp_path / "map.npz")
 
 
@@ -172,8 +172,8 @@ def test_a_map_where_nothing_is_reached_is_an_empty_cloud(small_map, tmp_path):
 
 @pytest.mark.parametrize("position_only", [False, True])
 def test_a_picture_is_a_png(small_map, tmp_path, position_only):
-    question = replace(QUESTION, position_only=position_only)
-    write_png(tmp_path / "map.png", replace(small_map, question=question))
+    spec = replace(SPEC, position_only=position_only)
+    write_png(tmp_path / "map.png", replace(small_map, spec=spec))
     content = (tmp_path / "map.png").read_bytes()
     assert content[:8] == b"\x89PNG\r\n\x1a\n"
     assert struct.unpack(">II", content[16:24]) == (1300, 800)

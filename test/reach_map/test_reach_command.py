@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The command `reach`: what it says, how it goes on after Ctrl-C, and what it refuses."""
+"""The command `reach`: its output, its continuation after Ctrl-C, and its errors."""
 
 import io
 import json
@@ -61,7 +61,7 @@ def complete(tmp_path_factory):
     return file
 
 
-def test_after_ctrl_c_the_same_command_goes_on_to_the_same_map(run, complete, monkeypatch):
+def test_after_ctrl_c_the_same_command_continues_the_map(run, complete, monkeypatch):
     shown = []
 
     def show(self, block):
@@ -74,19 +74,19 @@ def test_after_ctrl_c_the_same_command_goes_on_to_the_same_map(run, complete, mo
     monkeypatch.setattr(reach_command.Display, "show", show)
     status, out, err = run(*SMALL)
     assert (status, out) == (130, "")
-    assert "what is done is kept in 'reach_map.npz', and the same command goes on with it" in err
+    assert "finished work is kept in 'reach_map.npz', and the same command continues it" in err
     done = int(load_map(Path("reach_map.npz")).done.sum())
     assert 3 <= done < len(load_map(complete).done)
     status, out, err = run(*SMALL)
     assert status == 0
-    assert "going on at " in err
+    assert "continuing at " in err
     assert len(shown) == len(load_map(complete).done)
     assert Path("reach_map.npz").read_bytes() == complete.read_bytes()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_an_end_from_outside_leaves_a_map_and_no_processes(tmp_path, number):
-    """Ctrl-C reaches all processes of a terminal; the kernel kills one without a word."""
+def test_a_killed_command_leaves_a_map_and_no_processes(tmp_path, number):
+    """Ctrl-C reaches all processes of a terminal; the kernel kills one silently."""
     file = tmp_path / "map.npz"
     words = [*PANDA, "--voxel", "0.15", "--orientations", "64", "--output", str(file)]
     program = subprocess.Popen(
@@ -105,7 +105,7 @@ def test_an_end_from_outside_leaves_a_map_and_no_processes(tmp_path, number):
             os.killpg(program.pid, signal.SIGKILL)
     assert program.returncode == (130 if number == signal.SIGINT else -number)
     assert "Traceback" not in said
-    assert ("what is done is kept" in said) == (number == signal.SIGINT)
+    assert ("finished work is kept" in said) == (number == signal.SIGINT)
     done = load_map(file).done
     assert not done.all()
     assert done.any() == (number == signal.SIGINT)
@@ -179,9 +179,9 @@ def test_the_time_that_is_left_is_in_minutes_when_it_is_long():
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--voxel", "0.3"], "with other voxel (0.4, asked for is 0.3)"),
-        (["--orientations", "9"], "with other orientations (8, asked for is 9)"),
-        (["--tip", "panda_hand"], "with other tip ('panda_hand_tcp', asked for is 'panda_hand')"),
+        (["--voxel", "0.3"], "with other voxel (0.4, requested: 0.3)"),
+        (["--orientations", "9"], "with other orientations (8, requested: 9)"),
+        (["--tip", "panda_hand"], "with other tip ('panda_hand_tcp', requested: 'panda_hand')"),
     ],
 )
 def test_another_map_is_not_continued(run, complete, words, said):
@@ -206,7 +206,7 @@ def test_a_map_cut_into_other_blocks_is_not_continued(run, complete, monkeypatch
     monkeypatch.setattr(blocks, "SOLVES", 240)
     status, _, err = run(*SMALL, "--output", str(complete))
     assert status == 1
-    assert "is of another version of basis_ik: give another --output" in err
+    assert "is from another version of basis_ik: give another --output" in err
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,7 @@ def test_a_map_cut_into_other_blocks_is_not_continued(run, complete, monkeypatch
         (["--tip", "hand"], "no link 'hand'"),
     ],
 )
-def test_what_cannot_be_done_is_one_line_and_status_1(run, words, said):
+def test_an_error_is_one_line_and_status_1(run, words, said):
     status, out, err = run(*SMALL, *words)
     assert (status, out, err.count("\n")) == (1, "", 1)
     assert said in err
@@ -228,7 +228,7 @@ def test_a_file_that_is_no_map_is_not_overwritten(run):
     Path("notes.txt").write_text("mine")
     status, _, err = run(*SMALL, "--output", "notes.txt")
     assert status == 1
-    assert "'notes.txt' is no map of reach, or is damaged; give another --output" in err
+    assert "'notes.txt' is not a map of reach, or is damaged; give another --output" in err
     assert Path("notes.txt").read_text() == "mine"
 
 
@@ -288,20 +288,20 @@ def test_publish_hands_the_map_to_the_program(run, complete, monkeypatch):
     assert started == [(sys.executable, words)]
 
 
-def test_gone_workers_leave_what_is_done(run, monkeypatch):
+def test_finished_work_is_kept_if_workers_end(run, monkeypatch):
     def gone(work, map_, pool, width, save, show):
         map_.done[0] = True
         save()
-        raise blocks.WorkerError("processes that solve are gone (a process was ended)")
+        raise blocks.WorkerError("worker processes have ended (a process was ended)")
 
     monkeypatch.setattr(blocks, "fill", gone)
     status, _, err = run(*SMALL)
     assert status == 1
-    assert "are gone (a process was ended); what is done is kept in 'reach_map.npz'" in err
+    assert "have ended (a process was ended); finished work is kept in 'reach_map.npz'" in err
     assert load_map(Path("reach_map.npz")).done.sum() == 1
 
 
-def test_the_scheduler_is_who_solves(run, complete, monkeypatch):
+def test_the_scheduler_solves(run, complete, monkeypatch):
     from concurrent.futures import ThreadPoolExecutor
     from contextlib import contextmanager
 
@@ -320,7 +320,7 @@ def test_the_scheduler_is_who_solves(run, complete, monkeypatch):
 
 
 def test_a_map_is_kept_from_the_first_moment(run, monkeypatch):
-    """So that a file that cannot be written is noticed at once."""
+    """A file that is not writable is reported at once."""
     monkeypatch.setattr(reach_command, "_fill", lambda *_: save_map)
     assert run(*SMALL)[0] == 0
     assert not load_map(Path("reach_map.npz")).complete

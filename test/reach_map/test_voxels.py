@@ -50,7 +50,7 @@ def test_no_configuration_leaves_the_ball(chain):
         assert math.dist(chain.forward(chain.random(rng)).translation, middle) <= radius
 
 
-def test_a_grid_that_is_too_large_is_refused_and_what_is_named_fits(robot):
+def test_a_too_large_grid_is_refused_with_a_voxel_that_fits(robot):
     with pytest.raises(GridError, match="there may be 16777216: give --voxel") as refused:
         grid_around(robot("panda"), 0.001)
     least = float(str(refused.value).split("--voxel ")[1].split()[0])

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A slow, plain forward kinematics that shares no code with the package, and URDF snippets."""
+"""A slow forward kinematics that shares no code with the package, and URDF snippets."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def joint_xml(
     limit: str = 'lower="-2" upper="2" velocity="1.5" effort="10"',
     origin: str = "",
 ) -> str:
-    """One <joint>; `inside` goes in verbatim."""
+    """Return a <joint>; `inside` is copied verbatim."""
     limits = f"<limit {limit}/>" if kind in ("revolute", "prismatic") and limit else ""
     return (
         f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Chains of random robots against the plain forward kinematics of conftest.py."""
+"""Chains of random robots, compared with the independent kinematics of conftest.py."""
 
 import math
 import pickle
@@ -61,7 +61,7 @@ def trees(draw):
 
 
 def to_urdf(rows, joint, robot):
-    """Write a random tree; what would mimic itself or a fixed joint moves on its own instead."""
+    """Write a random tree; a joint that would mimic itself or a fixed joint is independent."""
     texts = []
     for i, (kind, parent, axis, origin, multiplier, offset, master) in enumerate(rows):
         inside = f'<axis xyz="{axis}"/>'
@@ -78,7 +78,7 @@ inverse = np.linalg.inv
 
 
 def random_chain(model, random):
-    """The chain between two random links, and a random q; None where no joint moves between."""
+    """Return the chain between two random links, and a random q; None if no joint moves."""
     root, tip = random.choice(model.links), random.choice(model.links)
     try:
         chain = model.chain(root, tip)
@@ -238,14 +238,14 @@ def test_a_chain_without_moving_joints_is_refused(arm, root, tip):
     ],
 )
 @pytest.mark.parametrize("end", ["root", "tip"])
-def test_an_unknown_link_is_told_with_what_would_do(arm, end, link, candidates, said):
+def test_an_unknown_link_is_refused_with_candidates(arm, end, link, candidates, said):
     with pytest.raises(ChainError, match=f"there is no link '{link}'; {said}") as caught:
         arm.chain(**{end: link})
     assert caught.value.link == link
     assert caught.value.candidates == candidates
 
 
-def test_an_unknown_link_of_a_robot_with_many_ends_is_told_in_short(joint, robot):
+def test_an_unknown_link_of_a_robot_with_many_ends_has_a_short_message(joint, robot):
     ends = [joint(f"turn{k}", "base", f"{k}" * 40) for k in range(10)]
     with pytest.raises(ChainError, match="there is no link '") as caught:
         RobotModel.from_urdf(robot(*ends)).chain(tip="\x1b" * 500)
@@ -306,7 +306,7 @@ def test_a_chain_survives_pickling(arm):
     assert repr(copy) == "Chain(base -> tip: yaw, slide, spin)"
 
 
-def test_a_link_is_told_with_the_joint_that_it_is_fixed_to(arm):
+def test_the_joint_that_a_link_is_fixed_to_is_returned(arm):
     chain = arm.chain()
     q = [0.1 * k for k in range(len(chain.joint_names))]
     frames, _, _ = chain._evaluate(q)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Kernels of a chain against 4x4 products and finite differences."""
+"""Kernels of a chain, compared with 4x4 products and finite differences."""
 
 import os
 import subprocess
@@ -39,7 +39,7 @@ def random_frame(rng, scale=0.5):
 
 
 def random_chain(seed, m=7, n=5):
-    """Turning and sliding joints, n variables of which some drive several joints."""
+    """Turning and sliding joints; some of the n variables drive several joints."""
     rng = np.random.default_rng(seed)
     variables = np.concatenate((np.arange(n), rng.integers(0, n, m - n)))
     rng.shuffle(variables)
@@ -166,8 +166,8 @@ def test_nan_stays_visible():
     assert np.isnan(jacobian).any()
 
 
-def test_plain_python_gives_what_the_compiled_kernels_give(tmp_path):
-    """The same source runs with the compiler switched off."""
+def test_plain_python_and_compiled_kernels_agree(tmp_path):
+    """The same source runs without the compiler."""
     script = (
         "import sys, importlib.util, numpy as np\n"
         "spec = importlib.util.spec_from_file_location('t', sys.argv[1])\n"

@@ -84,6 +84,6 @@ def test_collisions_are_read_and_visuals_are_not():
     assert [(each.kind, each.size) for each in read] == [("box", (1.0, 2.0, 3.0))]
 
 
-def test_what_is_no_xml_is_refused():
+def test_malformed_xml_is_refused():
     with pytest.raises(UrdfError):
         read_dynamics("<robot")

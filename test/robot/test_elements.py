@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The door for robot descriptions: what is refused before anything is built."""
+"""Robot descriptions that are refused while parsing."""
 
 from pathlib import Path
 
@@ -56,7 +56,7 @@ from basis_ik.robot.elements import (
         ),
     ],
 )
-def test_what_is_not_a_plain_document_is_refused_with_its_line(text, line, said):
+def test_doctypes_and_other_constructs_are_refused_with_their_line(text, line, said):
     with pytest.raises(UrdfError, match=f"^line {line}: .*{said}") as caught:
         read_xml(text)
     assert caught.value.line == line
@@ -77,7 +77,7 @@ def test_only_text_is_read(value):
 
 
 @pytest.mark.parametrize("path", ["urdf/panda", "panda.urdf", r"C:\arm", "./my robot.xacro", "/x"])
-def test_a_path_is_told_from_damaged_xml(path):
+def test_a_path_is_distinguished_from_damaged_xml(path):
     with pytest.raises(
         UrdfError, match=r"looks like a path; RobotModel\.from_urdf_file reads files"
     ):
@@ -161,7 +161,7 @@ def test_elements_know_their_lines():
 
 def test_one_of_two_is_not_guessed():
     root = read_xml("<joint>\n<axis/>\n<axis/>\n</joint>")
-    with pytest.raises(UrdfError, match="line 3: <joint> holds <axis> twice"):
+    with pytest.raises(UrdfError, match="line 3: <joint> contains <axis> twice"):
         root.only("axis")
 
 
@@ -173,7 +173,7 @@ def test_foreign_text_is_shown_on_one_short_line():
 
 
 @pytest.mark.parametrize("character", ["\x1b", "\U000e0001", "'", "\\"])
-def test_what_is_escaped_is_no_longer_than_the_rest(character):
+def test_escaped_text_is_cut_to_the_same_length(character):
     assert len(shown(character * 80)) <= 82
     assert shown(character * 80).isprintable()
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Root and tip, guessed where one arm is obvious and never where it is not."""
+"""Root and tip are inferred if one arm is obvious, and only then."""
 
 from itertools import pairwise
 
@@ -259,10 +259,10 @@ HALF = f"""
 @pytest.mark.parametrize(
     ("lines", "tip", "said"),
     [
-        (TWICE, "grip", "left aside, shorter than the arm: joint7"),
-        (AS_LONG, "wrist", "left aside as a hand: joint4, joint7"),
-        (JAWS, "wrist", "left aside as a gripper: left_jaw, right_jaw"),
-        (LONG_JAWS, "wrist", "left aside as a hand: left_jaw, right_jaw"),
+        (TWICE, "grip", "excluded, shorter than the arm: joint7"),
+        (AS_LONG, "wrist", "excluded as a hand: joint4, joint7"),
+        (JAWS, "wrist", "excluded as a gripper: left_jaw, right_jaw"),
+        (LONG_JAWS, "wrist", "excluded as a hand: left_jaw, right_jaw"),
     ],
     ids=["exactly twice", "a hand as long as its arm", "two joints", "three joints"],
 )
@@ -287,15 +287,15 @@ def test_the_borders_of_what_is_not(build, lines, candidates):
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
-        (PANDA, "left aside as a gripper: panda_finger_joint1"),
-        (HAND, "left aside as a hand: joint"),
-        (FETCH, "left aside, shorter than the arm: joint1, joint2"),
-        (FETCH, "left aside, shorter than the arm: head_pan"),
+        (PANDA, "excluded as a gripper: panda_finger_joint1"),
+        (HAND, "excluded as a hand: joint"),
+        (FETCH, "excluded, shorter than the arm: joint1, joint2"),
+        (FETCH, "excluded, shorter than the arm: head_pan"),
         (DRONE, "the chain begins below floating joint free"),
     ],
     ids=["gripper", "hand", "torso", "head", "drone"],
 )
-def test_what_was_left_aside_is_said(build, lines, said):
+def test_excluded_branches_are_noted(build, lines, said):
     assert any(line.startswith(said) for line in build(lines).chain().inferences)
 
 
@@ -318,7 +318,7 @@ head r:head_tilt eye
     ],
     ids=["two arms", "wheels", "a little longer"],
 )
-def test_where_no_arm_is_obvious_the_candidates_are_told(build, lines, candidates, said):
+def test_without_an_obvious_arm_the_candidates_are_listed(build, lines, candidates, said):
     with pytest.raises(ChainError, match="no single obvious arm") as caught:
         build(lines).chain()
     assert caught.value.candidates == candidates
@@ -385,7 +385,7 @@ def test_below_the_last_joint_there_is_no_arm(build):
 
 
 def test_a_comb_of_branches_ends(build):
-    """Every link of a long chain carries another long chain: slow or deep recursion shows here."""
+    """Each link of a long chain has another long chain, which reveals slow or deep recursion."""
     spine = serial("s0", 30, "s30", "s")
     teeth = "\n".join(serial(f"s{i}", 20, f"t{i}_end", f"t{i}_") for i in range(1, 30))
     with pytest.raises(ChainError, match="no single obvious arm"):

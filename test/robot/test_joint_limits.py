@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Limits of joints: as stated, assumed and said where a file holds blanks, refused where unsafe."""
+"""Limits of joints: stated, assumed with a note for placeholders, or refused if unsafe."""
 
 import math
 
@@ -42,7 +42,7 @@ def model(joint, robot):
 
 @pytest.fixture
 def read(model):
-    """The joint, without a fault; the chain that needs it says what was assumed of it."""
+    """Return a joint without a fault, whose chain notes the assumptions."""
 
     def read(limit, kind="revolute", inside=""):
         robot = model(limit, kind, inside)
@@ -60,7 +60,7 @@ def read(model):
 
 @pytest.fixture
 def refuse(model):
-    """What the chain that needs the joint is refused with; the other one is not."""
+    """Return the error of the chain that needs the joint; the other chain is accepted."""
 
     def refuse(limit, kind="revolute", inside=""):
         robot = model(limit, kind, inside)
@@ -69,7 +69,7 @@ def refuse(model):
         assert said in robot.chain("a", "b").inferences
         with pytest.raises(ChainError, match="joint 'elbow'") as caught:
             robot.chain("a", "c")
-        mend = "; the chain needs this joint: mend it, or start the chain at 'c'"
+        mend = "; the chain needs this joint: correct it, or start the chain at 'c'"
         assert str(caught.value) == fault + mend
         assert caught.value.joint == "elbow"
         return fault
@@ -98,11 +98,11 @@ def test_nothing_depends_on_the_effort(read, effort):
     ("velocity", "says"),
     [
         ("", "states no top speed"),
-        ('velocity="0"', "states velocity 0, which tells nothing"),
-        ('velocity="-0"', "states velocity -0, which tells nothing"),
-        ('velocity="-1"', "states velocity -1, which tells nothing"),
-        ('velocity="100"', "states velocity 100, which tells nothing"),
-        ('velocity="1e9"', "states velocity 1e+09, which tells nothing"),
+        ('velocity="0"', "states velocity 0, which is a placeholder"),
+        ('velocity="-0"', "states velocity -0, which is a placeholder"),
+        ('velocity="-1"', "states velocity -1, which is a placeholder"),
+        ('velocity="100"', "states velocity 100, which is a placeholder"),
+        ('velocity="1e9"', "states velocity 1e+09, which is a placeholder"),
     ],
 )
 def test_a_speed_that_is_not_known_is_assumed_to_be_low(read, kind, velocity, says):
@@ -152,7 +152,7 @@ def test_a_speed_that_cannot_be_read_is_not_assumed(refuse, velocity):
     ],
 )
 @pytest.mark.parametrize("kind", ["revolute", "prismatic"])
-def test_placeholders_for_limits_are_none(read, kind, limit):
+def test_placeholders_are_not_limits(read, kind, limit):
     elbow = read(f'{limit} velocity="1"', kind)
     most = ASSUMED_RANGE[kind == "prismatic"]
     assert (elbow.lower, elbow.upper) == (-most, most)
@@ -179,9 +179,9 @@ def test_one_placeholder_leaves_the_other_limit(read):
         ('velocity="1" effort="1"', "and states no limits; write its lower, upper and velocity"),
         (
             'lower="0" upper="0" velocity="0" effort="0"',
-            "and has a <limit> of zeros, which tells nothing; write its",
+            "and has a <limit> of zeros, a placeholder; write its",
         ),
-        ('lower="0" upper="0"', "and has a <limit> of zeros, which tells nothing; write its lower"),
+        ('lower="0" upper="0"', "and has a <limit> of zeros, a placeholder; write its lower"),
         ('lower="1" upper="-1" velocity="1"', "lower 1 is above upper -1; correct them"),
         ('lower="1" velocity="1"', "lower 1 is above upper 0"),
         ('lower="1e9" upper="1e10" velocity="1"', "lower 1e+09 is above upper 1e+10"),
@@ -203,7 +203,7 @@ def test_a_range_that_is_not_known_is_refused_where_it_is_needed(refuse, kind, l
 
 
 @pytest.mark.parametrize("value", ["0", "0.3"])
-def test_equal_limits_hold_a_joint_and_that_is_said(read, value):
+def test_equal_limits_hold_a_joint_with_a_note(read, value):
     elbow = read(f'lower="{value}" upper="{value}" velocity="1"')
     assert (elbow.lower, elbow.upper) == (float(value), float(value))
     assert elbow.assumed == (f"joint 'elbow' has equal limits: it is held at {value}",)
@@ -221,7 +221,7 @@ def test_a_continuous_joint_keeps_its_speed_and_drops_its_range(read):
         ("", "states no limits"),
         ('velocity="0"', "states no limits"),
         ('lower="0" upper="0" velocity="0"', "states no limits"),
-        ('lower="-1e9" upper="1e9"', "states limits -1e+09 to 1e+09, which tell nothing"),
+        ('lower="-1e9" upper="1e9"', "states limits -1e+09 to 1e+09, which are placeholders"),
     ],
 )
 def test_a_joint_that_mimics_goes_as_far_and_as_fast_as_its_master(read, limit, says):
@@ -236,7 +236,7 @@ def test_the_master_keeps_its_limits_under_such_a_follower(model):
 
 
 def test_a_slide_that_mimics_needs_its_travel(refuse):
-    """A wheel may turn it without end."""
+    """A wheel can turn it through any angle."""
     assert "is prismatic and states no limits" in refuse("", "prismatic", LED)
 
 

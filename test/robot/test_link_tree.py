@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""One tree, and mimic joints that lead somewhere."""
+"""Links and joints form one tree, and mimic joints have independent masters."""
 
 import pytest
 
@@ -55,7 +55,7 @@ def test_duplicate_names_are_listed(joint, robot):
 def test_a_link_that_only_joints_name_is_taken_for_one(joint, robot, ends):
     model = RobotModel.from_urdf(robot(joint("j", *ends), links="a"))
     assert (model.links, model.root) == (("a", "ghost"), ends[0])
-    assert "taken for links, since joints name them: 'ghost'" in model.chain().inferences
+    assert "assumed to be links, because joints name them: 'ghost'" in model.chain().inferences
 
 
 def test_a_slip_in_a_link_name_tears_the_tree(joint, robot):
@@ -66,7 +66,7 @@ def test_a_slip_in_a_link_name_tears_the_tree(joint, robot):
 def test_a_link_that_hangs_on_nothing_is_left_out(joint, robot):
     model = RobotModel.from_urdf(robot(joint("j", "a", "b"), links="lone a b stray"))
     assert (model.links, model.root) == (("a", "b"), "a")
-    said = "left out, since no joint names them: links 'lone', 'stray'"
+    said = "ignored, because no joint names them: links 'lone', 'stray'"
     assert said in model.chain().inferences
 
 
@@ -121,14 +121,29 @@ def test_mimic_chains_are_composed(joint, robot):
 @pytest.mark.parametrize(
     ("b", "c", "faulty", "said"),
     [
-        (mimic("c"), mimic("b"), "bc", "mimic joints form a loop: 'b', 'c'; one of them must lead"),
+        (
+            mimic("c"),
+            mimic("b"),
+            "bc",
+            "mimic joints form a loop: 'b', 'c'; one must be independent",
+        ),
         (mimic("b"), "", "b", "mimic joints form a loop: 'b'"),
         (mimic("c"), mimic("c"), "bc", "mimic joints form a loop: 'b', 'c'"),
         (mimic("ghost"), "", "b", "joint 'b' mimics 'ghost', which does not exist; name the joint"),
         (mimic("c"), mimic("ghost"), "bc", "joint 'c' mimics 'ghost', which does not exist"),
-        (mimic("still"), "", "b", "mimics 'still', which is fixed and cannot lead; name a joint"),
-        (mimic("odd"), "", "b", "mimics 'odd', which cannot lead: line 1: joint 'odd': its axis"),
-        (mimic("c"), mimic("odd"), "bc", "joint 'c' mimics 'odd', which cannot lead: line 1"),
+        (
+            mimic("still"),
+            "",
+            "b",
+            "mimics 'still', which is fixed and cannot drive it; name a joint",
+        ),
+        (
+            mimic("odd"),
+            "",
+            "b",
+            "mimics 'odd', which cannot drive it: line 1: joint 'odd': its axis",
+        ),
+        (mimic("c"), mimic("odd"), "bc", "joint 'c' mimics 'odd', which cannot drive it: line 1"),
     ],
 )
 def test_mimics_that_lead_nowhere_make_a_joint_faulty(joint, robot, b, c, faulty, said):

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Links of whole robots against the plain forward kinematics of conftest.py."""
+"""Links of robots, compared with the independent kinematics of conftest.py."""
 
 from pathlib import Path
 

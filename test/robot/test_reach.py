@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The reach: never too small, and tight where geometry makes it so."""
+"""The bound on the reach: never too small, and tight for simple geometries."""
 
 import numpy as np
 import pytest
@@ -67,7 +67,7 @@ def test_the_bound_is_tight_enough_to_be_useful(shipped, name, most):
 
 
 def test_of_a_very_long_chain_the_sum_of_its_offsets_is_taken(joint, robot):
-    """To do better would take minutes for what a robot of a thousand joints may have."""
+    """A better bound would take minutes for a robot of a thousand joints."""
     joints = [
         joint(f"j{i}", f"l{i}", f"l{i + 1}", origin='xyz="0.3 0 0.4" rpy="1.5 0 0"')
         for i in range(1000)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Whatever text comes in: a robot, or a refusal in one line. Never another exception."""
+"""Any text gives a robot, or an error in one line, and never another exception."""
 
 import re
 
@@ -31,7 +31,7 @@ PIECES = ["", "<", ">", '"', "/>", "nan", "1e999", "-1", "0", "0 0 0", "revolute
 
 
 def attempt(text):
-    """Read, infer, evaluate; return whether a chain came out."""
+    """Read, infer and evaluate; return whether there is a chain."""
     refusal = None
     try:
         chain = RobotModel.from_urdf(text).chain()
@@ -82,7 +82,7 @@ def test_any_text(text):
 
 
 def test_every_number_of_a_description_is_guarded(shipped):
-    """Replace each number in a joint by NaN: none may slip through."""
+    """Replace each number in a joint by NaN: each is refused."""
     text = shipped("panda")
     start = text.index("<joint")
     count = 0

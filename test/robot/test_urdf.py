@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Joint elements: defaults of the format, and what is refused, or makes a joint faulty."""
+"""Joint elements: defaults, and errors that refuse the robot or make the joint faulty."""
 
 import math
 import re
@@ -38,7 +38,7 @@ def read(joint, robot):
 
 @pytest.fixture
 def fault(joint, robot):
-    """The fault of a joint; the robot is read all the same, and any chain without the joint."""
+    """Return the fault of a joint; the robot and chains without the joint are accepted."""
 
     def fault(kind="revolute", **parts):
         odd = joint("elbow", "a", "b", kind, **parts)
@@ -166,7 +166,7 @@ def test_an_axis_is_normalised(read, scale):
     [
         ("0 0 1", ()),
         ("0 0.577 0.817", ()),
-        ("0 0 -2", ("joint 'elbow' has an axis of length 2: its direction is taken",)),
+        ("0 0 -2", ("joint 'elbow' has an axis of length 2: its direction is used",)),
     ],
 )
 def test_an_axis_of_another_length_is_said(read, axis, said):
@@ -188,12 +188,12 @@ def test_a_type_that_urdf_does_not_know_is_a_fault(joint, robot, fault, kind):
     [
         ("<axis/>", "joint 'elbow': <axis> lacks xyz"),
         ("<mimic/>", "<mimic> lacks its joint"),
-        ('<mimic joint="m" multiplier="1e7"/>', "multiplier 1e+07 is absurd"),
-        ('<mimic joint="m" multiplier="1e-7"/>', "multiplier 1e-07 is absurd"),
-        ('<mimic joint="m" offset="-1e7"/>', "offset -1e+07 is absurd"),
+        ('<mimic joint="m" multiplier="1e7"/>', "multiplier 1e+07 is out of range"),
+        ('<mimic joint="m" multiplier="1e-7"/>', "multiplier 1e-07 is out of range"),
+        ('<mimic joint="m" offset="-1e7"/>', "offset -1e+07 is out of range"),
         ('<mimic joint="m" multiplier="nan"/>', "'nan' is no finite number"),
-        ('<axis xyz="1 0 0"/><axis xyz="0 0 1"/>', "<joint> holds <axis> twice"),
-        ('<limit lower="0" upper="1" velocity="1"/>', "<joint> holds <limit> twice"),
+        ('<axis xyz="1 0 0"/><axis xyz="0 0 1"/>', "<joint> contains <axis> twice"),
+        ('<limit lower="0" upper="1" velocity="1"/>', "<joint> contains <limit> twice"),
     ],
 )
 def test_other_senseless_parts_are_faults(fault, inside, said):
@@ -202,7 +202,7 @@ def test_other_senseless_parts_are_faults(fault, inside, said):
 
 @pytest.mark.parametrize("tag", ["parent", "child"])
 def test_one_of_two_parents_or_children_is_not_guessed(read, tag):
-    with pytest.raises(UrdfError, match=f"<joint> holds <{tag}> twice") as caught:
+    with pytest.raises(UrdfError, match=f"<joint> contains <{tag}> twice") as caught:
         read(inside=f'<{tag} link="c"/>')
     assert caught.value.joint == "elbow"
 
@@ -245,6 +245,6 @@ def test_a_call_that_xacro_did_not_know_is_passed_over_and_said(joint, robot):
     whole = robot(joint("j", "a", "b"))
     more = "<xacro:property name='width'/><xacro:arg name='x'/><xacro:sensors/><xacro:sensors/>"
     model = RobotModel.from_urdf(whole.replace("</robot>", f"{more}</robot>"))
-    said = "passed over, since xacro did not know them: 'xacro:sensors'"
+    said = "skipped, because xacro did not expand them: 'xacro:sensors'"
     assert (model.notes, model.chain().inferences[-1]) == ((said,), said)
     assert RobotModel.from_urdf(whole).notes == ()

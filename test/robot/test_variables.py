@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Limits of the independent joints, with those of their mimics folded in."""
+"""Limits of independent joints, including their mimic joints' limits."""
 
 import math
 
@@ -77,7 +77,7 @@ def test_the_slower_of_the_two_sets_the_speed(pair):
 
 
 def test_limits_without_room_are_refused(pair):
-    with pytest.raises(ChainError, match="'b' mimics 'a' and its limits leave that no room") as e:
+    with pytest.raises(ChainError, match="'b' mimics 'a', and its limits exclude all") as e:
         pair(limit(-2, 2), limit(2.1, 3), "")
     assert e.value.joint == "b"
 

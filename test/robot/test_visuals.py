@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What a URDF says its links look like."""
+"""The visual bodies in a URDF."""
 
 import numpy as np
 import pytest

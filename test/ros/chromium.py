@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A Chromium without a screen, for tests and pictures of the page of web_view."""
+"""A Chromium without a screen, for tests and pictures of web_view's page."""
 
 from contextlib import contextmanager
 from shutil import which

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What tests of the programs' starts have in common."""
+"""Fixtures for the tests of the programs' start."""
 
 import signal
 import sys
@@ -27,7 +27,7 @@ PATIENCE = 30.0  # s, for what must end by itself
 
 @pytest.fixture
 def complaint(capfd, monkeypatch, own_domain):
-    """Run to the end what must not run, here, without a process of its own; its one line."""
+    """Run a program that must fail, in this process; return its one line."""
     # A guard that is gone lets it run: then it is stopped, and the end of pytest must not follow.
     monkeypatch.setattr(programs, "PATIENCE", 3600.0)
 

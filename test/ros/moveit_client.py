@@ -44,7 +44,7 @@ def pose_stamped(frame, position, quaternion):
 
 
 class MoveItClient:
-    """Talks to /compute_ik, /compute_fk and a controller; waits for every answer."""
+    """Calls /compute_ik, /compute_fk and a controller, and waits for the responses."""
 
     def __init__(self, node, controller="/joint_trajectory_controller"):
         self.node = node

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A client of the head action, for tests."""
+"""A client of the head action."""
 
 import math
 
@@ -30,7 +30,7 @@ SUCCEEDED, CANCELED, ABORTED = (
 
 
 class Client:
-    """Sends goals and waits for what becomes of them."""
+    """Sends goals and waits for their results."""
 
     def __init__(self, robot):
         self.robot = robot

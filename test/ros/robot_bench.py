@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A robot for the node's tests: it obeys every command at once, and objects to unsafe ones."""
+"""A robot for the node's tests: it executes commands at once, and reports unsafe ones."""
 
 import contextlib
 import os
@@ -63,7 +63,7 @@ PATIENCE = 180.0  # for what must happen at all; the first time, kernels are com
 
 
 def start_node(domain, *arguments, program=("-m", "basis_ik.ros.programs", "ik_node")):
-    """Start ik_node as a process of its own; its output goes to a file, which never blocks it."""
+    """Start ik_node in its own process; its output goes to a file, which never blocks it."""
     fast = FAST if program[-1].endswith(("ik_node", "node.py")) else []
     command = [sys.executable, *program, "--ros-args", *fast, *arguments]
     output = tempfile.TemporaryFile("w+")  # noqa: SIM115  closed in `output_of`
@@ -258,7 +258,7 @@ class Robot:
         """Ignore lost messages: positions are checked by time."""
 
     def _record_window(self, stamp, times, positions):
-        """Judge and keep each command once: those that are settled, two after a window's first."""
+        """Check and store each final command once: two after a window's first."""
         here = self.positions
         for k in range(1, 1 + LEAD):
             if stamp + times[k] > self.recorded + 0.5 * PERIOD or stamp < self.recorded - LATE:
@@ -293,7 +293,7 @@ class Robot:
             self.positions = command
 
     def _way(self, command):
-        """Return how far each joint has to go; one that turns for ever goes the shorter way."""
+        """Return each joint's remaining distance; a continuous one takes the shorter way."""
         way = np.abs(command - self.positions)
         turn = np.abs(np.remainder(way + np.pi, 2.0 * np.pi) - np.pi)
         return np.where(self.chain.continuous, turn, way)
@@ -354,7 +354,7 @@ class Robot:
         self.twists.publish(message)
 
     def call(self, kind, name, **fields):
-        """Call a service of the node and return its answer."""
+        """Call a service of the node and return its response."""
         # Clients are kept: a new one may miss its first response before discovery has finished.
         client = self._clients.get(name)
         if client is None:
@@ -381,7 +381,7 @@ class Robot:
         return np.allclose(self.tip().matrix, root_T_target.matrix, atol=tolerance)
 
     def wait(self, condition, what, patience=PATIENCE):
-        """Wait until something holds; fail naming what never came."""
+        """Wait until a condition holds; fail with its name if it never does."""
         end = time.monotonic() + patience
         while time.monotonic() < end:
             if condition():
@@ -410,7 +410,7 @@ class Robot:
         self.go(self.chain.forward(HOME))
 
     def no_commands(self, seconds=0.3):
-        """Return whether no command comes for a while."""
+        """Return whether no command arrives for a while."""
         count = len(self.commands)
         time.sleep(seconds)
         return len(self.commands) == count

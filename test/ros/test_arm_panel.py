@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What the page says of an arm."""
+"""The page's status of an arm."""
 
 import pytest
 from diagnostic_msgs.msg import DiagnosticStatus
@@ -29,7 +29,7 @@ VALUES = {
 }
 
 
-def test_state_verdict_and_reasons_are_said():
+def test_state_verdict_and_reasons_are_shown():
     message = DiagnosticStatus(level=DiagnosticStatus.WARN, message="stopped by the operator")
     text = status_html(message, VALUES, "stop: done")
     for words in (
@@ -63,5 +63,5 @@ def test_nothing_in_it_is_read_as_html():
     assert text.count("&lt;img") >= 6
 
 
-def test_before_the_first_status_that_is_said():
+def test_a_missing_status_is_shown():
     assert "no status yet" in status_html(None, {}, "")

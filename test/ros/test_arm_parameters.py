@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What parameters mean to an arm: the pointing ray, positions, settings."""
+"""The parameters of an arm: the pointing ray, positions, settings."""
 
 import math
 from pathlib import Path

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What crosses the node's boundary comes back as it was; a node that asks for more ends, too."""
+"""Recorded input is replayed unchanged; a node that reads more still ends."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -24,9 +24,9 @@ from control_msgs.action import FollowJointTrajectory, PointHead
 from rclpy.task import Future
 from std_msgs.msg import String
 
-from basis_ik.ros.boundary import LIVE, Form, boundary_of, entrances
+from basis_ik.ros.boundary import LIVE, Form, boundary_of, named_inputs
 from basis_ik.ros.recording import replay
-from basis_ik.ros.recording.action_forms import ANSWER, END, FEEDBACK, HEAD_GOAL, HEAD_HANDLE
+from basis_ik.ros.recording.action_forms import END, FEEDBACK, HEAD_GOAL, HEAD_HANDLE, RESPONSE
 from basis_ik.ros.recording.recorded import RecordingError
 from basis_ik.ros.recording.recording import Entry, RecordingBoundary, Sent
 from basis_ik.ros.recording.replay import Difference, Outcome, Replay, ReplayBoundary
@@ -43,7 +43,7 @@ def entries():
 @pytest.fixture
 def recording(entries):
     boundary = RecordingBoundary(NODE, SimpleNamespace(put=entries.append))
-    boundary.run("answer", lambda: None)  # ends the node's making, and is idle itself
+    boundary.run("handle_target", lambda: None)  # ends the node's making, and is idle itself
     entries.clear()
     return boundary
 
@@ -94,9 +94,9 @@ def test_results_of_threads_are_replayed_at_the_same_time():
 
 
 def test_an_idle_request_is_not_recorded(recording, entries):
-    recording.run("answer", lambda: None)
+    recording.run("handle_target", lambda: None)
     assert entries == []
-    recording.run("answer", recording.steady)
+    recording.run("handle_target", recording.steady)
     assert len(entries) == 1
 
 
@@ -127,8 +127,8 @@ def test_a_request_is_recorded_with_its_content(recording, entries):
 
     service = Service()
     node = SimpleNamespace(subscriptions=[], timers=[], services=[service])
-    recording.attend(node)
-    recording.attend(node)  # not twice
+    recording.entities_changed(node)
+    recording.entities_changed(node)  # not twice
     assert service.callback(String(data="x"), "an answer") == "an answer"
     assert len(calls) == 1
     (only,) = entries
@@ -138,11 +138,11 @@ def test_a_request_is_recorded_with_its_content(recording, entries):
 
 def test_entities_of_one_kind_have_unique_names():
     def look():
-        """Stand for a timer's callback."""
+        """Stand in for a timer's callback."""
 
     each = SimpleNamespace(topic_name="/a"), SimpleNamespace(topic_name="/a")
     node = SimpleNamespace(subscriptions=each, timers=[SimpleNamespace(callback=look)], services=[])
-    names = [name for name, _ in entrances(node)]
+    names = [name for name, _ in named_inputs(node)]
     assert names[:2] == ["topic /a 0", "topic /a 1"]
     assert names[2].startswith("timer ")
     assert names[2].endswith("look 0")
@@ -154,20 +154,20 @@ def test_the_default_is_the_plain_boundary():
 
 
 def received(form, argument):
-    """Return what a callback is given in a replay for what it was given."""
+    """Return a callback's argument in a replay."""
     recorded, replayed, entries = [], [], []
     recording = RecordingBoundary(NODE, SimpleNamespace(put=entries.append))
-    recording.expect("it", recorded.append, form)(argument)
+    recording.wrap("it", recorded.append, form)(argument)
     assert recorded == [argument]
     boundary = replaying()
-    boundary.expect("it", replayed.append, form)
+    boundary.wrap("it", replayed.append, form)
     boundary.call("it", json.loads(json.dumps(entries[-1].given)))
     return replayed[0]
 
 
 @pytest.mark.parametrize("accepted", [True, False])
 def test_the_response_of_a_controller_is_replayed(accepted):
-    handle = received(ANSWER, SimpleNamespace(result=lambda: SimpleNamespace(accepted=accepted)))
+    handle = received(RESPONSE, SimpleNamespace(result=lambda: SimpleNamespace(accepted=accepted)))
     assert handle.result().accepted is accepted
     handle.result().cancel_goal_async()
     assert isinstance(handle.result().get_result_async(), Future)
@@ -222,9 +222,9 @@ def test_only_recorded_exceptions_may_be_raised_again():
     node = SimpleNamespace(
         subscriptions=[], timers=[], services=[], **OWN | {"handle_target": raises}
     )
-    replay_of("answer", "give_up", "start", node=node)  # as the loop does
+    replay_of("handle_target", "give_up", "start", node=node)  # as the loop does
     with pytest.raises(RecordingError, match="which the recorded one did not"):
-        replay_of("answer", "start", node=node)
+        replay_of("handle_target", "start", node=node)
 
 
 def test_a_missing_or_extra_message_is_a_difference():
@@ -245,7 +245,7 @@ def test_without_a_recording_arguments_are_not_converted():
     def never(_):
         raise AssertionError
 
-    callback = LIVE.expect("it", len, Form(never, never))
+    callback = LIVE.wrap("it", len, Form(never, never))
     assert callback("abc") == 3
 
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A chain's parameters: every mistake names the parameter that is to be mended."""
+"""A chain's parameters: every error names the parameter to correct."""
 
 from pathlib import Path
 
@@ -40,7 +40,7 @@ def of(chain="", **given):
 
 
 def snake(count):
-    """Return a robot of so many joints in a row, each beside the last and across it."""
+    """Return a robot with a number of joints in series, each perpendicular to the last."""
     joints = (
         f'<link name="l{i + 1}"/><joint name="j{i}" type="continuous"><parent link="l{i}"/>'
         f'<child link="l{i + 1}"/><origin xyz="0.1 0 0.2" rpy="1.5 0 0"/></joint>'
@@ -158,7 +158,7 @@ def test_home_is_as_given_or_empty(chain):
 
 @pytest.mark.parametrize(
     ("home", "words"),
-    [([0.0], "7 positions are wanted"), ([0.0] * 7, "panda_joint4 must lie in")],
+    [([0.0], "7 positions are needed"), ([0.0] * 7, "panda_joint4 must lie in")],
     ids=["too few", "outside"],
 )
 def test_an_invalid_home_is_refused(chain, home, words):
@@ -195,7 +195,10 @@ def test_a_continuous_joint_has_no_margin():
 
 @pytest.mark.parametrize(
     ("margin", "words"),
-    [([1.6], "joint 'panda_joint4' is left no room"), ([0.1] * 2, "must have 1 number or 7 ")],
+    [
+        ([1.6], "joint 'panda_joint4' has no position within its limits"),
+        ([0.1] * 2, "must have 1 number or 7 "),
+    ],
     ids=["no room", "two"],
 )
 def test_an_invalid_margin_is_refused(margin, words):

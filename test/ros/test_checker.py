@@ -34,7 +34,7 @@ def checker(domain):
 
 
 def receive(checker, monkeypatch, states):
-    """Let one status come with each turn; None is a turn without."""
+    """Receive one status per turn; None is a turn without."""
     coming = iter(states)
 
     def spin(_):

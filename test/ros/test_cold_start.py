@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Nothing in the cache: the node answers while it compiles, takes no target, and then goes on."""
+"""With an empty cache the node responds while it compiles, refuses targets, and then starts."""
 
 import itertools
 import os
@@ -30,7 +30,7 @@ PROMPT = 1.0  # s; the requirement itself, on a machine that has a processor for
 
 
 class Asker:
-    """Calls a service again and again, and keeps the time that each answer took."""
+    """Calls a service repeatedly, and records the response times."""
 
     def __init__(self, robot, kind, name):
         self.client = robot.node.create_client(kind, name)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""docs/coming_from.md: its snippets are run, and what it names exists."""
+"""docs/coming_from.md: its snippets run, and the names in it exist."""
 
 import os
 import re

@@ -31,7 +31,7 @@ LISTS = {
     "text": ("hello", "has no list of targets"),
     "entry": (f"targets: [{GOOD}, 7]", "target 2: "),
     "lacks": ("targets: [{name: a, frame: root, xyz: [0, 0, 0]}]", "target 1 lacks 'rpy'"),
-    "kind": (f"targets: [{GOOD[:-1]}, kind: jump}}]", "target 1: kind 'jump' is none of pose,"),
+    "kind": (f"targets: [{GOOD[:-1]}, kind: jump}}]", "target 1: kind 'jump' is not one of pose,"),
     "nan": (f"targets: [{GOOD.replace('0.2', '.nan')}]", "target 1: "),
     "two": (f"targets: [{GOOD.replace('0.2, ', '')}]", "target 1: "),
     "word": (f"targets: [{GOOD.replace('0.2', 'a')}]", "target 1: "),

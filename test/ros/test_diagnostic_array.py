@@ -24,7 +24,7 @@ from diagnostic_msgs.msg import DiagnosticStatus
 from basis_ik.ros.diagnostics import ArmReport, LoopReport, diagnostic_array
 
 LOOP = LoopReport(
-    wanted_rate=100.0,
+    desired_rate=100.0,
     rate=99.7,
     missed=3,
     newly_missed=0,
@@ -75,7 +75,7 @@ def test_without_problems_all_is_ok():
 def test_values_of_loop_and_arm():
     loop, arm = map(values, statuses())
     assert loop == {
-        "wanted_rate": "100",
+        "desired_rate": "100",
         "rate": "99.7",
         "missed_periods": "3",
         "turn_ms_p50": "0.1",

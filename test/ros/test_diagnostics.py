@@ -58,7 +58,7 @@ def afresh(robot, reported):
 
 def test_the_loops_values_are_published(robot, reported):
     loop = afresh(robot, reported)["control loop"]
-    assert float(loop["wanted_rate"]) == 100.0
+    assert float(loop["desired_rate"]) == 100.0
     assert 0.0 < float(loop["rate"]) < 110.0
     assert 0.0 < float(loop["turn_ms_p50"]) <= float(loop["turn_ms_max"])
     assert 20.0 < float(loop["memory_mb"]) < 2000.0

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The handle in RViz: what RViz would send is sent, and the arm obeys."""
+"""The handle in RViz: the arm follows feedback as RViz sends it."""
 
 import time
 from pathlib import Path
@@ -36,7 +36,7 @@ from basis_ik.transforms.rigid import RigidTransform
 
 
 class Viewer:
-    """What RViz does with an interactive marker."""
+    """A stand-in for RViz's side of an interactive marker."""
 
     def __init__(self, robot):
         self.robot, self.updates = robot, []

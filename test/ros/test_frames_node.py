@@ -69,7 +69,7 @@ def test_all_ancestors_are_read_parents_first():
 @pytest.mark.parametrize(
     ("constraint", "parents", "logged"),
     [
-        (Point("map", "hip", "ball"), PARENTS, "no frame above 'map' that it could turn in"),
+        (Point("map", "hip", "ball"), PARENTS, "no parent of 'map' to rotate it in"),
         (Point("calf", "heel", "ball"), PARENTS, "tf does not connect 'heel' with 'map'"),
         (LOOK, PARENTS | {"ball": "moon"}, "tf does not connect 'ball' with 'map'"),
         (LOOK, PARENTS | {"ball": "bat", "bat": "ball"}, "tf does not connect 'ball' with 'map'"),
@@ -303,7 +303,7 @@ def test_bones_keep_their_lengths_and_the_source_is_not_overwritten(received):
 
 
 def test_a_carried_target_is_corrected_and_broadcast(received):
-    """The eye hangs from the chest and looks at the nail of the left hand, as far as it may."""
+    """The eye is fixed to the chest and looks at the left thumb's nail, within its limit."""
     eye = received.place("ik/eye")
     u, v = received.place("ik/sight") - eye, received.place("ik/nail_l") - eye
     angle = math.atan2(np.linalg.norm(np.cross(u, v)), u @ v)

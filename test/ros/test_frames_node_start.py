@@ -122,8 +122,8 @@ LOOK = "constraints: [look]\n    look: {type: points_at, bone: a, tail: b, targe
             "{type: cone, bone: a, half_angle: 1}",
             ["'knee.half_angle' must be a number with a decimal point, not 1"],
         ),
-        ("[knee]", "{type: cone, bone: a, half_angle: 4.0}", ["'knee' is no limit", "0 to π"]),
-        ("[knee]", "{type: cone, bone: a, half_angle: .nan}", ["'knee' is no limit"]),
+        ("[knee]", "{type: cone, bone: a, half_angle: 4.0}", ["'knee' is not a limit", "0 to π"]),
+        ("[knee]", "{type: cone, bone: a, half_angle: .nan}", ["'knee' is not a limit"]),
         (
             "[knee]",
             "{type: cone, bone: a, half_angle: 1.0, axis: [0.0, 0.0, 1.0]}",
@@ -147,12 +147,12 @@ LOOK = "constraints: [look]\n    look: {type: points_at, bone: a, tail: b, targe
         (
             "[knee]",
             "{type: hinge, bone: a, lower: 0.0, upper: 1.0, axis: [0.0, 0.0, 0.0]}",
-            ["'knee.axis' is no direction"],
+            ["'knee.axis' is not a direction"],
         ),
         (
             "[knee]",
             "{type: hinge, bone: a, lower: 1.0, upper: 0.0, axis: [0.0, 1.0, 0.0]}",
-            ["'knee' is no limit", "lower ≤ upper"],
+            ["'knee' is not a limit", "lower ≤ upper"],
         ),
         (
             "[knee]",

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Who may use the page of web_view."""
+"""Access to web_view's page."""
 
 import socket
 import urllib.error
@@ -68,11 +68,11 @@ def test_another_origin_is_refused(origin):
     ["websocket=ws://evil.example", "playbackPath=x", "websocket=ws://127.0.0.1:8080/x", "x",
      "websocket=ws://127.0.0.1:8080&websocket=ws://evil.example"],
 )  # fmt: skip
-def test_a_query_that_lets_others_draw_the_page_is_refused(query):
+def test_a_query_that_connects_to_another_server_is_refused(query):
     assert asked(HERE, f"/?{query}") == "the address has a query"
 
 
-def test_what_the_page_adds_to_its_own_address_is_let_in():
+def test_the_pages_own_query_is_let_in():
     assert asked(HERE, "/?websocket=ws://127.0.0.1:8080") is None
     target, host = f"/secret/?websocket=ws://{REMOTE}:8080/secret", f"{REMOTE}:8080"
     assert asked(OUT, target, host, reached=REMOTE) is None
@@ -99,7 +99,7 @@ def test_away_from_this_machine_the_token_is_required():
     assert HERE.inside("/a") == "/a"
 
 
-def test_a_machine_is_called_by_its_addresses_and_names():
+def test_addresses_and_names_of_the_machine_are_valid_hosts():
     name = socket.gethostname()
     for host in (f"{REMOTE}:8080", f"{name}:8080", f"{name}.local:8080"):
         assert asked(OUT, "/secret", host, reached=REMOTE) is None
@@ -110,7 +110,7 @@ def test_a_machine_is_called_by_its_addresses_and_names():
     )
 
 
-def test_what_is_printed_can_be_opened():
+def test_the_printed_address_can_be_opened():
     assert HERE.url == "http://127.0.0.1:8080/"
     assert OUT.url == f"http://{socket.gethostname()}:8080/secret"
     assert Gate("::1", 8080).url == "http://[::1]:8080/"
@@ -121,11 +121,11 @@ def test_what_is_printed_can_be_opened():
     [("127.0.0.1", True), ("127.8.8.8", True), ("::1", True), ("localhost", True),
      ("0.0.0.0", False), ("::", False), (REMOTE, False), ("robot.lan", False), ("", False)],
 )  # fmt: skip
-def test_what_is_this_machine_alone(host, loopback):
+def test_loopback_addresses_are_recognised(host, loopback):
     assert is_loopback(host) == loopback
 
 
-def test_a_port_that_is_taken_is_told_and_the_next_one_used_where_none_was_given(monkeypatch):
+def test_a_taken_port_is_an_error_if_given_otherwise_the_next_is_used(monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(GateError, match=f"port {port} is taken; give another one, or none"):
@@ -139,7 +139,7 @@ def test_a_port_that_is_taken_is_told_and_the_next_one_used_where_none_was_given
 
 
 @pytest.mark.parametrize("host", [REMOTE, "no-such-host.invalid"])
-def test_a_host_that_is_not_this_machine_is_told(host):
+def test_a_host_that_is_not_this_machine_is_refused(host):
     with pytest.raises(GateError, match=f"cannot listen on {host}"):
         listen(host, 0)
 
@@ -215,5 +215,5 @@ def test_a_viser_that_cannot_be_guarded_is_not_used(monkeypatch):
         open_server("127.0.0.1", 0)
 
 
-def test_nobody_can_ask_for_a_way_in_from_the_internet():
+def test_public_tunnels_are_refused():
     assert gates._Server.request_share_url(None) is None

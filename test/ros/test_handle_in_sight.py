@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The handle can be taken hold of: no marker hides it from the camera of a shipped configuration.
+"""No marker hides the handle from the camera of a shipped configuration.
 
 RViz takes hold of the surface that is nearest under the mouse, and transparency makes no surface
 let the mouse through. Lines and text are too thin to matter.
@@ -51,7 +51,7 @@ SCENES = [
 
 
 def cameras(name):
-    """Return where the configuration's camera is, and ten times as far off, in the fixed frame."""
+    """Return the camera's position, and one ten times as far away, in the fixed frame."""
     eye, focus = camera(name)
     return [eye, focus + 10.0 * (eye - focus)]
 

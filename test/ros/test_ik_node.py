@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The node over DDS, in a process of its own: targets in, safe commands and true verdicts out."""
+"""The node over DDS, in its own process: targets in, safe commands and correct verdicts out."""
 
 import math
 import time
@@ -126,7 +126,7 @@ def test_the_newest_target_wins(robot):
 
 
 def test_a_flood_of_targets_does_not_change_the_command_rate(robot):
-    """A target that finds the arm at rest is answered at once; the next waits for the period."""
+    """A target for an arm at rest is commanded at once; the next one waits for the period."""
     robot.go_home()
     before, start, sent = len(robot.commands), time.monotonic(), 0
     while (elapsed := time.monotonic() - start) < 1.0 or sent <= 3 / PERIOD:

@@ -41,7 +41,7 @@ BRAKING, TOP_SPEED, LAG = 0.5 * np.pi * 0.3, np.pi, 0.03
 
 
 class Watcher(Robot):
-    """Moves nothing, and records where the arm is measured to be."""
+    """Moves nothing, and records the measured arm."""
 
     def __init__(self, domain):
         super().__init__(domain)
@@ -106,7 +106,7 @@ def start_arm(domain):
 
 @contextlib.contextmanager
 def driven(domain, *arguments):
-    """Yield a recorder of the node and a lagging simulated arm, both in processes of their own."""
+    """Yield a recorder of the node and a lagging simulated arm, both in their own processes."""
     robot = Watcher(domain)
     robot.arm = start_arm(domain)
     node = start_node(domain, *arguments)

@@ -127,7 +127,7 @@ def test_an_exception_while_inactive_is_logged_and_changes_nothing(robot):
 
 @pytest.fixture
 def moving(robot):
-    """A moving robot; it must arrive despite requests meanwhile."""
+    """A moving robot that must arrive despite requests."""
     robot.send("base_link", FAR)
     robot.wait(lambda: np.abs(robot.positions - HOME).max() > 0.2, "the arm moves")
     yield robot

@@ -49,7 +49,7 @@ def robot(bench):
 
 
 class Bent:
-    """Publishes joint states that are not as they should be."""
+    """Publishes malformed joint states."""
 
     def __init__(self, publisher, bend):
         self._publisher, self._bend = publisher, bend

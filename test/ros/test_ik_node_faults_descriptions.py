@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Bad robot descriptions of every kind over DDS; then an odd one, whose pan turns for ever."""
+"""Bad robot descriptions over DDS; then an unusual one with a continuous pan joint."""
 
 import os
 import time
@@ -113,7 +113,7 @@ BAD = {
 
 @pytest.fixture(scope="module")
 def robot(domain):
-    """A node that waits to be configured, and the robot that is described to it in the end."""
+    """A node that waits to be configured, and the robot of its last description."""
     robot = Robot(domain, ODD)
     robot.process = start_node(domain, "-p", "autostart:=false", "-p", "tip_link:=tool0")
     yield robot
@@ -142,7 +142,7 @@ def test_an_invalid_description_fails_configure_with_a_reason(robot, name):
     robot.description.publish(String(data=text))
 
     def reported():
-        """Ask until it is this description that is complained of."""
+        """Retry until the error is about this description."""
         assert not robot.transit("configure")
         lines = [line for line in said(robot).splitlines() if "cannot configure" in line]
         return any(all(word in line for word in words) for line in lines[already:])
@@ -159,7 +159,7 @@ def test_an_unusual_description_is_accepted_and_assumptions_are_logged(robot):
     assert robot.transit("activate")
     robot.wait_status(state="READY")
     assert said(robot).count("ready: ur5e") == 1
-    assert f"joint {E} states velocity 0, which tells nothing: at most 1 rad/s" in said(robot)
+    assert f"joint {E} states velocity 0, which is a placeholder: at most 1 rad/s" in said(robot)
     assert "joint elbow_joint: -3.142 to 3.142 rad, at most 1 rad/s" in said(robot)
     assert "faulty, but not needed by the chain: line " in said(robot)
     assert ": joint 'finger' is revolute and states no limits; write its lower" in said(robot)
@@ -196,7 +196,7 @@ def test_a_continuous_joint_takes_the_shortest_turn_across_pi(robot, side, drive
 
 
 class Wrapping:
-    """Publishes joint states as drivers do that know no more than one turn."""
+    """Publishes joint states like drivers that only know one turn."""
 
     def __init__(self, publisher):
         self._publisher = publisher

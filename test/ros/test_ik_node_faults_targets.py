@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Every fault a target can have, of every kind of target, while the arm follows a good one."""
+"""All faults of all kinds of targets, while the arm follows a good one."""
 
 import math
 import time
@@ -74,7 +74,7 @@ QUATERNIONS = {
 
 @pytest.fixture(scope="module")
 def robot(domain):
-    """A robot that follows a frame which swings without end."""
+    """A robot that follows a swinging frame."""
     start = time.monotonic()
     with running(domain) as robot:
         robot.frames["swing"] = lambda: RigidTransform.from_rpy(
@@ -99,7 +99,7 @@ def follows(robot):
 
 
 def good(kind):
-    """Return a target that is in order, in the root frame, here and now."""
+    """Return a valid target in the root frame, here and now."""
     message = kind()
     message.header.frame_id = "base_link"
     if kind is PoseStamped:
@@ -194,7 +194,7 @@ def test_a_position_too_far_for_the_solver_is_refused(robot, kind):
 
 
 def test_a_good_target_is_accepted_after_refusals(robot):
-    """Counted in the node's own commands, of which it sends one each period."""
+    """Counted in the node's commands, one per period."""
     for kind in FIELDS:
         message = good(kind)
         put(message, FIELDS[kind][0], math.nan)
@@ -226,7 +226,7 @@ def last_command_to(robot, message):
 
 
 def test_q_and_minus_q_give_identical_commands(robot):
-    """To the last command: those on the way are of other times wherever a period is late."""
+    """Only the last commands are compared: late periods shift the others in time."""
     message = good(PoseStamped)
     message.pose = pose_message(NEAR)
     one = last_command_to(robot, message)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Points, twists and the operator's services over DDS, with the node in a process of its own."""
+"""Points, twists and the operator's services over DDS, with the node in its own process."""
 
 import math
 import time

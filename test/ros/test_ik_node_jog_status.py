@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""`~/status` while the tip is jogged, over DDS, with the node in a process of its own."""
+"""`~/status` while the tip is jogged, over DDS, with the node in its own process."""
 
 import time
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""`~/joint_jog`: joints one by one, over DDS, with the node in a process of its own."""
+"""`~/joint_jog`: joints one by one, over DDS, with the node in its own process."""
 
 import math
 import time

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""While the control loop runs no kernel is compiled, nor fetched from disk: it would wait."""
+"""While the control loop runs, no kernel is compiled or loaded, which would delay it."""
 
 import os
 import re

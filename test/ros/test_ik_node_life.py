@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The node's managed life over DDS: every transition, many times, and another robot meanwhile."""
+"""The node's lifecycle over DDS: all transitions, many times, and another robot meanwhile."""
 
 import time
 from pathlib import Path

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A stream of stamped poses over DDS: where the measured arm was, by the clock of the stamps."""
+"""A stream of stamped poses over DDS, compared with the measured arm by the stamps' clock."""
 
 import time
 
@@ -45,7 +45,7 @@ def placed(start, t):
 
 
 def measured(robot, window, t):
-    """Return where a window has the arm at a time."""
+    """Return a window's positions at a time."""
     stamp, times, positions = window
     q = np.array([np.interp(t - stamp, times, column) for column in positions.T])
     return robot.chain.forward(q).translation

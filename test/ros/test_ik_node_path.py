@@ -39,7 +39,7 @@ def choose(robot, path):
 
 
 def way_to(robot, target):
-    """Send the arm to a target; return where its tip was meanwhile, as measured."""
+    """Send the arm to a target; return the measured positions of its tip."""
     poses = [robot.tip()]
     robot.send("base_link", target)
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A simulation that is slow, coarse, paused, reset, or not there, with use_sim_time."""
+"""A slow, coarse, paused, reset or missing simulation, with use_sim_time."""
 
 import contextlib
 import threading

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The parameter `solver`, over DDS, with the node in a process of its own."""
+"""The parameter `solver`, over DDS, with the node in its own process."""
 
 from pathlib import Path
 

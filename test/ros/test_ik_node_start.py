@@ -79,7 +79,7 @@ def test_lists_of_different_lengths_are_refused_at_start(complaint):
 
 
 NO_FIT = {
-    "home": (["home:=[0.0]"], "'home' does not fit: 6 positions are wanted"),
+    "home": (["home:=[0.0]"], "'home' does not fit: 6 positions are needed"),
     "acceleration": (["max_acceleration:=[1.0]"], "'max_acceleration' must have 6 numbers"),
     "frame": (["pointing_frame:=lens"], "'pointing_frame' is 'lens', which is not fixed to tool0"),
     "swapped": (
@@ -123,7 +123,7 @@ def test_parameters_that_do_not_fit_the_robot_on_the_topic_are_reported(domain):
     robot.close()
     assert code == 0
     (line,) = [line for line in output.splitlines() if "[ERROR]" in line and "cannot" not in line]
-    assert "parameter 'home' does not fit: 6 positions are wanted" in line
+    assert "parameter 'home' does not fit: 6 positions are needed" in line
     assert line.endswith("unconfigured: fix it and start again, or publish another description")
     assert "cannot configure: parameter 'home' does not fit" in output
     assert "still waiting" not in output
@@ -217,7 +217,7 @@ def test_a_node_that_was_shut_down_does_not_start(domain):
 
 
 def test_a_signal_ends_the_compiling_node(domain, tmp_path, monkeypatch):
-    """Nothing in the cache: what is under way when the signal comes takes much longer."""
+    """With an empty cache: the running compilation takes much longer than the signal may."""
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     robot = Robot(domain)
     process = start_node(domain)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""`command_in_type: unitless`, over DDS, with the node in a process of its own."""
+"""`command_in_type: unitless`, over DDS, with the node in its own process."""
 
 import time
 
@@ -47,7 +47,7 @@ def set_parameter(robot, name, value):
 
 
 def keep_sending(robot, send, way, far_enough):
-    """Send until the arm has gone far enough; return the way at each command."""
+    """Send until the arm has moved far enough; return the distance at each command."""
 
     def attempt():
         begun, start = len(robot.commands), way(robot.positions)

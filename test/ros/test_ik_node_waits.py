@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What the node waits for and how it ends, each with a node of its own over DDS."""
+"""The node's waiting and its end, each with a separate node over DDS."""
 
 import signal
 import time
@@ -119,7 +119,7 @@ def test_configuring_without_a_description_fails_with_a_reason(begin):
 
 
 class Starved(Robot):
-    """Its controller takes no windows for a while; each comes too late, and is refused."""
+    """Its controller refuses windows for a while, as if they were late."""
 
     starved, patient, refused = False, False, 0
 

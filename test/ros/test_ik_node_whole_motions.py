@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""`command_interface: follow_joint_trajectory`, before the simulated arm and a moody controller."""
+"""`command_interface: follow_joint_trajectory`, with the simulated arm and a faulty controller."""
 
 import contextlib
 import os
@@ -43,7 +43,7 @@ NEAR, FAR = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40)
 
 
 class Watcher(Robot):
-    """Moves nothing; objects to joint states that break limits."""
+    """Moves nothing; reports joint states beyond limits."""
 
     def __init__(self, domain):
         super().__init__(domain)
@@ -69,7 +69,7 @@ class Watcher(Robot):
 
 @contextlib.contextmanager
 def driven(domain):
-    """Yield a recorder of the node and a simulated arm, both in processes of their own."""
+    """Yield a recorder of the node and a simulated arm, both in their own processes."""
     robot = Watcher(domain)
     words = ["-r", "__node:=joint_trajectory_controller"]
     for name, position in zip(robot.chain.joint_names, HOME, strict=True):
@@ -245,7 +245,7 @@ class Moody:
         return CancelResponse.ACCEPT
 
     def _follow(self, trajectory, done):
-        """Take the arm along a trajectory; there is no feedback of it."""
+        """Move the arm along a trajectory, without feedback."""
         times = [
             p.time_from_start.sec + 1e-9 * p.time_from_start.nanosec for p in trajectory.points
         ]

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The services of robots with grippers, mimic joints and two arms, and when something breaks."""
+"""The services of robots with grippers, mimic joints and two arms, and internal errors."""
 
 import threading
 from pathlib import Path
@@ -82,7 +82,7 @@ def node(domain):
 
 @pytest.fixture
 def serve(node):
-    """Make the services of a robot and hand out their two callbacks."""
+    """Create the services of a robot; return their two callbacks."""
     made = []
 
     def make(urdf, *chains, buffer=None, **parameters):

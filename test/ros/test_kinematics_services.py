@@ -86,7 +86,7 @@ def named(robot, positions):
 
 
 def reached(robot, joints):
-    """Where the tip is with the joints of an answer."""
+    """Return the tip's pose with the joints of a response."""
     assert list(joints) == list(robot.chain.joint_names)
     q = np.array(list(joints.values()))
     assert (q >= robot.chain.lower).all()
@@ -454,7 +454,7 @@ def test_constraints_may_leave_no_solution(client, robot):
         (constraint("elbow_joint", math.nan), "not finite"),
         (constraint("elbow_joint", 0.0, below=-1.0), "negative"),
         (constraint("elbow_joint", 0.0, above=math.inf), "not finite"),
-        (constraint("elbow_joint", 9.0), "no room"),
+        (constraint("elbow_joint", 9.0), "no position"),
     ],
 )
 def test_invalid_joint_constraints_are_refused(client, bad, word):

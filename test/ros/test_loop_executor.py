@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What the loop's executor makes of a node's callbacks, each case in a process of its own."""
+"""What the loop's executor makes of a node's callbacks, each case in its own process."""
 
 import subprocess
 import sys

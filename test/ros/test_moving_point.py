@@ -26,7 +26,7 @@ from basis_ik.transforms.rigid import RigidTransform
 
 
 def test_a_resting_head_fails(domain, monkeypatch, capsys):
-    monkeypatch.setattr(moving_point, "ARRIVAL_PATIENCE", 1.0)
+    monkeypatch.setattr(moving_point, "ARRIVAL_TIMEOUT", 1.0)
     rclpy.init(args=["--ros-args", "-p", "duration:=1.0", "-p", "period:=60.0"], domain_id=domain)
     try:
         checker = MovingPoint(Event())

@@ -194,7 +194,7 @@ def test_the_previous_motion_is_expected_until_acceptance():
     output = object.__new__(FollowJointTrajectoryOutput)
     still, line = np.zeros((2, 2)), np.array([[0.0, 0.0], [1.0, 1.0]])
     output._motion = motion = Motion(np.array([0.0, 1.0]), line, still, still)
-    output._progress, output._lag, output._unwanted = Progress(0.0, 0.5, 1.0, 0.0), 0.1, False
+    output._progress, output._lag, output._canceled = Progress(0.0, 0.5, 1.0, 0.0), 0.1, False
     output._newest, output._accepted, output._begun_since = 2, 1, math.inf
     output.name, output._boundary = "follow_joint_trajectory", LIVE
     assert output.expected(NOW) is None
@@ -229,7 +229,7 @@ class Handle:
 @pytest.mark.parametrize("accepted", ["before", "after"])
 def test_an_unaccepted_motion_is_canceled_on_acceptance(accepted):
     output = object.__new__(FollowJointTrajectoryOutput)
-    output._newest, output._accepted, output._unwanted, output._handle = 1, 0, False, None
+    output._newest, output._accepted, output._canceled, output._handle = 1, 0, False, None
     output.name, output._boundary = "follow_joint_trajectory", LIVE
     output._progress, output._begun_since = Progress(0.0, 0.0, 1.0, 0.0), math.inf
     handle = Handle()
@@ -278,8 +278,8 @@ def whole(controller):
     output._joint_names, output._lag, output._newest, output.sent = ["a", "b"], 0.1, 0, 0
     output._state = SimpleNamespace(speed_scaling=1.0, silence=lambda _: controller.silence)
     output._phase, output._handle, output._ordered = Phase.MOVING, None, False
-    output._accepted, output._unwanted, output._asked_at = 0, False, -math.inf
-    output._override, output._halts, output._boundary = 1.0, False, LIVE
+    output._accepted, output._canceled, output._queried_at = 0, False, -math.inf
+    output._override, output._halted, output._boundary = 1.0, False, LIVE
     output.name = "follow_joint_trajectory"
     return output
 

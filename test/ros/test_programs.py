@@ -81,7 +81,7 @@ def test_a_missing_package_is_named(program, package):
 
 
 @pytest.mark.parametrize("package", ["viser", "trimesh"])
-def test_what_the_web_view_needs_and_rosdep_has_no_key_for_is_told(package):
+def test_packages_without_a_rosdep_key_are_named(package):
     code, error = run("web_view", lacking=[package])
     assert code == 1
     assert error.startswith(f"web_view: needs the Python package {package}, which is not installed")

@@ -26,7 +26,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import PointCloud2
 
-from basis_ik.reach_map.map_files import Question, ReachMap, save_map
+from basis_ik.reach_map.map_files import MapSpec, ReachMap, save_map
 from basis_ik.ros import reach_cloud
 
 CLOUD = [(-0.25, 0.5, 1.0, 1.0, 0.8), (0.0, 1.0, 1.0, 0.125, 0.1)]
@@ -37,7 +37,7 @@ def small_map():
     reached = np.zeros((2, 3, 1), np.uint16)
     reached[0, 0, 0], reached[1, 2, 0] = 8, 1
     return ReachMap(
-        Question("base", "tool", "0123", 0.25, 8, False),
+        MapSpec("base", "tool", "0123", 0.25, 8, False),
         np.array([-0.25, 0.5, 1.0]),
         reached,
         (reached / 10).astype(np.float32),

@@ -21,7 +21,7 @@ import pytest
 from sensor_msgs.msg import PointField
 from viser_stand_in import Scene
 
-from basis_ik.reach_map.map_files import Question, ReachMap
+from basis_ik.reach_map.map_files import MapSpec, ReachMap
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.reach_cloud import to_cloud
 from basis_ik.ros.web_view.frame_nodes import FrameNodes
@@ -34,9 +34,9 @@ VIOLET, YELLOW = (68, 1, 84), (253, 231, 37)
 def cloud():
     reached = np.zeros((2, 3, 1), np.uint16)
     reached[0, 0, 0], reached[1, 2, 0] = 8, 1
-    question = Question("base", "tool", "0123", 0.25, 8, False)
+    spec = MapSpec("base", "tool", "0123", 0.25, 8, False)
     done = np.array([True, True])
-    return to_cloud(ReachMap(question, np.zeros(3), reached, reached.astype(np.float32), done))
+    return to_cloud(ReachMap(spec, np.zeros(3), reached, reached.astype(np.float32), done))
 
 
 @pytest.fixture

@@ -173,7 +173,7 @@ def test_a_difference_is_reported_with_both_values(recording, tmp_path):
     altered(recording, tmp_path / "altered.mcap", change)
     status, logged = replay(tmp_path / "altered.mcap")
     assert status == 1, logged
-    assert "parameter 'gone' is no more: 1.0" in logged
+    assert "parameter 'gone' is gone: 1.0" in logged
     assert "recorded with 0.1: numbers may differ" in logged
     first, second = re.findall(r"(?:recorded|replayed): (\S+ .*)", logged)
     assert first != second
@@ -265,7 +265,7 @@ def test_an_invalid_file_is_refused_at_start(complaint, tmp_path):
     assert "No such file or directory" in complaint("ik_node", f"record:={tmp_path}/no/run.mcap")
     there = tmp_path / "run.mcap"
     there.write_text("a recording")
-    assert "is there already; name a new file" in complaint("ik_node", f"record:={there}")
+    assert "already exists; name a new file" in complaint("ik_node", f"record:={there}")
     assert there.read_text() == "a recording"
 
 
@@ -362,7 +362,7 @@ def test_older_entries_survive_a_killed_process(tmp_path):
 
 
 def test_a_recording_that_falls_behind_ends(tmp_path, monkeypatch):
-    monkeypatch.setattr("basis_ik.ros.recording.recording.MOST_WAITING", 10)
+    monkeypatch.setattr("basis_ik.ros.recording.recording.LARGEST_QUEUE", 10)
     node = Log()
     recording = Recording((tmp_path / "run.mcap").open("xb"), node, {"form": FORM})
     for number in range(1000):

@@ -235,7 +235,7 @@ def test_other_nodes_report_a_missing_clock(domain, program, given):
 
 
 def test_a_timeout_without_a_robot_names_the_missing_clock(complaint, monkeypatch):
-    monkeypatch.setattr(checker, "START_PATIENCE", 0.3)
+    monkeypatch.setattr(checker, "START_TIMEOUT", 0.3)
     line = complaint("moving_point", "use_sim_time:=true")
     assert line == f"moving_point: {CLOCK_MISSING}"
     assert "no robot after" in complaint("moving_point")

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The simulated arm as others see it: over DDS, in a process of its own."""
+"""The simulated arm as others see it: over DDS, in its own process."""
 
 import functools
 import math

@@ -17,16 +17,16 @@
 import pytest
 
 MISTAKES = {
-    "no nodes": ("root: world", "'nodes' names none"),
+    "no nodes": ("root: world", "'nodes' is empty"),
     "bad name": ("nodes: [a-b]", "'nodes' has 'a-b', which is not a name"),
     "twice": ("nodes: [a, a]", "'nodes' has 'a' twice"),
-    "the root": ("nodes: [world]", "'nodes' has 'world', which another frame is called already"),
+    "the root": ("nodes: [world]", "'nodes' has 'world', which is the name of another frame"),
     "a node too": (
         "nodes: [a, b]\n    combine: [a]",
-        "'combine' has 'a', which another frame is called already",
+        "'combine' has 'a', which is the name of another frame",
     ),
     "root": ("nodes: [a]\n    root: /w", "'root' is '/w', which is not a frame"),
-    "parent": ("nodes: [a]\n    a: {parent: b}", "'a.parent' is 'b', which is none of world, a"),
+    "parent": ("nodes: [a]\n    a: {parent: b}", "'a.parent' is 'b', which is not one of world, a"),
     "circle": (
         "nodes: [a, b, c]\n    a: {parent: c}\n    c: {parent: a}",
         "'a.parent' is 'c', which leads back to 'a'",
@@ -50,11 +50,11 @@ MISTAKES = {
     "no chain": ("nodes: [a, b]\n    combine: [c]", "'c.chain' must be two or more nodes, not []"),
     "unknown in chain": (
         "nodes: [a, b]\n    combine: [c]\n    c: {chain: [a, d]}",
-        "'c.chain' has 'd', which is none of a, b",
+        "'c.chain' has 'd', which is not one of a, b",
     ),
     "gap in chain": (
         "nodes: [a, b]\n    combine: [c]\n    c: {chain: [a, b]}",
-        "'c.chain' has 'b' after 'a', but it hangs in 'world'",
+        "'c.chain' has 'b' after 'a', but its parent is 'world'",
     ),
     "empty": ("nodes: []", "leave out parameters that are []"),
 }

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Arms with a closed form, by their makers' dimensions, and arms drawn at random for each form."""
+"""Arms with a closed form: with their makers' dimensions, and random ones for each form."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def turning(xyz, rpy, lower, upper, axis="0 0 1"):
 
 
 def _ur(d1, d2, a2, d3, a3, d4, d5, d6):
-    """Return the rows of a Universal Robots arm as its older descriptions have them."""
+    """Return the rows of a Universal Robots arm, in the style of its older descriptions."""
     return [
         turning(f"0 0 {d1}", "0 0 0", *TURN),
         turning(f"0 {d2} 0", f"0 {H} 0", *TURN, "0 1 0"),
@@ -44,7 +44,7 @@ def _ur(d1, d2, a2, d3, a3, d4, d5, d6):
 
 
 def _dh(rows):
-    """Return the rows of an arm by Denavit and Hartenberg: d, a, alpha, lower and upper of each."""
+    """Return the rows of an arm from Denavit-Hartenberg parameters d, a, alpha, and limits."""
     made, xyz, rpy = [], "0 0 0", "0 0 0"
     for d, a, alpha, lower, upper in rows:
         made.append(turning(xyz, rpy, lower, upper))
@@ -311,7 +311,7 @@ OFFSET_WRISTS = {
         "0 0 0.16",
     ),
 }
-"""Arms of which neighbouring axes meet only in pairs."""
+"""Arms whose neighbouring axes intersect only in pairs."""
 
 
 KINDS = (
@@ -322,14 +322,14 @@ MEETING = ("meet_5_6", "meet_4_5", "meet_3_4")
 BOTH_WAYS = (*KINDS, *(f"{kind}_from_tip" for kind in KINDS))
 
 
-def random_arm(kind, rng, limit=pi, blur=0.0):
-    """Return the rows and the tip of an arm whose axes are as a form asks, and anyhow else.
+def random_arm(kind, rng, limit=pi, noise=0.0):
+    """Return the rows and the tip of an arm with the axes of a form, which are arbitrary otherwise.
 
     Args:
         kind: Of BOTH_WAYS or MEETING.
-        rng: What to draw from.
-        limit: Of all joints, both ways [rad].
-        blur: How far axes are off that [m] and [rad].
+        rng: Random generator.
+        limit: Limit of all joints, ± [rad].
+        noise: Standard deviation of the axes from the form [m] and [rad].
     """
     h, p = rng.normal(size=(6, 3)), rng.uniform(-0.3, 0.3, (6, 3))
     form = kind.removesuffix("_from_tip")
@@ -356,8 +356,8 @@ def random_arm(kind, rng, limit=pi, blur=0.0):
             p[second] = p[first]
     if kind.endswith("_from_tip"):
         h, p = h[::-1], p[::-1]
-    h = h + blur * rng.normal(size=(6, 3))
-    p = p + blur * rng.normal(size=(6, 3))
+    h = h + noise * rng.normal(size=(6, 3))
+    p = p + noise * rng.normal(size=(6, 3))
     rows, before = [], np.zeros(3)
     for axis, point in zip(h, p, strict=True):
         words = [" ".join(map(repr, each.tolist())) for each in (point - before, axis)]
@@ -367,7 +367,7 @@ def random_arm(kind, rng, limit=pi, blur=0.0):
 
 
 def chain_of(rows, tip="0 0 0", ends=("l0", "tip")):
-    """Return the chain of an arm: rows of (kind, xyz, rpy, axis, lower, upper), and the tip."""
+    """Return the chain of rows (kind, xyz, rpy, axis, lower, upper) and the tip."""
     text = "<robot name='arm'><link name='l0'/>"
     for i, (kind, xyz, rpy, axis, lower, upper) in enumerate(rows, 1):
         text += f"<link name='l{i}'/><joint name='j{i}' type='{kind}'><parent link='l{i - 1}'/>"
@@ -380,12 +380,12 @@ def chain_of(rows, tip="0 0 0", ends=("l0", "tip")):
 
 
 def apart(a, b):
-    """Return the largest angle between joint positions (..., 6), full turns aside [rad]."""
+    """Return the largest angle between joint positions (..., 6), modulo full turns [rad]."""
     return np.abs(np.remainder(np.subtract(a, b) + pi, 2 * pi) - pi).max(axis=-1)
 
 
 def place(chain, q):
-    """Return root_T_tip (4, 4) by scalar arithmetic from the description alone."""
+    """Return root_T_tip (4, 4), calculated by scalars from the description."""
     total, k = np.eye(4), 0
     for joint in chain.joints:
         total = total @ joint.origin.matrix

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Arms with a closed form: all of their branches, proofs that there is none, other arms."""
+"""Closed forms: completeness of the branches, proofs, arms with a misfit, arms without a form."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from basis_ik.pose.batch import solve_batch
 from basis_ik.pose.solve import solve
 from basis_ik.pose.solve_all import solve_all
 from basis_ik.search.closed_form import LOOP
-from basis_ik.search.closed_form_kernel import MOST, OFF, TURNED
+from basis_ik.search.closed_form_kernel import MAX_BRANCHES, MISFIT, MISFIT_ANGLE
 from basis_ik.search.closed_form_search_kernel import UPPER_ROW, take_nearest_branch
 from basis_ik.search.descent_kernel import REACHED as ARRIVED
 from basis_ik.search.pose_constraint import PoseConstraint, narrow
@@ -46,7 +46,7 @@ ALL = (*REAL, *closed_arms.BOTH_WAYS)
 
 @pytest.fixture(scope="module")
 def named(robot):
-    """Chains by name, made once."""
+    """Return a function from names to chains, each built once."""
     made = {}
 
     def get(name):
@@ -63,7 +63,7 @@ def named(robot):
 
 
 def branches_of(chain, target, seed):
-    """All joint positions (k, 6) of a pose, limits aside, and the margin."""
+    """Return all joint positions (k, 6) of a pose, without regard to limits, and the margin."""
     ready = prepared(chain)
     free = ready.variables.copy()
     free[:, 0], free[:, 1] = -np.inf, np.inf
@@ -72,7 +72,7 @@ def branches_of(chain, target, seed):
 
 
 def hard(chain, rng):
-    """Positions of which some are at their limits, and some at multiples of a quarter turn."""
+    """Return positions, some at limits and some at multiples of a quarter turn."""
     q = rng.uniform(chain.lower, chain.upper)
     ends = np.where(rng.random(6) < 0.5, chain.lower, chain.upper)
     quarters = np.clip(rng.integers(-2, 3, 6) * pi / 2, chain.lower, chain.upper)
@@ -81,7 +81,7 @@ def hard(chain, rng):
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_all_branches_reach_the_pose_and_what_it_was_made_of_is_one_of_them(named, name):
+def test_all_branches_reach_the_pose_and_include_its_positions(named, name):
     chain, rng = named(name), np.random.default_rng(1)
     for _ in range(300):
         q, seed = rng.uniform(-pi, pi, (2, 6))
@@ -98,7 +98,7 @@ def test_all_branches_reach_the_pose_and_what_it_was_made_of_is_one_of_them(name
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_every_solution_is_found_that_brute_force_finds_and_none_twice(named, name, monkeypatch):
+def test_brute_force_finds_no_other_solutions_and_none_is_found_twice(named, name, monkeypatch):
     chain, rng = named(name), np.random.default_rng(2)
     for _ in range(15):
         q, seed = rng.uniform(chain.lower, chain.upper, (2, 6))
@@ -127,7 +127,7 @@ def test_hard_poses_are_reached_and_never_proven_to_be_out_of_reach(named, name)
 
 
 @pytest.mark.parametrize("name", REAL)
-def test_what_is_proven_many_starts_do_not_disprove(named, name):
+def test_many_starts_do_not_disprove_a_proof(named, name):
     chain, rng = named(name), np.random.default_rng(4)
     blind, seen = replace(prepared(chain), closed=None), 0
     q, work = np.empty(6), prepared(chain).new_work()
@@ -145,7 +145,7 @@ def test_what_is_proven_many_starts_do_not_disprove(named, name):
     assert seen > 3
 
 
-def test_what_has_no_branch_without_limits_is_an_orientation_that_is_unreachable(named):
+def test_without_any_branch_the_orientation_is_unreachable(named):
     chain, rng, seen = named("ur5"), np.random.default_rng(5), 0
     for _ in range(100):
         shift = RigidTransform.from_rpy(*rng.uniform(-2, 2, 3), (0.0, 0.0, 0.0))
@@ -158,7 +158,7 @@ def test_what_has_no_branch_without_limits_is_an_orientation_that_is_unreachable
     assert seen > 5
 
 
-def test_a_limit_in_the_way_is_named_by_the_branches(named):
+def test_branches_name_the_limit_that_prevents_a_solution(named):
     chain, rng, seen = named("abb_irb120"), np.random.default_rng(6), 0
     for _ in range(200):
         target = chain.forward(rng.uniform(-pi, pi, 6))
@@ -178,7 +178,7 @@ def test_a_limit_in_the_way_is_named_by_the_branches(named):
 
 
 @pytest.mark.parametrize("name", ["ur10", "staubli_tx90"])
-def test_the_answer_is_the_nearest_of_all(named, name):
+def test_the_solution_is_the_nearest_one(named, name):
     chain, rng, seen = named(name), np.random.default_rng(7), 0
     for _ in range(100):
         q, seed = rng.uniform(chain.lower, chain.upper, (2, 6))
@@ -186,14 +186,14 @@ def test_the_answer_is_the_nearest_of_all(named, name):
         solution, every = solve(chain, target, seed), solve_all(chain, target, seed)
         ready = prepared(chain)
         margin = ready.closed.starts(ready.variables, target.matrix.copy(), seed).margin
-        if margin > ready.closed.clear(1e-6, 1e-6):
+        if margin > ready.closed.proof_margin(1e-6, 1e-6):
             seen += 1
             assert np.abs(solution.positions - every[0].positions).max() < 1e-5
             assert solution.restarts == 0
     assert seen > 75
 
 
-def test_a_batch_gives_what_single_solves_give(named):
+def test_a_batch_equals_single_solves(named):
     chain, rng = named("kuka_kr6_r900"), np.random.default_rng(8)
     truths, seeds = rng.uniform(chain.lower, chain.upper, (2, 300, 6))
     targets = [chain.forward(q) for q in truths]
@@ -205,7 +205,7 @@ def test_a_batch_gives_what_single_solves_give(named):
         assert (single.iterations, single.restarts) == (batch.iterations[i], batch.restarts[i])
 
 
-def test_a_time_limit_does_not_keep_the_form_from_telling(named):
+def test_a_time_limit_does_not_disable_the_closed_form(named):
     chain, rng, seen = named("abb_irb120"), np.random.default_rng(15), set()
     for q, seed in rng.uniform(-pi, pi, (60, 2, 6)):
         target = chain.forward(q)
@@ -218,12 +218,12 @@ def test_a_time_limit_does_not_keep_the_form_from_telling(named):
 
 
 @pytest.mark.parametrize("kind", closed_arms.BOTH_WAYS)
-@pytest.mark.parametrize("blur", [1e-5, 1e-3])
-def test_an_arm_a_little_off_its_form_is_helped_and_nothing_is_proven(kind, blur):
+@pytest.mark.parametrize("noise", [1e-5, 1e-3])
+def test_a_slightly_different_arm_uses_its_form_without_proofs(kind, noise):
     rng = np.random.default_rng(9)
-    chain = chain_of(*closed_arms.random_arm(kind, rng, 2.0, blur))
+    chain = chain_of(*closed_arms.random_arm(kind, rng, 2.0, noise))
     form = prepared(chain).closed
-    assert 0.1 * blur < form.off < 100 * blur
+    assert 0.1 * noise < form.misfit < 100 * noise
     reached = missed = 0
     for q, seed in rng.uniform(-2.0, 2.0, (60, 2, 6)):
         target = chain.forward(q)
@@ -231,15 +231,15 @@ def test_an_arm_a_little_off_its_form_is_helped_and_nothing_is_proven(kind, blur
         missed += apart(found, q).min() >= 0.05
         assert solve(chain, target, seed).success
         beyond = solve(chain, chain.forward(rng.uniform(-pi, pi, 6)), seed)
-        if blur == 1e-3 and not beyond.success and beyond.verdict is not Verdict.TOO_FAR:
+        if noise == 1e-3 and not beyond.success and beyond.verdict is not Verdict.TOO_FAR:
             assert not beyond.reason.proven
         branches, _ = branches_of(chain, target.matrix, seed)
         reached += len(branches) > 0 and apart(branches, q).min() < 0.1
     assert reached > 40
-    assert missed <= (blur == 1e-3)  # near a singularity a millimetre leads far
+    assert missed <= (noise == 1e-3)  # near a singularity a millimetre leads far
 
 
-def test_an_arm_a_millimetre_off_is_solved_from_its_branches():
+def test_an_arm_a_millimetre_off_its_form_is_solved_from_the_branches():
     rows, tip = closed_arms.ROWS["ur10"]
     rng = np.random.default_rng(10)
 
@@ -248,16 +248,16 @@ def test_an_arm_a_millimetre_off_is_solved_from_its_branches():
 
     off = [(kind, shaken(xyz), shaken(rpy), *rest) for kind, xyz, rpy, *rest in rows]
     chain = chain_of(off, tip)
-    assert 1e-4 < prepared(chain).closed.off < 1e-2
+    assert 1e-4 < prepared(chain).closed.misfit < 1e-2
     truths, seeds = rng.uniform(-pi, pi, (2, 300, 6))
     restarts = [
         solve(chain, chain.forward(q), seed).restarts for q, seed in zip(truths, seeds, strict=True)
     ]
-    assert max(restarts) <= MOST
+    assert max(restarts) <= MAX_BRANCHES
     assert sum(restarts) < 150
 
 
-def test_a_chain_against_the_direction_of_its_joints_has_the_form_too():
+def test_a_chain_from_tip_to_base_has_the_form():
     chain = chain_of(*closed_arms.ROWS["abb_irb120"], ("tip", "l0"))
     assert (chain.arrays.multipliers == -1.0).all()
     rng = np.random.default_rng(11)
@@ -266,7 +266,7 @@ def test_a_chain_against_the_direction_of_its_joints_has_the_form_too():
         assert apart([each.positions for each in found], q).min() < 0.05
 
 
-def test_a_seed_beyond_what_a_double_resolves_is_refused(named):
+def test_a_huge_seed_is_refused(named):
     chain = named("ur10")
     with pytest.raises(SolveArgumentError, match="seed"):
         solve(chain, chain.forward(np.full(6, 0.5)), np.full(6, 2e5))
@@ -277,9 +277,9 @@ def test_other_arms_have_no_form(robot, name):
     assert prepared(robot(name)).closed is None
 
 
-def test_nor_have_arms_of_six_joints_anyhow_or_in_a_line():
+def test_arms_with_arbitrary_or_degenerate_axes_have_no_form():
     rng = np.random.default_rng(12)
-    rows, tip = closed_arms.random_arm("meet_1_2", rng, blur=0.2)
+    rows, tip = closed_arms.random_arm("meet_1_2", rng, noise=0.2)
     assert prepared(chain_of(rows, tip)).closed is None
     # A wrist whose centre joint 3 does not move: the triangle has no side.
     rows, tip = closed_arms.ROWS["abb_irb120"]
@@ -289,7 +289,7 @@ def test_nor_have_arms_of_six_joints_anyhow_or_in_a_line():
     assert prepared(chain_of(straight, tip)).closed is None
 
 
-def test_only_for_a_whole_pose_is_there_a_form(named):
+def test_parts_of_a_pose_of_six_joints_have_no_form(named):
     ready = prepared(named("ur10"))
     assert narrow(ready, PoseConstraint()).closed is ready.closed
     for part in (
@@ -301,7 +301,7 @@ def test_only_for_a_whole_pose_is_there_a_form(named):
     assert with_ray(ready, (1.0, 0.0, 0.0), (0.0, 0.0, 0.0)).closed is None
 
 
-def test_a_bound_on_the_move_chooses_among_the_branches(named):
+def test_max_move_selects_among_the_branches(named):
     chain, rng = named("ur10"), np.random.default_rng(13)
     verdicts = set()
     for q, seed in rng.uniform(-pi, pi, (200, 2, 6)):
@@ -317,21 +317,21 @@ def test_a_bound_on_the_move_chooses_among_the_branches(named):
     assert {Verdict.REACHED, Verdict.MOVE_BOUND} <= verdicts
 
 
-def test_a_proof_allows_for_the_tolerances_and_for_what_the_arm_is_off(named):
+def test_a_proof_allows_for_tolerances_and_misfit(named):
     ready = prepared(named("ur10"))
     form = ready.closed._replace(rows=ready.closed.rows.copy())
-    form.rows[OFF] = 0.0
-    assert form.clear(1e-9, 1e-6) == pytest.approx(1e-5)
-    assert form.clear(1e-6 * ready.size, 1e-9) == pytest.approx(1e-5)
-    form.rows[OFF, TURNED] = 3e-6
-    assert form.clear(1e-9, 1e-6) == pytest.approx(4e-5)
-    form.rows[OFF] = 3e-6 * ready.size, 0.0, 0.0
-    assert form.clear(1e-6 * ready.size, 1e-9) == pytest.approx(4e-5)
+    form.rows[MISFIT] = 0.0
+    assert form.proof_margin(1e-9, 1e-6) == pytest.approx(1e-5)
+    assert form.proof_margin(1e-6 * ready.size, 1e-9) == pytest.approx(1e-5)
+    form.rows[MISFIT, MISFIT_ANGLE] = 3e-6
+    assert form.proof_margin(1e-9, 1e-6) == pytest.approx(4e-5)
+    form.rows[MISFIT] = 3e-6 * ready.size, 0.0, 0.0
+    assert form.proof_margin(1e-6 * ready.size, 1e-9) == pytest.approx(4e-5)
 
 
 @pytest.mark.parametrize("name", [*REAL, *closed_arms.KINDS])
-def test_what_a_target_is_moved_by_moves_no_branch_farther_than_foretold(named, name):
-    """As far as the margin allows, the number of branches stays the same."""
+def test_errors_of_branches_stay_within_their_bounds(named, name):
+    """Within the margin the number of branches does not change either."""
     chain, rng, seen = named(name), np.random.default_rng(16), 0
     size = prepared(chain).size
     for _ in range(100):
@@ -351,7 +351,7 @@ def test_what_a_target_is_moved_by_moves_no_branch_farther_than_foretold(named, 
     assert seen > 50
 
 
-def test_a_branch_that_is_hardly_outside_is_no_proof(named):
+def test_a_branch_slightly_outside_the_limits_is_no_proof(named):
     chain = named("abb_irb120")
     ready = prepared(chain)
     q = np.array([0.3, 0.2, 0.1, 0.4, 0.7, 0.5])
@@ -367,7 +367,7 @@ def test_a_branch_that_is_hardly_outside_is_no_proof(named):
     assert margins[0] < 0.011
 
 
-def test_a_wrist_in_line_leaves_joint_4_where_it_is(named):
+def test_a_singular_wrist_keeps_joint_4_at_the_seed(named):
     chain = named("abb_irb120")
     target = closed_arms.place(chain, [0.3, 0.2, 0.1, 0.4, 0.0, 0.5])
     seed = np.array([0.1, 0.1, 0.1, -1.1, 0.1, 0.1])
@@ -381,7 +381,7 @@ def test_a_wrist_in_line_leaves_joint_4_where_it_is(named):
 
 @pytest.mark.parametrize("name", REAL)
 @pytest.mark.parametrize("bent", [1e-7, 1e-5, -1e-3])
-def test_a_wrist_nearly_in_line_has_its_branch(named, name, bent):
+def test_a_nearly_singular_wrist_has_its_branch(named, name, bent):
     chain, rng = named(name), np.random.default_rng(14)
     for _ in range(20):
         q, seed = rng.uniform(-2.0, 2.0, (2, 6))
@@ -390,8 +390,8 @@ def test_a_wrist_nearly_in_line_has_its_branch(named, name, bent):
         assert apart(branches, q).min() < 1e-4 + 1e-9 / abs(bent)
 
 
-def test_axes_that_only_look_parallel_across_the_opened_loop_make_no_form():
-    """With all joints at 0 axis 6 is parallel to axis 1: this depends on the target."""
+def test_axes_parallel_only_at_zero_make_no_form():
+    """Axis 6 is parallel to axis 1 with all joints at 0, but not at other targets."""
     rows, tip = closed_arms.random_arm("meet_2_3_4", np.random.default_rng(0), 2.5)
     last = list(rows[5])
     last[3] = rows[0][3]
@@ -401,14 +401,14 @@ def test_axes_that_only_look_parallel_across_the_opened_loop_make_no_form():
         assert apart(branches, q).min() < 1e-6
 
 
-def test_an_exact_form_of_a_rarer_family_replaces_one_that_is_only_near():
+def test_an_exact_form_of_a_later_family_replaces_an_approximate_one():
     rows, tip = closed_arms.random_arm("parallel_1_2_3", np.random.default_rng(0), 2.5)
     rng = np.random.default_rng(18)
     rows, points = [list(row) for row in rows], np.zeros(3)
     for k in range(3, 6):  # its last three axes pass within millimetres of a point
         rows[k][1] = " ".join(map(repr, (points + 1e-3 * rng.normal(size=3)).tolist()))
     form = prepared(chain_of([tuple(row) for row in rows], tip)).closed
-    assert form.off < 1e-9
+    assert form.misfit < 1e-9
     assert form.kernels is LOOP
 
 
@@ -423,7 +423,7 @@ EVERY_WAY = [
 
 
 @pytest.mark.parametrize("name", ["ur10", "puma560", "abb_irb120", "panda"])
-def test_a_target_and_a_seed_may_be_given_in_any_way(named, robot, name):
+def test_all_types_of_target_and_seed_give_the_same_bits(named, robot, name):
     chain = robot(name) if name == "panda" else named(name)
     rng = np.random.default_rng(21)
     for q, seed in rng.uniform(chain.lower, chain.upper, (20, 2, len(chain.joint_names))):
@@ -458,7 +458,7 @@ def test_a_target_and_a_seed_may_be_given_in_any_way(named, robot, name):
         ("target", np.eye(4) + 1e7 * np.eye(4, k=3)),
     ],
 )
-def test_what_is_wrong_is_refused_by_name_where_the_nearest_branch_would_do(named, argument, value):
+def test_the_fast_path_refuses_bad_arguments_by_name(named, argument, value):
     chain = named("ur10")
     arguments = {"target": chain.forward(np.full(6, 0.5)).matrix, "seed": np.full(6, 0.4)}
     assert solve(chain, **arguments).success
@@ -466,7 +466,7 @@ def test_what_is_wrong_is_refused_by_name_where_the_nearest_branch_would_do(name
         solve(chain, **arguments | {argument: value})
 
 
-def test_a_branch_outside_the_limits_as_they_were_given_is_not_taken_at_once(named):
+def test_the_fast_path_checks_the_limits_as_given(named):
     ready, q = prepared(named("ur10")), np.full(6, 0.4)
     target, table = named("ur10").forward(np.full(6, 0.5)).matrix.copy(), ready.exact_form.copy()
     assert take_nearest_branch(table, target, q.copy(), 1e-6, 1e-6)[0] == ARRIVED
@@ -474,7 +474,7 @@ def test_a_branch_outside_the_limits_as_they_were_given_is_not_taken_at_once(nam
     assert take_nearest_branch(table, target, q.copy(), 1e-6, 1e-6)[0] != ARRIVED
 
 
-def test_an_arm_off_its_form_takes_no_branch_as_it_is():
+def test_an_arm_with_a_misfit_polishes_its_branches():
     off = chain_of(*closed_arms.random_arm("meet_1_2", np.random.default_rng(9), 2.0, 1e-5))
     assert prepared(off).closed is not None
     assert prepared(off).exact_form is None

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Arms of fewer joints, with locked or coupled ones, and parts of a pose, in closed form."""
+"""Closed forms for fewer joints, locked or coupled joints, and parts of a pose."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ AXIAL = ("youbot", "parallel_5r", "open_manipulator")
 
 @pytest.fixture(scope="module")
 def named():
-    """Chains by name, made once."""
+    """Return a function from names to chains, each built once."""
     made = {}
 
     def get(name):
@@ -55,7 +55,7 @@ def named():
 
 
 def without_form(chain, constraint):
-    """The chain made ready as if it had no closed form."""
+    """Return the prepared chain without its closed form."""
     blind = replace(prepared(chain), closed=None, closed_position=None)
     if constraint is not None:
         variant = narrow(prepared(chain), constraint)
@@ -64,7 +64,7 @@ def without_form(chain, constraint):
 
 
 def compared(chain, target, seed, monkeypatch, constraint=None):
-    """All solutions in closed form, and those of brute force."""
+    """Return all solutions in closed form, and those of brute force."""
     found = solve_all(chain, target, seed, constraint=constraint, starts=1)
     blind = without_form(chain, constraint)
     with monkeypatch.context() as patch:
@@ -87,21 +87,21 @@ def check_complete(chain, rng, monkeypatch, count, constraint=None):
 
 
 @pytest.mark.parametrize("name", FEWER)
-def test_every_solution_is_found_that_brute_force_finds_and_none_twice(named, name, monkeypatch):
+def test_brute_force_finds_no_other_solutions_and_none_is_found_twice(named, name, monkeypatch):
     chain = named(name)
     assert prepared(chain).closed is not None
     check_complete(chain, np.random.default_rng(1), monkeypatch, 15)
 
 
 @pytest.mark.parametrize("name", POSITIONAL)
-def test_so_it_is_for_positions_of_three_joints(named, name, monkeypatch):
+def test_three_joints_find_all_solutions_of_a_position(named, name, monkeypatch):
     chain, wanted = named(name), PoseConstraint(orientation=False)
     assert narrow(prepared(chain), wanted).closed_position is not None
     check_complete(chain, np.random.default_rng(2), monkeypatch, 15, wanted)
 
 
 @pytest.mark.parametrize("name", AXIAL)
-def test_and_for_five_joints_where_an_axis_is_free(named, name, monkeypatch):
+def test_five_joints_find_all_solutions_of_a_free_axis(named, name, monkeypatch):
     chain, wanted = named(name), PoseConstraint(free_axis=(0.3, 0.2, 1.0))
     assert narrow(prepared(chain), wanted).closed is not None
     check_complete(chain, np.random.default_rng(3), monkeypatch, 15, wanted)
@@ -121,7 +121,7 @@ def test_hard_poses_are_reached_and_never_proven_to_be_out_of_reach(named, name)
 
 
 @pytest.mark.parametrize("name", FEWER)
-def test_a_pose_beside_what_the_arm_can_do_is_proven_to_be_out_of_reach(named, name):
+def test_a_pose_off_the_reachable_set_is_proven_unreachable(named, name):
     chain, rng, proven = named(name), np.random.default_rng(5), 0
     blind, work = replace(without_form(chain, None), reach=np.inf), prepared(chain).new_work()
     q = np.empty(len(chain.lower))
@@ -141,7 +141,7 @@ def test_a_pose_beside_what_the_arm_can_do_is_proven_to_be_out_of_reach(named, n
 
 
 @pytest.mark.parametrize("name", POSITIONAL)
-def test_a_position_that_is_out_of_reach_is_proven_to_be(named, name):
+def test_an_unreachable_position_is_proven(named, name):
     chain, rng, verdicts = named(name), np.random.default_rng(6), []
     for shift in rng.uniform(-0.1, 0.1, (60, 3)):
         q, seed = rng.uniform(chain.lower, chain.upper, (2, 3))
@@ -157,7 +157,7 @@ def test_a_position_that_is_out_of_reach_is_proven_to_be(named, name):
     assert 5 < sum(verdicts) < 55
 
 
-def test_a_batch_of_positions_gives_what_single_solves_give(named):
+def test_a_batch_of_positions_equals_single_solves(named):
     chain, rng = named("anthropomorphic_3r"), np.random.default_rng(7)
     truths, seeds = rng.uniform(chain.lower, chain.upper, (2, 50, 3))
     targets = [chain.forward(q) for q in truths]
@@ -176,7 +176,7 @@ def test_a_locked_joint_of_seven_leaves_six(robot, locked, monkeypatch):
     held = chain.within(lower, upper)
     form = prepared(held).closed
     assert form is not None
-    assert form.off < 1e-9
+    assert form.misfit < 1e-9
     check_complete(held, rng, monkeypatch, 10)
 
 
@@ -193,18 +193,18 @@ def coupled_arm(multiplier):
 
 
 @pytest.mark.parametrize("multiplier", [-1, 2])
-def test_a_coupled_joint_is_one_that_the_others_must_meet(multiplier, monkeypatch):
+def test_a_coupled_joint_constrains_the_solutions(multiplier, monkeypatch):
     chain = coupled_arm(multiplier)
     assert len(chain.lower) == 5
     assert prepared(chain).closed is not None
     check_complete(chain, np.random.default_rng(9), monkeypatch, 15)
 
 
-def test_a_joint_that_follows_by_a_fraction_has_no_place_in_a_form():
+def test_a_fractional_mimic_joint_has_no_form():
     assert prepared(coupled_arm(0.5)).closed is None
 
 
-def test_for_two_joints_or_a_part_that_six_axes_do_not_hold_there_is_no_form(named):
+def test_two_joints_or_more_than_six_axes_have_no_form(named):
     rows, tip = FEWER["youbot"]
     assert prepared(chain_of(rows[:2], tip)).closed is None
     ready = prepared(named("youbot"))
@@ -224,7 +224,7 @@ def test_for_two_joints_or_a_part_that_six_axes_do_not_hold_there_is_no_form(nam
         assert narrow(three, part).closed_position is None
 
 
-def test_a_slide_has_a_place_in_a_form_alone_and_along_axes_that_are_parallel():
+def test_a_form_allows_one_slide_along_parallel_axes():
     rows, tip = FEWER["scara"]
     slide = rows[2]
     assert slide[0] == "prismatic"
@@ -238,7 +238,7 @@ def test_a_slide_has_a_place_in_a_form_alone_and_along_axes_that_are_parallel():
     assert prepared(chain_of([*rows[:2], locked, upright], tip)).closed is not None
 
 
-def test_a_slide_that_is_too_short_is_the_limit_that_is_named(named):
+def test_the_limit_of_a_short_slide_is_named(named):
     chain = named("scara")
     down = RigidTransform.from_rpy(0, 0, 0, (0, 0, -0.1))
     reason = solve(chain, down @ chain.forward([0.5, 0.6, 0.15, 0.3])).reason
@@ -247,7 +247,7 @@ def test_a_slide_that_is_too_short_is_the_limit_that_is_named(named):
 
 
 @pytest.mark.parametrize("name", ["oblique_4r", "oblique_3r", "parallel_5r"])
-def test_the_kernels_of_a_rare_arm_are_compiled_when_it_is_made_ready(name):
+def test_warm_up_compiles_the_kernels_of_a_rare_arm(name):
     chain = chain_of(*FEWER[name])
     warm_up.prepare(chain)
     before = [(kernel, len(kernel.overloads)) for kernel in jit._kernels]

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The roots of two harmonics, and pairs of angles."""
+"""Roots of two harmonics, and pairs of angles."""
 
 from math import pi
 
@@ -41,14 +41,14 @@ def heights(wave, angles):
     )
 
 
-def roots(wave, error=1e-9, soft=1e-9, otherwise=9.0):
+def roots(wave, error=1e-9, slack=1e-9, default=9.0):
     angles, errors = np.empty(4), np.empty(4)
-    count, margin = roots_of(tuple(map(float, wave)), error, soft, otherwise, angles, errors)
+    count, margin = roots_of(tuple(map(float, wave)), error, slack, default, angles, errors)
     return angles[:count], errors[:count], margin
 
 
 def drawn(rng, kind):
-    """A wave, of which some have no first or second harmonic, or one that is in phase."""
+    """Return a random wave; some have no first or second harmonic, or one in phase."""
     wave = rng.normal(size=5)
     wave[0] *= rng.choice([0.0, 0.3, 1.0])
     if kind == 1:
@@ -61,7 +61,7 @@ def drawn(rng, kind):
 
 
 @pytest.mark.parametrize("kind", range(4))
-def test_every_change_of_sign_has_its_root_and_every_root_is_one(kind):
+def test_the_roots_are_the_changes_of_sign(kind):
     rng = np.random.default_rng(kind)
     for _ in range(sample(500)):
         wave = drawn(rng, kind)
@@ -78,7 +78,7 @@ def test_every_change_of_sign_has_its_root_and_every_root_is_one(kind):
 
 
 @pytest.mark.parametrize("kind", range(4))
-def test_a_wave_turns_round_where_its_slope_does(kind):
+def test_turning_points_are_roots_of_the_slope(kind):
     rng = np.random.default_rng(10 + kind)
     for _ in range(sample(500)):
         wave = drawn(rng, kind)
@@ -93,7 +93,7 @@ def test_a_wave_turns_round_where_its_slope_does(kind):
         assert ((steps >= -1e-9 * size).all(axis=0) | (steps <= 1e-9 * size).all(axis=0)).all()
 
 
-def test_a_margin_is_how_far_the_nearest_place_to_turn_round_is_from_the_axis():
+def test_the_margin_is_the_least_value_at_an_extremum():
     # cos 2θ − 0.9 turns round at 1, 0.1 above, and at −1.
     found, errors, margin = roots((-0.9, 0.0, 0.0, 1.0, 0.0), error=1e-3)
     assert len(found) == 4
@@ -104,21 +104,21 @@ def test_a_margin_is_how_far_the_nearest_place_to_turn_round_is_from_the_axis():
     assert margin == pytest.approx(100.0)
 
 
-def test_a_wave_that_hardly_misses_has_a_root_where_that_is_allowed():
+def test_an_extremum_within_the_slack_is_a_root():
     wave = (-1.001, 0.0, 0.0, 1.0, 0.0)
     assert len(roots(wave)[0]) == 0
-    found, errors, _ = roots(wave, soft=1e-2)
+    found, errors, _ = roots(wave, slack=1e-2)
     assert np.sort(np.remainder(found + 0.1, 2 * pi)) == pytest.approx([0.1, pi + 0.1])
     assert (errors == np.inf).all()
 
 
-def test_where_nothing_turns_any_angle_does():
+def test_a_constant_wave_returns_the_default():
     assert roots((0.0, 0.0, 0.0, 0.0, 0.0))[0].tolist() == [9.0]
     assert roots((0.5, 0.0, 0.0, 0.0, 0.0))[0].tolist() == []
     assert roots((0.0, 0.0, 0.0, 0.0, 0.0))[2] == 0.0
 
 
-def test_a_pair_of_angles_is_found_again_and_moves_as_foretold():
+def test_a_pair_of_angles_is_recovered_with_error_bounds():
     rng = np.random.default_rng(20)
 
     def at(plane, angle):

@@ -12,9 +12,9 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What is said to reach its target is within the chain's limits, whatever a search was bounded by.
+"""Reported solutions are within the chain's limits, whatever bounds a search had.
 
-No argument leads outside. Variants of a chain without limits stand in for an error in the search.
+No argument leads outside. Variants of a chain without limits simulate a bug of the search.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def poses(robot):
 
 @pytest.fixture
 def spoiled(robot, monkeypatch):
-    """A chain whose own cache holds variants without limits."""
+    """Return a chain whose cache holds variants without limits."""
     chain = robot("ur5")
     ready = prepared(chain)
     monkeypatch.setitem(ready.narrowed, CONSTRAINT, unlimited(narrow(ready, CONSTRAINT)))
@@ -61,7 +61,7 @@ def spoiled(robot, monkeypatch):
     return chain
 
 
-def test_variants_keep_what_is_made_of_them_to_themselves(robot):
+def test_variants_do_not_share_their_caches(robot):
     ready = prepared(robot("ur5"))
     before = dict(ready.narrowed)
     narrow(unlimited(ready), PoseConstraint(free_axis=(0.8, 0.0, 0.6)))
@@ -70,13 +70,13 @@ def test_variants_keep_what_is_made_of_them_to_themselves(robot):
 
 
 @pytest.mark.parametrize("time_limit", [None, 10.0])
-def test_a_solve_says_so_instead_of_reached(spoiled, poses, time_limit):
+def test_solve_raises_instead_of_reporting_reached(spoiled, poses, time_limit):
     with pytest.raises(OutsideLimitsError, match="outside the joint limits") as caught:
         solve(spoiled, poses[0], FAR, constraint=CONSTRAINT, time_limit=time_limit)
     assert (caught.value.positions > spoiled.upper).any()
 
 
-def test_so_does_what_a_failed_search_found_in_the_end(spoiled, poses, monkeypatch):
+def test_an_explanation_raises_for_a_solution_outside_the_limits(spoiled, poses, monkeypatch):
     monkeypatch.setattr(solve_module, "FEWEST_STARTS", 0)
     none = solve_module.DEFAULT._replace(first_restarts=0)
     monkeypatch.setattr(solve_module, "DEFAULT", none)
@@ -87,12 +87,12 @@ def test_so_does_what_a_failed_search_found_in_the_end(spoiled, poses, monkeypat
             continue
 
 
-def test_so_does_a_look(spoiled, poses):
+def test_look_at_raises(spoiled, poses):
     with pytest.raises(OutsideLimitsError):
         look_at(spoiled, poses[0].translation + 0.3, FAR, axis=(0.0, 0.0, 1.0))
 
 
-def test_so_does_a_look_that_was_found_in_the_end(spoiled, poses, monkeypatch):
+def test_the_explanation_of_a_look_raises(spoiled, poses, monkeypatch):
     kernel = look_at_module.solve_look
     monkeypatch.setattr(look_at_module, "solve_look", lambda *a: (-1, *kernel(*a)[1:]))
     with pytest.raises(OutsideLimitsError):

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A step that is NaN must not come out as a plausible command: the joint stays."""
+"""A NaN step must not become a plausible command: the joint does not move."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from from_python import from_python
 
 from basis_ik.pose.track_kernel import step_towards
 from basis_ik.robot.robot import RobotModel
-from basis_ik.search.descent_kernel import REACHED, walk
+from basis_ik.search.descent_kernel import REACHED, apply_step
 from basis_ik.search.levels_kernel import _move
 from basis_ik.search.prepare import prepared
 from basis_ik.search.tables_kernel import STEP
@@ -61,7 +61,7 @@ def test_a_step_to_a_point_or_of_ranked_tasks_that_is_no_number_moves_no_joint()
     ready, q, moved = prepared(PANDA), np.array(Q), np.zeros(7)
     work = ready.new_work()
     work[:, STEP] = np.nan
-    from_python(walk)(ready.variables, q, work, 0.1)
+    from_python(apply_step)(ready.variables, q, work, 0.1)
     assert q.tolist() == Q
     from_python(_move)(ready.variables, q, np.full(7, np.nan), moved)
     assert moved.tolist() == Q

@@ -30,7 +30,7 @@ from basis_ik.robot.chain_kernel import forward
 from basis_ik.search.descent_kernel import REACHED, SPENT, begin_descent, descend, place
 from basis_ik.search.fabrik_sweep_kernel import sweep
 from basis_ik.search.hinge_fit_kernel import clamp_turn, rough_angle
-from basis_ik.search.pose_error_kernel import axis_error, beyond, rotation_error, sine_cosine
+from basis_ik.search.pose_error_kernel import axis_error, excess, rotation_error, sine_cosine
 from basis_ik.search.pose_search_kernel import (
     COLUMNS,
     FREE_TURNS,
@@ -69,7 +69,7 @@ from basis_ik.transforms.rigid import RigidTransform
     set_bounds,
     solve_symmetric_6,
     axis_error,
-    beyond,
+    excess,
     rotation_error,
     sine_cosine,
 ) = map(
@@ -86,7 +86,7 @@ from basis_ik.transforms.rigid import RigidTransform
         set_bounds,
         solve_symmetric_6,
         axis_error,
-        beyond,
+        excess,
         rotation_error,
         sine_cosine,
     ),
@@ -119,7 +119,7 @@ def ready_chain(name):
 
 
 @pytest.mark.parametrize("name", CHAINS)
-def test_the_reduced_chain_and_the_proof_are_the_chain(name):
+def test_reduced_chain_and_proof_agree_with_the_chain(name):
     chain, ready = CHAINS[name], ready_chain(name)
     n, m = len(ready.variables), len(ready.joints)
     rng = np.random.default_rng(0)
@@ -135,7 +135,7 @@ def test_the_reduced_chain_and_the_proof_are_the_chain(name):
         assert np.abs(reduced - expected).max() < 3e-15 * m + 1e-14
 
 
-def test_sine_and_cosine_are_those_of_the_library():
+def test_sine_and_cosine_agree_with_the_library():
     x = np.concatenate([np.linspace(-40, 40, 20001), np.linspace(-1e5, 1e5, 20001)])
     pairs = np.array([sine_cosine(float(v)) for v in x])
     assert np.abs(pairs[:, 0] - np.sin(x)).max() < 3e-15 + 1e-16 * 1e5
@@ -144,7 +144,7 @@ def test_sine_and_cosine_are_those_of_the_library():
     assert np.abs(pairs[near, 1] - np.cos(x[near])).max() < 4e-16
 
 
-def test_the_system_of_six_is_solved():
+def test_solve_symmetric_6_solves_a_system():
     rng = np.random.default_rng(0)
     for _ in range(200):
         j = rng.normal(size=(6, 8))
@@ -154,7 +154,7 @@ def test_the_system_of_six_is_solved():
         assert np.allclose(a @ x, b, atol=1e-8)
 
 
-def test_the_rotation_error_turns_back_and_grows_up_to_half_a_turn():
+def test_rotation_error_increases_up_to_half_a_turn():
     rng = np.random.default_rng(0)
     for angle in (0.0, 1e-9, 1e-3, 1.0, 3.0, pi - 1e-3, pi - 1e-9, pi):
         axis = rng.normal(size=3)
@@ -166,7 +166,7 @@ def test_the_rotation_error_turns_back_and_grows_up_to_half_a_turn():
             assert np.allclose(error, -2 * np.sin(angle / 2) * axis, atol=1e-7)
 
 
-def test_the_axis_error_turns_an_axis_onto_z():
+def test_axis_error_rotates_an_axis_onto_z():
     for angle in (0.0, 1e-6, 1.0, 3.0, pi):
         error = np.array(axis_error(np.sin(angle), 0.0, np.cos(angle)))
         assert np.linalg.norm(error) == pytest.approx(2 * np.sin(angle / 2), abs=1e-6)
@@ -200,7 +200,7 @@ def test_starts_lie_inside_and_turns_are_the_shortest(turn):
 
 
 @pytest.mark.parametrize("half", [pi, 1.2 * pi])
-def test_a_turn_with_room_for_it_ends_inside_even_by_a_rounding(half):
+def test_a_full_turn_of_range_ends_inside_despite_rounding(half):
     variables = np.zeros((1, 8))
     variables[0, LOWER_UPPER], variables[0, PERIODIC] = (-half, half), 1
     q = np.empty(1)
@@ -212,7 +212,7 @@ def test_a_turn_with_room_for_it_ends_inside_even_by_a_rounding(half):
             assert np.cos(q[0] - value) == pytest.approx(1.0)
 
 
-def test_only_a_joint_with_room_for_a_full_turn_moves_unbounded():
+def test_only_a_joint_with_a_full_turn_of_range_is_unbounded():
     variables = np.zeros((4, 8))
     variables[:, LOWER], variables[:, UPPER] = (-4.0, -3.0, -4.0, -np.inf), (4.0, 3.0, 4.0, 1.0)
     variables[:, PERIODIC] = (1, 1, 0, 0)  # room; too little; no hinge; a limit on one side
@@ -249,15 +249,15 @@ def test_own_starts_come_first_and_reach_more_than_others():
     assert used[0] < 0.9 * used[1] or IS_PLAIN  # few starts are tried there
 
 
-def test_starts_that_look_outside_the_limits_end_inside_and_spare_the_worst():
+def test_starts_beyond_the_limits_end_inside_and_help():
     chain = random_chain(3)._replace(lower=np.full(6, -1.5), upper=np.full(6, 1.5))
     ready = prepare(chain)
     rng = np.random.default_rng(1)
-    target, q, worst, roamed = np.eye(4), np.empty(6), [0, 0], 0
+    target, q, worst, beyond_limits = np.eye(4), np.empty(6), [0, 0], 0
     for truth in rng.uniform(-1.5, 1.5, (sample(400), 6)):
         place_exactly(ready.exact, truth, target[:3])
         for begin_at in (0, 1):
-            # A run of single starts never roams: each is its own search.
+            # Searches with a single start do not descend beyond the limits.
             first, found = 0, (0,)
             while found[0] != REACHED and first <= 400:
                 last = 400 if begin_at == 0 else first
@@ -268,14 +268,14 @@ def test_starts_that_look_outside_the_limits_end_inside_and_spare_the_worst():
                 first = found[2] + 1
             assert found[0] == REACHED
             worst[begin_at] = max(worst[begin_at], found[2])
-            roamed += begin_at == 0 and found[2] > KEPT
+            beyond_limits += begin_at == 0 and found[2] > KEPT
     if not IS_PLAIN:
-        assert roamed > 0
+        assert beyond_limits > 0
         assert worst[0] < 0.6 * worst[1]
 
 
 @pytest.mark.parametrize("slice_", [1, 2, 7])
-def test_a_search_in_slices_finds_what_it_finds_in_one(slice_):
+def test_a_search_in_slices_equals_one_call(slice_):
     ready = ready_chain("mimics")
     rng = np.random.default_rng(0)
     n = len(ready.variables)
@@ -305,7 +305,7 @@ def test_a_search_in_slices_finds_what_it_finds_in_one(slice_):
     assert several > 5 or IS_PLAIN
 
 
-def test_fresh_starts_differ_fill_the_limits_and_never_change():
+def test_further_starts_are_distinct_fill_the_limits_and_are_constant():
     ready = ready_chain("hinges")
     starts = np.empty((500, 6))
     for i in range(500):
@@ -317,10 +317,10 @@ def test_fresh_starts_differ_fill_the_limits_and_never_change():
 
 
 def test_small_helpers():
-    assert beyond(0.5, 0.2) == pytest.approx(0.3)
-    assert beyond(-0.5, 0.2) == pytest.approx(-0.3)
-    assert beyond(0.1, 0.2) == 0.0
-    assert beyond(7.0, np.inf) == 0.0
+    assert excess(0.5, 0.2) == pytest.approx(0.3)
+    assert excess(-0.5, 0.2) == pytest.approx(-0.3)
+    assert excess(0.1, 0.2) == 0.0
+    assert excess(7.0, np.inf) == 0.0
     for y, x in ((0.0, 1.0), (1.0, 0.0), (-1.0, -1.0), (0.3, -0.9), (0.0, 0.0), (-2.0, 0.1)):
         assert rough_angle(y, x) == pytest.approx(np.arctan2(y, x), abs=2e-5)
     assert clamp_turn(0.3, -1.0, 1.0) == 0.3
@@ -373,7 +373,7 @@ def test_a_descent_needs_few_steps_from_nearby():
     assert np.median(taken) <= 5
 
 
-def test_a_careful_descent_reads_no_state_that_nobody_wrote():
+def test_a_careful_descent_reads_no_uninitialised_state():
     ready = ready_chain("hinges")
     truth, target = np.full(6, 0.4), np.eye(4)
     place_exactly(ready.exact, truth, target[:3])

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What a chain is made ready with."""
+"""The precomputed data of a chain."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from basis_ik.search.prepare import prepare
 
 
 @pytest.mark.parametrize(("joints", "kept"), [(MOST_VARIABLES, KEPT), (MOST_VARIABLES + 1, 0)])
-def test_starts_are_tried_for_chains_of_moderate_length_only(arm, joints, kept):
+def test_only_chains_of_moderate_length_have_own_starts(arm, joints, kept):
     axes = ("0 0 1", "0 1 0", "1 0 0")
     rows = [("revolute", "0 0 0.1", "0 0 0", axes[i % 3], -1.5, 1.5) for i in range(joints)]
     chain = arm(rows)

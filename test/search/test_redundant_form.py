@@ -181,7 +181,7 @@ def test_a_grid_is_not_finer_than_the_arm_is_off_its_form(named):
     form = ready.redundant.form
     span = np.ptp([chain.lower[0], chain.upper[0]]) / (VALUES[1][0] - 1)
     while_coarser = 1
-    while span > form.off:
+    while span > form.misfit:
         span, while_coarser = span / 4.0, while_coarser + 1
     assert while_coarser < LEVELS[1]
     for _ in range(5):

@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,9 @@ import pytest
 from from_python import from_python
 
 from basis_ik.robot.robot import RobotModel
+from basis_ik.search import residuals_kernel
 from basis_ik.search.distance_residual_kernel import DISTANCE_RESIDUAL, TO_KEEP
+from basis_ik.search.limb_kernel import Residual
 from basis_ik.search.look_residual_kernel import LOOK_RESIDUAL
 from basis_ik.search.pose_residual_kernel import POSE_RESIDUAL
 from basis_ik.search.prepare import _pack_exact
@@ -45,6 +48,7 @@ from basis_ik.search.tables_kernel import COLUMNS, SCALE, WRX, WX
 arrived, evaluate = map(from_python, (arrived, evaluate))
 
 URDF = Path(__file__).parents[2] / "urdf"
+SEARCH = Path(residuals_kernel.__file__).parent
 WEIGHTS = [
     [1, 2, 3, 0.5, 0.6, 0.7, 0, 0, 0, 0, 0, 0],
     [1, 1, 1, 0.5, 0.6, 0, 0, 0.1, 0, 0, 0, 0],
@@ -116,6 +120,52 @@ def test_tasks_have_arrived_when_position_and_rotation_have():
     assert arrived(tasks, error, 0, 6)
     error[0] = np.nan
     assert not arrived(tasks, error, 0, 6)
+
+
+def kinds():
+    """Return all kinds of residuals, each with the file that has it."""
+    for path in sorted(SEARCH.glob("*_residual_kernel.py")):
+        module = import_module(f"basis_ik.search.{path.stem}")
+        for name, value in vars(module).items():
+            if isinstance(value, Residual):
+                yield pytest.param(value, module, id=name)
+
+
+def test_each_kind_has_a_number_of_its_own():
+    numbers = [each.values[0].number for each in kinds()]
+    assert sorted(numbers) == list(range(len(numbers)))
+    assert len(numbers) >= 3
+
+
+@pytest.mark.parametrize(("kind", "module"), kinds())
+def test_each_kind_is_in_the_list(kind, module, chain):
+    tasks, rows = pack(kind)
+    tasks[0, WEIGHT : WEIGHT + 6] = 1.0
+    variables = np.ones((7, COLUMNS))
+    exact, goals = _pack_exact(chain.arrays), np.eye(4)[np.newaxis].copy()
+    problem = TaskArrays(exact, np.array([0, 8]), tasks, goals, variables, np.zeros(7), np.zeros(7))
+    error, jacobian = np.full(rows + 7, np.nan), np.full((rows + 7, 7), np.nan)
+    evaluate(
+        problem,
+        0.5 * (chain.lower + chain.upper),
+        np.empty((8, 6)),
+        np.empty((7, 6)),
+        error,
+        jacobian,
+    )
+    assert np.isfinite(error).all()
+    assert np.isfinite(jacobian).all()
+
+
+@pytest.mark.parametrize(("kind", "module"), kinds())
+def test_the_proof_of_each_kind_calls_no_kernel_of_its_search(kind, module):
+    miss = getattr(kind.miss, "py_func", kind.miss)
+    if miss.__module__ == module.__name__:
+        called = {name for name in miss.__code__.co_names if name in vars(module)}
+        assert not {name for name in called if hasattr(getattr(module, name), "py_func")}
+        assert not {name for name in called if name.endswith("_rows")}
+    else:
+        assert miss.__module__ == "basis_ik.search.proof_kernel"
 
 
 def test_where_the_tip_is_at_the_centre_its_distance_can_still_grow(chain):

@@ -31,7 +31,7 @@ from basis_ik.robot.robot import RobotModel
 from basis_ik.search.distance_residual_kernel import DistanceTask
 from basis_ik.search.pose_constraint import PoseConstraint
 from basis_ik.tasks.solve_tasks import solve_tasks
-from basis_ik.tasks.task_problem import LookTask, PoseTask
+from basis_ik.tasks.task_problem import LookTask, PoseTask, Problem
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Verdict
 
@@ -388,6 +388,17 @@ def test_a_distance_that_cannot_be_kept_is_missed_by_the_least():
         else:
             assert solution.success
     assert 5 < missed < 35
+
+
+def test_a_long_tool_keeps_a_distance_from_where_its_link_never_gets():
+    model = planar(1, 1)
+    task = DistanceTask("b_tip", (4.0, 0.0, 0.0), 0.5, (1.6, 0.0, 0.0))
+    assert not Problem(model, (task,), "base", (1e-6, 1e-6)).hopeless()
+    assert solve_tasks(model, [task]).success
+    short = DistanceTask("b_tip", (4.0, 0.0, 0.0), 0.5)
+    reason = solve_tasks(model, [short]).outcomes[0].reason
+    assert reason.verdict is Verdict.TOO_FAR
+    assert reason.proven
 
 
 def test_a_distance_stands_back_behind_other_tasks():

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Rotations by the formulas of the textbooks, with nothing of the package in them."""
+"""Rotations by textbook formulae, independent of the package."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def test_it_is_the_product_of_the_matrices(length: int) -> None:
 
 
 def test_shear_is_told() -> None:
-    """Twice as long in x, turned by 45 degrees: what was square is no longer."""
+    """A stretch by two along x, rotated by 45 degrees, shears squares."""
     long, turned = TransformNode(scale=(2, 1, 1)), TransformNode(rotation=QUARTER)
     assert combine(["a", "b"], [turned, long]).shear == pytest.approx(0.0, abs=1e-15)
     # x goes to (√2, √½), y to (−√2, √½): cosine −1.5 / 2.5
@@ -69,7 +69,7 @@ def test_what_floating_point_does_not_hold_is_refused_by_name(count: int) -> Non
 
 
 def test_a_node_that_is_off_is_refused_with_its_residual() -> None:
-    """Centres that are far away and cancel: the product of matrices has lost what is left."""
+    """Distant centres cancel: the product of matrices has lost the remaining digits."""
     far = TransformNode(center=(1e14, 0, 0), rotation=QUARTER)
     back = TransformNode(center=(1e14, 0, 0), rotation=QUARTER.T)
     with pytest.raises(NotOneNodeError) as caught:

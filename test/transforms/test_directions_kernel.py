@@ -67,7 +67,7 @@ def test_it_is_a_rotation_and_takes_one_to_the_other(angle: float) -> None:
 
 @pytest.mark.parametrize("angle", ANGLES[:-4])
 def test_nothing_turns_less(angle: float) -> None:
-    """The angle of the rotation is the angle between the directions: what is across stays."""
+    """The rotation's angle is that between the directions; perpendicular vectors stay."""
     rng = np.random.default_rng(2)
     a = unit(rng.normal(size=3))
     side = unit(np.cross(a, rng.normal(size=3)))
@@ -78,7 +78,7 @@ def test_nothing_turns_less(angle: float) -> None:
 
 @pytest.mark.parametrize("short", [1e-3, 1e-5, 1e-6, 1e-8])
 def test_nothing_turns_less_near_opposite(short: float) -> None:
-    """The fallback is for what is opposite: beside it the plane is that of the directions."""
+    """The fallback is for opposite directions; near them, the directions define the plane."""
     rng = np.random.default_rng(4)
     for _ in range(50):
         a = unit(rng.normal(size=3))

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Packed transform nodes against products of matrices."""
+"""Packed transform nodes, compared with products of matrices."""
 
 import math
 

@@ -66,7 +66,7 @@ def test_the_comparator_rejects_nan() -> None:
 
 @pytest.mark.parametrize("defect", [2e-12, 1e-9, 9e-7])
 def test_what_is_nearly_a_rotation_becomes_one_to_rounding(defect: float) -> None:
-    """The nearest: singular values become 1, and what turns is left."""
+    """Return the nearest rotation: singular values become 1."""
     rng = np.random.default_rng(0)
     for _ in range(20):
         u, _, vt = np.linalg.svd(rng.normal(size=(3, 3)))

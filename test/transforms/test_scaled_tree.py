@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Trees with transform nodes, against products of 4×4 matrices made here from the fields."""
+"""Trees with transform nodes, compared with products of 4×4 matrices of the fields."""
 
 import numpy as np
 import pytest
@@ -59,7 +59,7 @@ def matrix(
 
 
 def random_tree(rng: np.random.Generator, size: int) -> tuple[TransformTree, dict[str, np.ndarray]]:
-    """A tree in which every other frame is a node with scale, and each frame in the root."""
+    """Return a tree whose every other frame is a node with scale, and all frames in the root."""
     tree, root_T = TransformTree("f0"), {"f0": np.eye(4)}
     for i in range(1, size):
         name, parent = f"f{i}", f"f{rng.integers(max(0, i - 4), i)}"

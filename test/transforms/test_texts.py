@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""docs/texts.md and docs/mathematics.md name what is called and exists, and leave out no step."""
+"""docs/texts.md and docs/mathematics.md name existing functions and tests, for all steps."""
 
 import ast
 import json
@@ -40,7 +40,7 @@ def quoted(cell: str) -> list[str]:
 
 
 def over_ros(test: str) -> bool:
-    """Whether a test starts processes, into which nothing can look."""
+    """Return whether a test starts processes, which cannot be traced."""
     return test.startswith(("test/ros/", "test/launch/"))
 
 
@@ -59,7 +59,7 @@ def names_in(path: str) -> set[str]:
 
 @pytest.fixture(scope="module")
 def called(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
-    """Which of the functions of its rows each test really calls."""
+    """The functions of its rows that each test calls."""
     rows = [(quoted(functions), quoted(tests)) for _where, _what, functions, tests in ROWS]
     asked = [row for row in rows if not any(map(over_ros, row[1]))]
     folder = tmp_path_factory.mktemp("texts")

@@ -29,7 +29,7 @@ import pytest
 
 
 class EnoughError(BaseException):
-    """The test has called what there was to learn of."""
+    """The test has called all functions in question."""
 
 
 def resolve(name: str) -> object:
@@ -55,7 +55,7 @@ def codes(name: str) -> set[CodeType]:
 
 
 class Tracer:
-    """A pytest plugin that runs each test for as long as it may still say something new.
+    """A pytest plugin that runs each test until it has called all functions in question.
 
     Attributes:
         called: The functions that each test has called.
@@ -67,7 +67,7 @@ class Tracer:
         self.codes = {code: name for names, _ in rows for name in names for code in codes(name)}
 
     def wanted(self, test: str) -> set[str]:
-        """Return what of a test's rows no test has called yet, and any if this one has none."""
+        """Return a test's functions that no test has called yet; all if it has called none."""
         wanted: set[str] = set()
         for names, tests in self.rows:
             if test in tests:

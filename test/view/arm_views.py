@@ -27,7 +27,7 @@ from basis_ik.view.words import Words
 
 
 def answer_to(chain, goal, seed):
-    """Return the solution of a goal, None where it needs none."""
+    """Return the solution of a goal; None if it needs none."""
     if isinstance(goal, PoseGoal):
         return solve(chain, goal.root_T_target, seed)
     if isinstance(goal, PointGoal):
@@ -36,7 +36,7 @@ def answer_to(chain, goal, seed):
 
 
 def view_of(chain, q, goal=None, *, state=State.MOVING, text="on the way", visuals=(), **more):
-    """Return a view of an arm at q that has solved for its goal from there."""
+    """Return a view of an arm at q with the solution for its goal."""
     q = np.asarray(q, dtype=float)
     return ArmView(
         chain,
@@ -50,5 +50,5 @@ def view_of(chain, q, goal=None, *, state=State.MOVING, text="on the way", visua
 
 
 def scene_of(*args, **more):
-    """Return what is shown of such a view."""
+    """Return the shapes of such a view."""
     return ArmScene().shapes(view_of(*args, **more))

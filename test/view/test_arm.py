@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What is shown of an arm."""
+"""The shapes for an arm."""
 
 from pathlib import Path
 
@@ -213,7 +213,7 @@ def test_a_long_text_is_wrapped(chain):
 
 
 def test_sizes_scale_with_the_reach_or_the_distance_of_the_point():
-    """A head of 17 cm has the sizes of an arm of half a metre, so that the text is legible."""
+    """Shapes for a head of 17 cm are those of an arm of half a metre, so that text is legible."""
     text = (URDF / "pan_tilt.urdf").read_text()
     head = RobotModel.from_urdf(text).chain("base_link", "camera_optical_frame")
     ray = Ray((0.0, 0.0, 1.0))

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What is shown of constraints on frames."""
+"""The shapes for constraints on frames."""
 
 import numpy as np
 import pytest

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What is shown of transform nodes."""
+"""The shapes for transform nodes."""
 
 import numpy as np
 import pytest

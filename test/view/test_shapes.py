@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Lines that are made of points."""
+"""Lines from points."""
 
 import numpy as np
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What is drawn of a solve, held against forward kinematics of another library."""
+"""The plot of a solve, compared with forward kinematics of another library."""
 
 from functools import partial
 from pathlib import Path

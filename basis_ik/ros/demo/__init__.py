@@ -12,4 +12,4 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The programs of the demos: a simulated arm, tours of targets, and checks of the motions."""
+"""Programs of the demos: a simulated arm, tours of targets, and checks of the motions."""

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Base of the programs that send targets to basis_ik and measure the motion through tf."""
+"""Base class of programs that send targets to basis_ik and measure the motion through tf."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from basis_ik.ros.parameters.parameters import Declaration, Parameters, given_li
 from basis_ik.ros.sim_clock import CLOCK_MISSING, ClockWatch, clock_missing
 from basis_ik.transforms.rigid import RigidTransform
 
-START_PATIENCE = 120.0  # s, without the time in which the node reports that it compiles
+START_TIMEOUT = 120.0  # s, not counting the time in which the node reports a compilation
 
 
 class Checker(Node):
@@ -76,7 +76,7 @@ class Checker(Node):
         return self.status.get("state") == "COMPILING"
 
     def spin(self, seconds: float) -> None:
-        """Handle messages for a while.
+        """Handle messages for some seconds.
 
         Raises:
             BasisIkError: `stop` was set.
@@ -91,24 +91,24 @@ class Checker(Node):
         """Wait for a robot and for the node that moves it.
 
         Args:
-            ready: Returns whether they are there; called once basis_ik accepts targets.
-            root: Reference frame of the measurement, for the error.
-            tip: Measured frame, for the error.
+            ready: Returns whether they are available; called once basis_ik accepts targets.
+            root: Reference frame of the measurement, for the error message.
+            tip: Measured frame, for the error message.
 
         Raises:
-            BasisIkError: They do not appear.
+            BasisIkError: They are not available in time.
         """
-        end = time.monotonic() + START_PATIENCE
+        end = time.monotonic() + START_TIMEOUT
         while time.monotonic() < end:
             self.spin(0.1)
             if self._compiling:
-                end = time.monotonic() + START_PATIENCE
+                end = time.monotonic() + START_TIMEOUT
             elif self.status and ready():
                 return
         if clock_missing(self):
             raise BasisIkError(CLOCK_MISSING)
         raise BasisIkError(
-            f"no robot after {START_PATIENCE:.0f} s: is basis_ik running, and does tf have "
+            f"no robot after {START_TIMEOUT:.0f} s: is basis_ik running, and does tf have "
             f"{root} and {tip}?"
         )
 
@@ -122,6 +122,6 @@ class Checker(Node):
         return value if isinstance(value, RigidTransform) else None
 
     def broadcast(self, frame: str, child: str, frame_T_child: RigidTransform) -> None:
-        """Broadcast the present pose of a frame."""
+        """Broadcast the current pose of a frame."""
         stamp = self.get_clock().now().to_msg()
         self._broadcaster.sendTransform(transform_message(frame, child, frame_T_child, stamp))

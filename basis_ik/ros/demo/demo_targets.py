@@ -57,8 +57,8 @@ PARAMETERS = (
 KINDS = ("pose", "position", "follow", "unreachable")
 GOOD_POSITION = 1e-3  # m
 GOOD_ORIENTATION = math.radians(0.1)
-TARGET_PATIENCE = 20.0  # s
-SETTLE_PATIENCE = 10.0  # s
+TARGET_TIMEOUT = 20.0  # s
+REST_TIMEOUT = 10.0  # s
 FOLLOW_TIME = 6.0  # s
 MOVED = 1e-3  # m
 CAROUSEL_SPEED = 0.15  # rad/s
@@ -78,7 +78,7 @@ def read_targets(path: Path, root_frame: str) -> list[Target]:
     """Read the list of targets.
 
     Raises:
-        BasisIkError: The file is not such a list; with the entry and its fault.
+        BasisIkError: The file is not such a list; the message names the faulty entry.
     """
     try:
         entries = yaml.safe_load(path.read_text(encoding="utf-8"))["targets"]
@@ -94,7 +94,7 @@ def read_targets(path: Path, root_frame: str) -> list[Target]:
             pose = RigidTransform.from_rpy(roll, pitch, yaw, entry["xyz"])
             kind = entry.get("kind", "pose")
             if kind not in KINDS:
-                raise ValueError(f"kind '{kind}' is none of {', '.join(KINDS)}")
+                raise ValueError(f"kind '{kind}' is not one of {', '.join(KINDS)}")
             frame = root_frame if entry["frame"] == "root" else str(entry["frame"])
             if complaint := frame_complaint(frame):
                 raise ValueError(f"its frame {complaint}")
@@ -145,7 +145,7 @@ class DemoTargets(Checker):
         return self.look_up(frame, self._tip)
 
     def errors(self, target: Target) -> tuple[float, float]:
-        """Return the tip's distance [m] and angle [rad] from a target, through tf."""
+        """Return the tip's position error [m] and orientation error [rad], through tf."""
         frame_T_tip = self.measure(target.frame)
         if frame_T_tip is None:
             return math.inf, math.inf
@@ -173,13 +173,13 @@ class DemoTargets(Checker):
         if begin is not None and self._launched_at > 0.0:
             self._print_first_motion(begin)
         self._await_arrival(target.frame, stamp)
-        worst = self._ride(target) if following else None
-        self._settle(target)
+        worst = self._turn_carousel(target) if following else None
+        self._wait_for_rest(target)
         return self._check(target, worst)
 
     def _print_first_motion(self, begin: RigidTransform) -> None:
         """Print the time from the launch to the first motion of the arm."""
-        end = time.monotonic() + TARGET_PATIENCE
+        end = time.monotonic() + TARGET_TIMEOUT
         while time.monotonic() < end:
             self.spin(0.02)
             now = self.measure(self._root)
@@ -193,15 +193,15 @@ class DemoTargets(Checker):
         self.spin(0.1)
 
     def _await_arrival(self, frame: str, stamp: str) -> None:
-        end = time.monotonic() + TARGET_PATIENCE
+        end = time.monotonic() + TARGET_TIMEOUT
         while time.monotonic() < end:
             self.spin(0.02)
             mine = (self.status.get("target_frame"), self.status.get("target_stamp"))
             if mine == (frame, stamp) and self.status.get("state") == "ARRIVED":
                 return
 
-    def _ride(self, target: Target) -> tuple[float, float]:
-        """Turn the carousel; return the largest errors after the first second."""
+    def _turn_carousel(self, target: Target) -> tuple[float, float]:
+        """Turn the carousel; return the largest errors [m], [rad] after the first second."""
         self._turning, start, worst = True, time.monotonic(), (0.0, 0.0)
         while time.monotonic() - start < FOLLOW_TIME:
             self.spin(0.02)
@@ -211,9 +211,9 @@ class DemoTargets(Checker):
         self._turning = False
         return worst
 
-    def _settle(self, target: Target) -> None:
-        """Wait until the arm rests at the target: the controller lags behind the last command."""
-        before, end = (math.inf, math.inf), time.monotonic() + SETTLE_PATIENCE
+    def _wait_for_rest(self, target: Target) -> None:
+        """Wait until the arm rests at the target: the arm lags behind the last command."""
+        before, end = (math.inf, math.inf), time.monotonic() + REST_TIMEOUT
         while time.monotonic() < end:
             self.spin(0.2)
             now = self.errors(target)
@@ -229,7 +229,7 @@ class DemoTargets(Checker):
 
     def _check(self, target: Target, worst: tuple[float, float] | None) -> tuple[bool, str]:
         distance, angle = errors = self.errors(target)
-        verdict = self.status.get("verdict", "NO ANSWER")
+        verdict = self.status.get("verdict", "NO STATUS")
         degrees = "     -" if target.kind == "position" else f"{math.degrees(angle):6.3f}"
         line = f"{target.name:18} {target.frame:12} {verdict:12} {distance * 1e3:9.3f} {degrees}"
         if target.kind == "unreachable":

@@ -32,7 +32,7 @@ PARAMETERS = (
     ),
 )
 
-# Joint: middle and amplitude of the swing [rad].
+# Middle and amplitude of each joint's swing [rad].
 SWING = {
     "thigh_l_yaw_joint": (0.0, 0.0),
     "thigh_l_roll_joint": (0.0, 0.0),

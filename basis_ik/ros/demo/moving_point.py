@@ -31,12 +31,12 @@ from basis_ik.ros.parameters.parameters import Declaration, frame_complaint
 from basis_ik.transforms.rigid import RigidTransform
 
 FRAME = "moving_point"
-# A figure of eight ahead of the head: middle and amplitudes [m].
+# A figure of eight in front of the head: middle and amplitudes [m].
 MIDDLE, AMPLITUDE = np.array([1.5, 0.0, 0.3]), np.array([0.0, 0.8, 0.3])
-SETTLED = 0.5  # s for which the point must be in sight before the measurement begins
-ARRIVAL_PATIENCE = 20.0  # s
+IN_SIGHT_TIME = 0.5  # s that the point must be in sight before the measurement begins
+ARRIVAL_TIMEOUT = 20.0  # s
 PERIOD = 0.01  # s between positions of the point
-TRAIL = 3.0  # s of its path that are stored
+TRAIL = 3.0  # s of its path that is stored
 
 PARAMETERS = (
     Declaration(
@@ -54,7 +54,7 @@ PARAMETERS = (
         check=frame_complaint,
     ),
     Declaration("duration", 20.0, "Time of the measurement [s].", 0.1, 1e5, True),
-    Declaration("period", 30.0, "Time of one round of the point [s].", 1.0, 1e5, True),
+    Declaration("period", 30.0, "Period of the point's motion [s].", 1.0, 1e5, True),
     Declaration(
         "largest_angle",
         0.5,
@@ -68,7 +68,7 @@ PARAMETERS = (
 
 
 def place(phase: float) -> NDArray[np.float64]:
-    """Return the point (3,) [m] at a phase of its round, in turns."""
+    """Return the point (3,) [m] at a phase of its motion, in periods."""
     angle = 2.0 * math.pi * phase
     return MIDDLE + AMPLITUDE * [0.0, math.sin(angle), math.sin(2.0 * angle)]
 
@@ -91,10 +91,10 @@ class MovingPoint(Checker):
         self.broadcast(self.settings["root_frame"], FRAME, pose)
 
     def angles(self) -> tuple[float, float] | None:
-        """Return the angles [deg] from the looking frame's z axis to the point and to its path.
+        """Return the angles [deg] from the camera's z axis to the point and to its path.
 
-        The path consists of the point's positions in the last seconds. On a busy machine the head
-        is late: off the point, but still on the path. None without tf.
+        The path has the point's positions in the last `TRAIL` seconds: a head that is late on a
+        busy machine is off the point, but on the path. None if tf lacks a transform.
         """
         tip_T_point = self.look_up(self.settings["tip_frame"], FRAME)
         tip_T_root = self.look_up(self.settings["tip_frame"], self.settings["root_frame"])
@@ -128,10 +128,10 @@ class MovingPoint(Checker):
             self.spin(0.02)
             angles = self.angles()
             if angles is None:
-                raise BasisIkError("tf has lost the head")
+                raise BasisIkError("tf no longer has the head's transform")
             if not angles[0] <= allowed:
                 astray = now
-            if end == math.inf and (now - astray > SETTLED or now - start > ARRIVAL_PATIENCE):
+            if end == math.inf and (now - astray > IN_SIGHT_TIME or now - start > ARRIVAL_TIMEOUT):
                 end = now + self.settings["duration"]
             if end < math.inf:
                 measured.append(angles)
@@ -152,10 +152,10 @@ class MovingPoint(Checker):
         return good
 
     def _angle_at_rest(self, allowed: float) -> float:
-        """Let the point rest; return the angle to it [deg] once the head has settled."""
+        """Stop the point; return the angle to it [deg] once the head is at rest."""
         self._stopped = astray = time.monotonic()
         angle, now = math.inf, astray
-        while now - astray <= SETTLED and now - self._stopped <= ARRIVAL_PATIENCE:
+        while now - astray <= IN_SIGHT_TIME and now - self._stopped <= ARRIVAL_TIMEOUT:
             self.spin(0.02)
             angles, now = self.angles(), time.monotonic()
             angle = math.inf if angles is None else angles[0]

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A simulated arm: joints behind the interface of ros2_control, for any robot_description.
+"""A simulated arm for any robot_description, with the interface of ros2_control.
 
 `ros2 run basis_ik simulated_arm`; see docs/simulated_arm.md.
 """
@@ -39,7 +39,7 @@ from basis_ik.ros.parameters.parameters import given_lists, refused
 from basis_ik.ros.programs import spin
 from basis_ik.ros.sim_clock import clock_missing
 
-# Time between two log lines about what the node is waiting for [s].
+# s between two log lines that say what the node waits for.
 REMINDER_PERIOD = 5.0
 
 
@@ -54,10 +54,10 @@ class RobotDescriptionError(BasisIkError):
 
 
 class SimulatedArm(Node):
-    """Waits for the robot, then becomes its controller; a later description changes nothing."""
+    """Waits for a robot description, then simulates the robot; later descriptions are ignored."""
 
     def __init__(self) -> None:
-        """Start, or wait for the topic robot_description.
+        """Start, or wait for the topic robot_description first.
 
         Raises:
             BasisIkError: The robot or a parameter is invalid.
@@ -102,7 +102,7 @@ class SimulatedArm(Node):
         robot = SimulatedRobot(model)
         joints = self._arm_parameters.joints or robot.driven
         try:
-            robot.columns(joints)  # checked before their parameters are declared
+            robot.columns(joints)  # check them before their parameters are declared
         except BasisIkError as error:
             raise refused("joints", f"does not fit: {error}") from None
         start = self._arm_parameters.declare_joints(robot, joints)
@@ -139,7 +139,7 @@ class SimulatedArm(Node):
 
 
 def _keep_clock(parameters: list[Parameter]) -> SetParametersResult:
-    """Refuse to change the clock: it times the motion."""
+    """Refuse to change the clock, which times the motion."""
     changed = any(parameter.name == "use_sim_time" for parameter in parameters)
     reason = "use_sim_time can be set at the start only" if changed else ""
     return SetParametersResult(successful=not changed, reason=reason)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The parameters of the simulated arm; names are those of ros2_control, if it has them."""
+"""The parameters of the simulated arm, named as in ros2_control where it has them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from basis_ik.motion.tolerances import Tolerances
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.ros.parameters.parameters import Declaration, Parameters
 
-# In place of the position limits of a continuous joint.
+# Limit of initial positions of continuous joints [rad].
 UNLIMITED = 1e6
 
 ENGINES = ("kinematic", "mujoco")
@@ -113,11 +113,11 @@ class ArmParameters:
         """Declare the parameters of joints.
 
         Args:
-            robot: Its n driven joints have initial positions.
-            controlled: The driven joints that have tolerances.
+            robot: The robot; each of its n driven joints gets an initial position.
+            controlled: The driven joints that get tolerances.
 
         Returns:
-            shape (n,), the initial positions.
+            The initial positions, shape (n,) [rad or m].
 
         Raises:
             ConfigError: A parameter belongs to a joint that does not exist, or has a wrong value.
@@ -166,11 +166,11 @@ class ArmParameters:
 
     @property
     def joints(self) -> tuple[str, ...]:
-        """Return the joints to control; none if the parameter is empty."""
+        """The joints to control; empty: all that move."""
         return tuple(self._parameters["joints"])
 
     def tolerances(self, controlled: Sequence[str]) -> Tolerances:
-        """Return the present tolerances; parameters may change while the arm runs."""
+        """Return the current tolerances; their parameters may change at run time."""
         path, goal = (
             [self.number(f"constraints.{name}.{part}") for name in controlled]
             for part in ("trajectory", "goal")

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The ROS interface of ros2_control's joint_trajectory_controller, with simulated joints."""
+"""Simulated joints with the ROS interface of ros2_control's joint_trajectory_controller."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ from basis_ik.motion.control_loop import ControlLoop
 from basis_ik.motion.simulated_robot import SimulatedRobot
 from basis_ik.motion.tolerances import Tolerances
 from basis_ik.motion.trajectory_command import (
+    CommandFault,
     ErrorCode,
-    Refusal,
     TrajectoryCommand,
     refuse_trajectory,
 )
@@ -52,12 +52,12 @@ from basis_ik.motion.trajectory_controller import (
 from basis_ik.ros.demo.simulated_arm_parameters import ArmParameters
 from basis_ik.ros.outputs.trajectory_messages import to_array, to_command, to_overrides, to_point
 
-# After a longer pause of the process, or jump of its clock, the motion continues where it was.
+# After a longer pause of the process or jump of its clock, the motion continues from where it was.
 LONGEST_PAUSE = 10**8  # [ns]
-# Results are kept for late requests this long, as in rclcpp [s]; in rclpy's 15 min the goals of a
-# client that streams them would accumulate.
+# s that results are kept for late requests, as in rclcpp. rclpy's 15 min would accumulate the goals
+# of a client that streams them.
 RESULT_TIMEOUT = 10
-# A lasting fault is logged once in this time [s].
+# s between two log lines about a lasting fault.
 LOG_PERIOD = 1.0
 
 
@@ -69,19 +69,19 @@ class ActiveGoal:
     result: Future
 
 
-class Every:
-    """Determines when an event is due that does not happen in every cycle."""
+class RateDivider:
+    """Decides in which cycles a slower event is due."""
 
     def __init__(self, rate: float) -> None:
         self._period = 1.0 / rate
-        self._left = 0.0
+        self._remaining = 0.0
 
     def due(self, dt: float) -> bool:
         """Add elapsed time [s]; return whether the period is over."""
-        self._left -= dt
-        if self._left > 0.0:
+        self._remaining -= dt
+        if self._remaining > 0.0:
             return False
-        self._left = max(self._left + self._period, 0.0)
+        self._remaining = max(self._remaining + self._period, 0.0)
         return True
 
 
@@ -115,14 +115,25 @@ class SimulatedController:
         )
         self._loop = ControlLoop(robot.joints, self._columns, self._controller, self._period)
         self._goal: ActiveGoal | None = None
-        self._state_due = Every(parameters.number("state_publish_rate"))
-        self._feedback_due = Every(parameters.number("action_monitor_rate"))
-        own = robot.moved_by(self._columns)
-        everything = parameters.flag("publish_uncontrolled_joints")
-        self._published = np.arange(len(robot.names)) if everything else own
+        self._state_due = RateDivider(parameters.number("state_publish_rate"))
+        self._feedback_due = RateDivider(parameters.number("action_monitor_rate"))
+        moved = robot.moved_by(self._columns)
+        all_joints = parameters.flag("publish_uncontrolled_joints")
+        self._published = np.arange(len(robot.names)) if all_joints else moved
         self._joint_state = JointState(name=[robot.names[i] for i in self._published])
-        self._joint_states = node.create_publisher(JointState, "joint_states", 10)
         self._state = JointTrajectoryControllerState(joint_names=list(joints))
+        self._create_interface(node)
+        self._clock = node.get_clock()
+        # A steady clock: the system's clock may be set at any moment.
+        simulated_time = node.get_parameter("use_sim_time").value
+        timer_clock = self._clock if simulated_time else Clock(clock_type=ClockType.STEADY_TIME)
+        # Cycles are due a period apart from now on, even if the timer is late.
+        self._origin = self._last_cycle = self._clock.now().nanoseconds
+        node.create_timer(self._period, self._on_timer, clock=timer_clock)
+
+    def _create_interface(self, node: Node) -> None:
+        """Create the publishers, subscription, services and action server."""
+        self._joint_states = node.create_publisher(JointState, "joint_states", 10)
         self._states = node.create_publisher(
             JointTrajectoryControllerState, "~/controller_state", 10
         )
@@ -139,13 +150,6 @@ class SimulatedController:
             cancel_callback=lambda _: CancelResponse.ACCEPT,
             result_timeout=RESULT_TIMEOUT,
         )
-        self._clock = node.get_clock()
-        # A steady clock: the system's clock may be set at any moment.
-        simulated_time = node.get_parameter("use_sim_time").value
-        pace = self._clock if simulated_time else Clock(clock_type=ClockType.STEADY_TIME)
-        # Cycles are due a period apart from now on, even if the timer is late.
-        self._origin = self._last_cycle = self._clock.now().nanoseconds
-        node.create_timer(self._period, self._on_timer, clock=pace)
 
     def _on_trajectory(self, message: JointTrajectory) -> None:
         command = to_command(message, self._origin)
@@ -166,7 +170,7 @@ class SimulatedController:
             return GoalResponse.REJECT
         refusal = self._refusal(to_command(goal.trajectory, self._origin))
         if refusal is None and goal.multi_dof_trajectory.points:
-            refusal = Refusal(ErrorCode.INVALID_GOAL, "multi_dof_trajectory is not supported")
+            refusal = CommandFault(ErrorCode.INVALID_GOAL, "multi_dof_trajectory is not supported")
         if refusal is not None:
             self._node.get_logger().error(
                 f"goal refused, {refusal.code.name}: {refusal.reason}",
@@ -193,20 +197,20 @@ class SimulatedController:
             self._finish(self._controller.deactivate())
         elif not self._controller.active:
             self._controller.activate(self._parameters.tolerances(self._joints))
-        return self._answer(response, "active" if request.data else "inactive")
+        return self._respond(response, "active" if request.data else "inactive")
 
     def _on_emergency_stop(
         self, request: SetBool.Request, response: SetBool.Response
     ) -> SetBool.Response:
         self._robot.joints.stopped = request.data
-        return self._answer(response, "stopped" if request.data else "released")
+        return self._respond(response, "stopped" if request.data else "released")
 
-    def _answer(self, response: SetBool.Response, text: str) -> SetBool.Response:
+    def _respond(self, response: SetBool.Response, text: str) -> SetBool.Response:
         self._node.get_logger().info(text)
         response.success, response.message = True, text
         return response
 
-    def _refusal(self, command: TrajectoryCommand) -> Refusal | None:
+    def _refusal(self, command: TrajectoryCommand) -> CommandFault | None:
         return refuse_trajectory(
             command,
             self._joints,
@@ -281,7 +285,7 @@ class SimulatedController:
             self._goal.handle.publish_feedback(feedback)
 
     def _finish(self, end: GoalEnd | None) -> None:
-        """Report the end of the active goal; None: it continues, or there is none."""
+        """Send the result of the active goal; None: it continues, or there is none."""
         if end is None or self._goal is None:
             return
         goal, self._goal = self._goal, None

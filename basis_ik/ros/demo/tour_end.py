@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The end of a demo's launch: after its tours, and after everything that shows the robot."""
+"""Ends a demo's launch after its tours and after all programs that show the robot."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from launch.event_handlers import OnProcessExit, OnProcessStart
 from launch.events.process import ProcessExited, ProcessStarted
 from launch_ros.actions import Node
 
-# Programs that show the robot, and what is said of them when the tours are over.
+# Programs that show the robot, and the message about them when the tours are over.
 VIEWERS = {
     "rviz2": "Close RViz to end the launch.",
     "web_view": "The page in the browser stays; Ctrl-C ends the launch.",
@@ -77,8 +77,8 @@ class _End:
 
     def _shut_down(self, reason: str) -> Action | None:
         if self._open:
-            told = " ".join(VIEWERS[name] for name in self._open)
-            return None if self._under_way else LogInfo(msg=told)
+            message = " ".join(VIEWERS[name] for name in self._open)
+            return None if self._under_way else LogInfo(msg=message)
         # Only an exception in a launch file gives `ros2 launch` an exit status other than 0.
         if self._failed:
             raise RuntimeError(self._failure)

@@ -12,4 +12,4 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The nodes without a robot: constraints on tf frames, and trees of transform nodes."""
+"""Nodes that need no robot: constraints on tf frames, and trees of transform nodes."""

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Constraints and limits as ROS parameters: lists of names, and the parameters of each name."""
+"""ROS parameters of constraints and limits: lists of names, and parameters for each name."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ _THREE = "three numbers with decimal points"
 
 
 def read_constraints(node: Node) -> tuple[float, str, dict[str, Constraint]]:
-    """Read the node's parameters, given as overrides and declared from them.
+    """Declare and read the parameters that the node's overrides contain.
 
     Returns:
-        Update rate [Hz], prefix of the broadcast frames, constraints by name in their order.
+        Update rate [Hz], prefix of the broadcast frames, and constraints by name, in order.
 
     Raises:
         ConfigError: A parameter is missing, unknown, or of the wrong type.
@@ -146,13 +146,13 @@ def _limit(given: dict[str, Any], name: str) -> tuple[str, Limit]:
             return bone, Hinge(rest, _three(given, f"{name}.axis"), *numbers)
         return bone, Cone(rest, *numbers) if kind == "cone" else SwingTwist(rest, *numbers)
     except BoneLimitError as error:
-        raise refused(name, f"is no limit: {error}") from None
+        raise refused(name, f"is not a limit: {error}") from None
     except TransformError as error:
-        raise refused(f"{name}.axis", f"is no direction: {error}") from None
+        raise refused(f"{name}.axis", f"is not a direction: {error}") from None
 
 
 def _rest(rpy: list[float], name: str) -> RigidTransform:
-    """Return a rotation about the fixed x, y and z axes; kernels may not be compiled yet."""
+    """Return a rotation about fixed axes x, y, z; no kernels, which may not be compiled yet."""
     if not all(map(math.isfinite, rpy)):
         raise refused(name, f"must be {_THREE}, not {rpy}")
     m = np.eye(4)
@@ -178,20 +178,20 @@ def _take(
     given: dict[str, Any],
     name: str,
     kind: type,
-    wanted: str,
+    expected: str,
     defaults: dict[str, Any] | None = None,
     items: type = str,
 ) -> Any:
     value: Any = given.pop(name, (defaults or {}).get(name))
     if value is None:
-        raise refused(name, f"is missing; it is {wanted}")
+        raise refused(name, f"is missing; it is {expected}")
     if kind is list:
         value = list(value) if isinstance(value, (list, tuple, array)) else value
     fits = type(value) is kind
     if isinstance(value, list):
         fits = fits and all(type(item) is items for item in value)
     if not fits:
-        raise refused(name, f"must be {wanted}, not {value!r}")
+        raise refused(name, f"must be {expected}, not {value!r}")
     return value
 
 

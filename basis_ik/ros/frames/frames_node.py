@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Constraints on tf frames, without a URDF: corrected frames are broadcast under other names."""
+"""Constraints on tf frames, without a URDF; corrected frames are broadcast under new names."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from basis_ik.view.frames import frames_scene, status_text
 from basis_ik.warm_up import WarmUp, frames_steps
 
 STATUS_PERIOD = 0.5  # s
-SHOW_PERIOD = 0.05  # s; least time between two messages of markers
+SHOW_PERIOD = 0.05  # s: least time between two messages with markers
 LINGER = 1.0  # s that markers stay after the next ones are due
 STRUCTURE_PERIOD = 1.0  # s between two queries of the frames' parents
 
@@ -64,7 +64,7 @@ class FramesNode(Node):
         self._clock_watch = ClockWatch(self)
         rate, self._prefix, self._constraints = read_constraints(self)
         if not self._constraints:
-            raise refused("constraints", "names none")
+            raise refused("constraints", "is empty")
         self._buffer = Buffer()
         self._listener = TransformListener(self._buffer, self)
         self._broadcaster = TransformBroadcaster(self)
@@ -106,7 +106,7 @@ class FramesNode(Node):
         self._show(tree, applied)
 
     def _read_tree(self) -> tuple[TransformTree, Time]:
-        """Return the frames of the constraints at one time, and that time (zero: all static)."""
+        """Return the constraints' frames at a common time, and that time (zero: all static)."""
         now = time.monotonic()
         if now - self._structure_time >= STRUCTURE_PERIOD:
             frames = yaml.safe_load(self._buffer.all_frames_as_yaml()) or {}
@@ -129,7 +129,7 @@ class FramesNode(Node):
         return tree, when
 
     def _broadcast(self, tree: TransformTree, when: Time) -> None:
-        """Broadcast the corrected frames under their new names, with the time of the input."""
+        """Broadcast the corrected frames under their new names, with the input's time as stamp."""
         stamp = (when if when.nanoseconds else self.get_clock().now()).to_msg()
         sent = corrected_frames(tree, self._constraints.values())
         messages = []
@@ -165,23 +165,23 @@ class FramesNode(Node):
 def edges_of(
     constraints: Iterable[Constraint], parents: Mapping[str, str]
 ) -> list[tuple[str, str]]:
-    """Return parent and name of every frame that constraints depend on, parents first.
+    """Return parent and name of all frames that constraints depend on, parents first.
 
     Args:
         constraints: At least one.
-        parents: The parent of every frame in tf, except the topmost.
+        parents: The parent of each frame in tf, except the topmost.
 
     Returns:
         The frames and their ancestors, up to the topmost frame of the first.
 
     Raises:
-        FrameError: tf has nothing above a chain, or does not connect the frames.
+        FrameError: A chain's first frame has no parent, or tf does not connect the frames.
     """
     edges: dict[str, str] = {}
     root = ""
     for constraint in constraints:
         if constraint.chain[0] not in parents:
-            raise FrameError(f"tf has no frame above '{constraint.chain[0]}' that it could turn in")
+            raise FrameError(f"tf has no parent of '{constraint.chain[0]}' to rotate it in")
         for frame in (*constraint.chain, constraint.target):
             way = [frame]
             while (parent := parents.get(way[-1])) is not None and parent not in way:
@@ -195,7 +195,7 @@ def edges_of(
 
 
 def corrected_frames(tree: TransformTree, constraints: Collection[Constraint]) -> list[str]:
-    """Return the frames to broadcast, parents first: the chains, and targets that they carry."""
+    """Return the frames to broadcast, parents first: chains, and targets that they move."""
     bones = {bone for each in constraints for bone in each.chain[:-1]}
     frames = {frame for each in constraints for frame in each.chain}
     for each in constraints:
@@ -205,7 +205,7 @@ def corrected_frames(tree: TransformTree, constraints: Collection[Constraint]) -
 
 
 def status_of(node: str, name: str, constraint: Constraint, result: Applied) -> DiagnosticStatus:
-    """Return the status of a constraint: whether it is met, and by how much it is missed."""
+    """Return the status of a constraint: whether it is met, and its error."""
     reached = result.verdict is Verdict.REACHED
     unit = "rad" if isinstance(constraint, Point) else "m"
     return DiagnosticStatus(
@@ -221,6 +221,6 @@ def status_of(node: str, name: str, constraint: Constraint, result: Applied) -> 
 
 
 def main(stop: Event) -> int:
-    """Run the node until it is status_text to stop; the exit status."""
+    """Run the node until `stop` is set; return the exit status."""
     spin(FramesNode(), stop)
     return 0

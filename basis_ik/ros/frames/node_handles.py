@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Interactive markers that rotate transform nodes about their centres, and move them."""
+"""Interactive markers that rotate transform nodes about their centers, and move them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Fields = dict[str, list[float]]
 
 
 def place_of(tree: TransformTree, name: str) -> RigidTransform:
-    """Return root_T_handle of a node: at its centre, with its rotation.
+    """Return root_T_handle of a node: at its center, with its rotation.
 
     Raises:
         TransformError: Its ancestors cannot be looked up.
@@ -51,13 +51,13 @@ def place_of(tree: TransformTree, name: str) -> RigidTransform:
 def dragged(tree: TransformTree, name: str, place: RigidTransform) -> Fields:
     """Return rotation and translation of a node after its handle was dragged.
 
-    Both are in the parent's coordinates. The parent may be rotated and scaled: its rotation is
-    undone, and for the translation its scale too, as for a trackball (transform_nodes, example 1).
+    Both are in the parent's coordinates. The parent may be rotated and scaled. Its rotation is
+    undone, and for the translation also its scale, as for a trackball (transform_nodes, example 1).
 
     Args:
         tree: The nodes before the drag.
         name: The node.
-        place: root_T_handle after it.
+        place: root_T_handle after the drag.
 
     Raises:
         TransformError: The node's ancestors cannot be looked up or inverted.
@@ -77,10 +77,10 @@ def _outer_and_node(tree: TransformTree, name: str) -> tuple[TransformNode, Tran
 
 
 class NodeHandles:
-    """The interactive markers `~/handles`, one for each node, under its name.
+    """The interactive markers `~/handles`, one for each transform node, with its name.
 
     Args:
-        node: The node that serves them.
+        node: The ROS node that serves them.
         size: Diameter of their rings [m].
         on_drag: Called with the name of a node, the pose of its handle, and the changed fields.
     """
@@ -98,7 +98,7 @@ class NodeHandles:
         self._places: dict[str, RigidTransform] = {}
 
     def show(self, root: str, places: dict[str, RigidTransform]) -> None:
-        """Move the handles to the nodes' present poses.
+        """Move the handles to the nodes' current poses.
 
         Args:
             root: Their frame.
@@ -130,9 +130,9 @@ class NodeHandles:
                 place if isinstance(place, Refused) else "it is in another frame than the handle"
             )
             self._log.warning(f"handle of '{name}': {reason}")
-            self.show(self._root, self._places)  # back to its last pose
+            self.show(self._root, self._places)  # return to the last pose
             return
-        # The server's queue is one long: the drag's last POSE_UPDATE may have been lost.
+        # The server's queue has length one: the drag's last POSE_UPDATE may have been lost.
         if feedback.event_type == Feedback.MOUSE_UP and place.is_close(now, CLICK):
             return  # it was not lost, or this was only a click
         fields = ("rotation",) if control.startswith("turn") else ("translation",)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A tree of transform nodes as ROS parameters: names, parents and fields."""
+"""ROS parameters of a tree of transform nodes: names, parents and fields."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ NODE = (
     Declaration(
         "root",
         "world",
-        "Frame of tf that is the parent of nodes without a parent.",
+        "tf frame that is the parent of nodes without a parent.",
         read_only=True,
         check=frame_complaint,
     ),
     Declaration(
-        "nodes", [], "Names of the nodes, which are frames of tf.", read_only=True,
+        "nodes", [], "Names of the nodes; each is a tf frame.", read_only=True,
         check=names_complaint,
     ),
     Declaration(
@@ -56,7 +56,7 @@ PARENT = Declaration("parent", "", "Its parent node; empty: the root.", read_onl
 CHAIN = Declaration(
     "chain", [], "Nodes, outermost first, each the parent of the next.", read_only=True
 )
-# With larger values the numbers of a chain could overflow.
+# With larger values a chain's products could overflow.
 _METRES, _FACTOR, _RADIANS = 1e6, 1e6, 1e6
 _RANGES = {
     "center": (-_METRES, _METRES, "Fixed point of rotation and scale [m]."),
@@ -75,7 +75,7 @@ def _field_complaint(field: str, value: object) -> str | None:
     return None
 
 
-# Of each node: `<node>.center` and so on, as VRML and X3D name them.
+# For each node: `<node>.center` and so on, named as in VRML and X3D.
 FIELD_PARAMETERS = tuple(
     Declaration(
         field, list(default), _RANGES[field][2], *_RANGES[field][:2],
@@ -105,12 +105,12 @@ def declare(parameters: Parameters) -> Layout:
     parameters.declare(NODE)
     root, names, chains = (parameters[name] for name in ("root", "nodes", "combine"))
     if not names:
-        raise refused("nodes", "names none")
+        raise refused("nodes", "is empty")
     taken = [root]
     for parameter, given in (("nodes", names), ("combine", chains)):
         for name in given:
             if name in taken:
-                raise refused(parameter, f"has '{name}', which another frame is called already")
+                raise refused(parameter, f"has '{name}', which is the name of another frame")
             taken.append(name)
     for name in names:
         parameters.declare((PARENT, *FIELD_PARAMETERS), f"{name}.")
@@ -128,7 +128,7 @@ def declare(parameters: Parameters) -> Layout:
 
 
 def node_of(parameters: Parameters, name: str) -> TransformNode:
-    """Return a node from the present values of its parameters."""
+    """Return a node from the current values of its parameters."""
     return TransformNode.from_fields({field: parameters[f"{name}.{field}"] for field in FIELDS})
 
 
@@ -136,12 +136,12 @@ def _in_order(given: Mapping[str, str], root: str) -> dict[str, str]:
     """Return parents by name, parents first.
 
     Raises:
-        ConfigError: A parent does not exist, or is below its child.
+        ConfigError: A parent does not exist, or is a descendant of its child.
     """
     for name, parent in given.items():
         if parent != root and parent not in given:
             known = ", ".join((root, *given))
-            raise refused(f"{name}.parent", f"is '{parent}', which is none of {known}")
+            raise refused(f"{name}.parent", f"is '{parent}', which is not one of {known}")
     ordered: dict[str, str] = {}
     while len(ordered) < len(given):
         ready = [n for n, p in given.items() if n not in ordered and (p == root or p in ordered)]
@@ -157,9 +157,10 @@ def _chain(name: str, chain: list[str], parents: Mapping[str, str]) -> tuple[str
         raise refused(f"{name}.chain", f"must be two or more nodes, not {chain}")
     for node in chain:
         if node not in parents:
-            raise refused(f"{name}.chain", f"has '{node}', which is none of {', '.join(parents)}")
+            known = ", ".join(parents)
+            raise refused(f"{name}.chain", f"has '{node}', which is not one of {known}")
     for above, below in pairwise(chain):
         if parents[below] != above:
-            hangs = f"'{below}' after '{above}', but it hangs in '{parents[below]}'"
-            raise refused(f"{name}.chain", f"has {hangs}")
+            link = f"'{below}' after '{above}', but its parent is '{parents[below]}'"
+            raise refused(f"{name}.chain", f"has {link}")
     return tuple(chain)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A tree of transform nodes: its frames on tf, its scale as markers, its fields as parameters."""
+"""A tree of transform nodes: its frames in tf, its scale as markers, its fields as parameters."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class TransformNodes(Node):
         self._place()
 
     def _place(self) -> None:
-        """Compute the frames that are broadcast, and the remaining scale for the markers."""
+        """Compute the frames to broadcast, and the remaining scale for the markers."""
         tree = self._tree
         root_T = {tree.root: RigidTransform.identity()}
         handles = {}
@@ -132,7 +132,7 @@ class TransformNodes(Node):
             self._frames[name] = root_T[parent].inverse() @ root_T[name]
             chain = self._layout.chains.get(name, ())
             node = tree.basis(name)
-            assert isinstance(node, TransformNode)  # no others are added
+            assert isinstance(node, TransformNode)  # the tree has no others
             self._views.append(NodeView(name, seen, node.center, tuple(chain)))
         self._handles.show(tree.root, handles)
 
@@ -200,7 +200,7 @@ class TransformNodes(Node):
 
 
 def _written(node: TransformNode) -> dict[str, str]:
-    """Return a node's fields as a file has them, every digit shown."""
+    """Return a node's fields as texts, as in a file, with all digits."""
     return {
         field: " ".join(repr(number) for number in numbers)
         for field, numbers in node.as_fields().items()
@@ -208,6 +208,6 @@ def _written(node: TransformNode) -> dict[str, str]:
 
 
 def main(stop: Event) -> int:
-    """Run the node until it is shown to stop; the exit status."""
+    """Run the node until `stop` is set; return the exit status."""
     spin(TransformNodes(), stop)
     return 0

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""MoveIt's names of arms and links: groups, and their links."""
+"""Groups, MoveIt's names of arms, and the links of their chains."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Groups:
         return named[0]
 
     def arms(self, group: str) -> list[ChainController]:
-        """Return the arms of a group, which may be more than one.
+        """Return the arms of a group.
 
         Args:
             group: Name of one arm, as for `arm`; empty: all arms.
@@ -77,7 +77,7 @@ class Groups:
         return list(self._arms)
 
     def check_link(self, arms: Sequence[ChainController], link: str) -> None:
-        """Check that only joints of some arms move a link.
+        """Raise an error unless only the joints of some arms move a link.
 
         Raises:
             RequestRefusedError: INVALID_LINK_NAME.

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The content of a PositionIKRequest."""
+"""Reads a PositionIKRequest."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.chain import Chain
 from basis_ik.ros.kinematics.robot_state import RequestRefusedError
 
-NARROWEST = 1e-9  # half of the range of a joint that is held at one position [rad or m]
+NARROWEST = 1e-9  # half the range of a joint that is held at one position [rad or m]
 
 
 class Start(NamedTuple):
-    """The seed of a search, and the largest distance of each joint from it; None: no bound."""
+    """The seed of a search (n,), and the largest distance of each joint from it; None: no bound."""
 
     seed: FloatArray
     max_move: FloatArray | None
 
 
-def wanted_poses(request: PositionIKRequest) -> list[tuple[str, PoseStamped]]:
+def requested_poses(request: PositionIKRequest) -> list[tuple[str, PoseStamped]]:
     """Return links and their target poses; a single link may be empty, for the chain's tip.
 
     As in MoveIt, `pose_stamped_vector` and `ik_link_names` take precedence over `pose_stamped` and
@@ -52,7 +52,7 @@ def wanted_poses(request: PositionIKRequest) -> list[tuple[str, PoseStamped]]:
     if request.avoid_collisions:
         raise RequestRefusedError(
             codes.COLLISION_CHECKING_UNAVAILABLE,
-            "avoid_collisions: collisions are not checked here; ask with avoid_collisions false",
+            "avoid_collisions: collisions are not checked here; set avoid_collisions to false",
         )
     poses, links = list(request.pose_stamped_vector), list(request.ik_link_names)
     if not poses:
@@ -63,7 +63,7 @@ def wanted_poses(request: PositionIKRequest) -> list[tuple[str, PoseStamped]]:
         text = f"pose_stamped_vector has {len(poses)} poses: ik_link_names must name as many links"
         raise RequestRefusedError(codes.INVALID_LINK_NAME, text)
     if request.constraints != Constraints():
-        raise _bad_constraint("they are kept for one pose, not for several at once")
+        raise _bad_constraint("they are supported for one pose, not for several at once")
     return list(zip(links, poses, strict=True))
 
 
@@ -80,7 +80,7 @@ def seconds(timeout: Duration) -> float:
 
 
 def hold(constraints: Constraints, chain: Chain, seed: FloatArray) -> Start:
-    """Return the start of a search that keeps joint constraints.
+    """Return the start of a search that satisfies joint constraints.
 
     Args:
         constraints: Constraints of a request; all kinds but joint constraints are refused.
@@ -99,7 +99,8 @@ def hold(constraints: Constraints, chain: Chain, seed: FloatArray) -> Start:
     for constraint in constraints.joint_constraints:
         k = _narrow(constraint, chain, seed, lower, upper)
         if not lower[k] <= upper[k]:
-            raise _bad_constraint(f"joint '{constraint.joint_name}' is left no room by its limits")
+            name = constraint.joint_name
+            raise _bad_constraint(f"joint '{name}' has no position within its limits")
     given = sorted({chain.joint_names.index(c.joint_name) for c in constraints.joint_constraints})
     start, max_move = seed.copy(), np.full(len(seed), np.inf)
     start[given] = 0.5 * (lower[given] + upper[given])
@@ -128,7 +129,7 @@ def _narrow(
     )
     if not (math.isfinite(position) and 0.0 <= below < math.inf and 0.0 <= above < math.inf):
         raise _bad_constraint(f"joint '{name}': a number is negative or not finite")
-    if chain.continuous[k]:  # the turn nearest to the seed
+    if chain.continuous[k]:  # choose the turn nearest to the seed
         position += math.tau * round((seed[k] - position) / math.tau)
     lower[k] = max(lower[k], position - below)
     upper[k] = min(upper[k], position + above)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Conversions between robot states of moveit_msgs and joint positions, and error codes."""
+"""Conversions between moveit_msgs' robot states and joint positions, and error codes."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ class RequestRefusedError(BasisIkError):
 def positions_in(state: RobotState, model: RobotModel) -> dict[str, float]:
     """Return the positions of the independent joints in a robot state [rad or m].
 
-    Mimic joints are ignored: they follow from the others. Attached objects are ignored: collisions
-    are not checked.
+    Mimic joints are ignored, because they follow from the others; attached objects are ignored,
+    because collisions are not checked.
 
     Raises:
         RequestRefusedError: INVALID_ROBOT_STATE: the robot does not have a joint, a joint is named
@@ -77,7 +77,7 @@ def positions_in(state: RobotState, model: RobotModel) -> dict[str, float]:
 
 
 def state_message(positions: Mapping[str, float], model: RobotModel, stamp: Time) -> RobotState:
-    """Return the state of independent joints, followed by the joints that mimic them.
+    """Return the state of independent joints, followed by their mimic joints.
 
     Args:
         positions: Positions of independent joints [rad or m].
@@ -96,7 +96,7 @@ def state_message(positions: Mapping[str, float], model: RobotModel, stamp: Time
 
 
 def error_code(value: int, text: str) -> MoveItErrorCodes:
-    """Return an error code with a text; releases before Jazzy have no field for it."""
+    """Return an error code with a text, for which releases before Jazzy have no field."""
     code = MoveItErrorCodes(val=value)
     if hasattr(code, "message"):
         code.message, code.source = text, "basis_ik"

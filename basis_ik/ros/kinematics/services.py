@@ -14,8 +14,8 @@
 
 """MoveIt's kinematics services, compute_ik and compute_fk, without MoveIt.
 
-They move nothing, so they respond as soon as there is a robot, active or not. They run in a thread
-of their own: the search for a pose out of reach takes many periods of a control loop.
+They move nothing, so they are available as soon as there is a robot, active or not. They run in
+their own thread: the search for an unreachable pose takes many periods of the control loop.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.convert import pose_message, pose_value
 from basis_ik.ros.frame_buffer import look_up
 from basis_ik.ros.kinematics.groups import Groups
-from basis_ik.ros.kinematics.ik_request import hold, seconds, wanted_poses
+from basis_ik.ros.kinematics.ik_request import hold, requested_poses, seconds
 from basis_ik.ros.kinematics.robot_state import (
     RequestRefusedError,
     error_code,
@@ -59,16 +59,16 @@ from basis_ik.ros.parameters.parameters import Parameters
 from basis_ik.search.prepare import prepared
 from basis_ik.transforms.rigid import RigidTransform
 
-# With at least this timeout [s] the search ends much earlier, by its budget of iterations: the
-# response is then repeatable, and has the reason of a failure.
-UNHURRIED = 0.1
+# With at least this timeout [s], the search ends much earlier by its budget of iterations: the
+# response is then repeatable, and has the reason for a failure.
+LONG_TIMEOUT = 0.1
 
 
 class KinematicsServices:
     """Serves `~/compute_ik` and `~/compute_fk` for the arms of one robot.
 
     Args:
-        node: The node that serves.
+        node: The main node.
         arms: Its arms, at least one; their names are the names of the groups.
         buffer: The node's transforms.
         parameters: The node's parameters.
@@ -81,23 +81,23 @@ class KinematicsServices:
         self._model = arms[0].model
         self._groups = Groups(arms)
         self._side = SideThread(node, "kinematics")
-        for kind, name, answer in (
+        for kind, name, handle in (
             (GetPositionIK, "~/compute_ik", self._compute_ik),
             (GetPositionFK, "~/compute_fk", self._compute_fk),
         ):
             name = node.resolve_service_name(name)
-            self._side.node.create_service(kind, name, self._guarded(answer))
+            self._side.node.create_service(kind, name, self._guarded(handle))
 
     def destroy(self) -> None:
         """Destroy the services."""
         self._side.destroy()
 
-    def _guarded(self, answer: Callable[[Any, Any], None]) -> Callable[[Any, Any], Any]:
-        """Return a callback that converts every exception to an error code."""
+    def _guarded(self, handle: Callable[[Any, Any], None]) -> Callable[[Any, Any], Any]:
+        """Return a service callback that converts exceptions to error codes."""
 
         def callback(request: Any, response: Any) -> Any:
             try:
-                answer(request, response)
+                handle(request, response)
             except RequestRefusedError as error:
                 text = printable(str(error), 400)
                 response.error_code = error_code(error.code, text)
@@ -115,23 +115,23 @@ class KinematicsServices:
 
     def _compute_ik(self, message: Any, response: Any) -> None:
         request = message.ik_request
-        wanted = wanted_poses(request)
+        requested = requested_poses(request)
         positions = self._positions(request.robot_state)
-        if len(wanted) == 1:
+        if len(requested) == 1:
             arms = [self._groups.arm(request.group_name)]
-            found, answer = self._reach_one(arms[0], *wanted[0], request, positions)
+            found, code = self._solve_one(arms[0], *requested[0], request, positions)
         else:
             arms = self._groups.arms(request.group_name)
-            found, answer = self._reach_several(arms, wanted, positions)
-        response.error_code = answer
-        if answer.val == MoveItErrorCodes.SUCCESS:
+            found, code = self._solve_several(arms, requested, positions)
+        response.error_code = code
+        if code.val == MoveItErrorCodes.SUCCESS:
             # Joints of the arms that do not move the links stay as they are.
-            whole: dict[str, float] = {}
+            unmoved: dict[str, float] = {}
             for arm in arms:
-                whole.update(_named(arm.chain, _filled(arm.chain, positions)))
-            response.solution = state_message({**whole, **found}, self._model, self._now())
+                unmoved.update(_named(arm.chain, _filled(arm.chain, positions)))
+            response.solution = state_message({**unmoved, **found}, self._model, self._now())
 
-    def _reach_one(
+    def _solve_one(
         self,
         arm: ChainController,
         link: str,
@@ -141,16 +141,16 @@ class KinematicsServices:
     ) -> tuple[dict[str, float], MoveItErrorCodes]:
         chain = self._groups.chain_to(arm, link)
         target = self._locate(chain.root, pose)
-        solution, answer = self._solve(chain, target, request, positions)
-        return _named(chain, solution.positions), answer
+        solution, code = self._solve(chain, target, request, positions)
+        return _named(chain, solution.positions), code
 
-    def _reach_several(
+    def _solve_several(
         self,
         arms: Sequence[ChainController],
-        wanted: Sequence[tuple[str, PoseStamped]],
+        requested: Sequence[tuple[str, PoseStamped]],
         positions: Mapping[str, float],
     ) -> tuple[dict[str, float], MoveItErrorCodes]:
-        links, poses = zip(*wanted, strict=True)
+        links, poses = zip(*requested, strict=True)
         for link in links:
             self._groups.check_link(arms, link)
         root = arms[0].chain.root
@@ -158,14 +158,14 @@ class KinematicsServices:
         return solve_several(self._model, root, links, targets, positions, self._parameters)
 
     def _locate(self, root: str, pose: PoseStamped) -> RigidTransform:
-        """Return root_T_target of a pose in any frame; without a frame, in the robot's root."""
+        """Return root_T_target of a pose in any frame; an empty frame is the robot's root."""
         frame_T_target = pose_value(pose.pose)
         if isinstance(frame_T_target, Refused):
             raise RequestRefusedError(
                 MoveItErrorCodes.INVALID_GOAL_CONSTRAINTS, f"pose_stamped: {frame_T_target}"
             )
         frame = pose.header.frame_id or self._model.root
-        try:  # links that do not move against the root need no tf
+        try:  # links fixed to the root need no tf
             root_T_frame = place_link(self._model, root, frame, {})
         except (ChainError, UnknownPositionError):
             header = Header(stamp=pose.header.stamp, frame_id=frame)
@@ -181,7 +181,7 @@ class KinematicsServices:
     ) -> tuple[Solution, MoveItErrorCodes]:
         parameters = self._parameters
         timeout = seconds(request.timeout) or parameters["kinematics_solver_timeout"]
-        hurried, began = timeout < UNHURRIED, time.perf_counter()
+        is_short, began = timeout < LONG_TIMEOUT, time.perf_counter()
         start = hold(request.constraints, chain, _filled(chain, positions))
         try:
             solution = solve(
@@ -192,9 +192,9 @@ class KinematicsServices:
                 position_only=parameters["position_only_ik"],
                 position_tolerance=parameters["position_threshold"],
                 orientation_tolerance=parameters["orientation_threshold"],
-                time_limit=timeout if hurried else None,
-                max_iterations=MAX_ITERATIONS,  # so that no request uses its whole timeout
-                max_restarts=MAX_RESTARTS if hurried else None,
+                time_limit=timeout if is_short else None,
+                max_iterations=MAX_ITERATIONS,  # so that requests end before their timeout
+                max_restarts=MAX_RESTARTS if is_short else None,
             )
         except SolveArgumentError as error:
             code = MoveItErrorCodes.INVALID_GOAL_CONSTRAINTS
@@ -204,7 +204,7 @@ class KinematicsServices:
         if parameters["approximate_solutions"]:
             text = f"approximate: {solution.reason}"
             return solution, error_code(MoveItErrorCodes.SUCCESS, text)
-        late = hurried and time.perf_counter() - began >= timeout
+        late = is_short and time.perf_counter() - began >= timeout
         code = MoveItErrorCodes.TIMED_OUT if late else MoveItErrorCodes.NO_IK_SOLUTION
         return solution, error_code(code, str(solution.reason))
 
@@ -240,7 +240,7 @@ class KinematicsServices:
     ) -> RigidTransform:
         """Return the pose of a link in the requested frame.
 
-        If that frame is a link, its pose is that of the requested state, not the present one.
+        If that frame is a link, its pose is that in the requested state, not the current one.
         """
         frame = header.frame_id or self._model.root
         if frame in self._model.links:
@@ -260,7 +260,7 @@ class KinematicsServices:
     # Both ------------------------------------------------------------------------------------
 
     def _positions(self, state: RobotState) -> dict[str, float]:
-        """Return the positions in a request, and the measured ones of other joints."""
+        """Return the positions in a request, with measured positions for the other joints."""
         names, values = [], []
         for arm in self._arms:
             names += [*arm.other_joints, *arm.chain.joint_names]
@@ -279,7 +279,7 @@ class KinematicsServices:
 
 
 def _filled(chain: Chain, positions: Mapping[str, float]) -> FloatArray:
-    """Return the positions of a chain (n,); the middle of its limits for unknown ones."""
+    """Return the positions of a chain (n,), the middle of the limits for unknown ones."""
     middle = prepared(chain).middle
     return np.array([positions.get(n, m) for n, m in zip(chain.joint_names, middle, strict=True)])
 

@@ -25,7 +25,7 @@ from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.kinematics.robot_state import RequestRefusedError, error_code
 from basis_ik.ros.parameters.parameters import Parameters
 from basis_ik.search.pose_constraint import PoseConstraint
-from basis_ik.tasks.solve_tasks import solve_tasks
+from basis_ik.tasks.solve_tasks import TasksSolution, solve_tasks
 from basis_ik.tasks.task_problem import PoseTask
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Verdict
@@ -71,13 +71,17 @@ def solve_several(
     except SolveArgumentError as error:
         code = MoveItErrorCodes.INVALID_GOAL_CONSTRAINTS
         raise RequestRefusedError(code, f"pose_stamped_vector: {error}") from None
+    return found.positions, _result(found, links, approximate=parameters["approximate_solutions"])
+
+
+def _result(found: TasksSolution, links: Sequence[str], *, approximate: bool) -> MoveItErrorCodes:
+    if found.success:
+        return error_code(MoveItErrorCodes.SUCCESS, "")
     text = "; ".join(
         f"{link}: {outcome.reason}"
         for link, outcome in zip(links, found.outcomes, strict=True)
         if outcome.verdict is not Verdict.REACHED
     )
-    if found.success:
-        return found.positions, error_code(MoveItErrorCodes.SUCCESS, "")
-    if parameters["approximate_solutions"]:
-        return found.positions, error_code(MoveItErrorCodes.SUCCESS, f"approximate: {text}")
-    return found.positions, error_code(MoveItErrorCodes.NO_IK_SOLUTION, text)
+    if approximate:
+        return error_code(MoveItErrorCodes.SUCCESS, f"approximate: {text}")
+    return error_code(MoveItErrorCodes.NO_IK_SOLUTION, text)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A node beside a control loop, for callbacks that would delay the loop."""
+"""A second node, for callbacks that would delay the control loop."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from rclpy.node import Node
 
 
 class SideThread:
-    """Spins a second node in a thread of its own.
+    """Spins a second node in its own thread.
 
-    Its callbacks run concurrently with those of the main node; shared objects must allow that.
-    Kernels release the GIL, so the main thread continues meanwhile.
+    Its callbacks run concurrently with the main node's, so shared objects must allow that. Kernels
+    release the GIL, so the main thread continues meanwhile.
 
     Args:
-        main: The main node; the name of the second one begins with its name.
-        name: The rest of the name.
+        main: The main node.
+        name: Suffix that is appended to its name.
 
     Attributes:
         node: The second node. Resolve names with the main node, which has the remappings.
@@ -48,8 +48,8 @@ class SideThread:
         )
         self._executor = SingleThreadedExecutor(context=main.context)
         self._executor.add_node(self.node)
-        # No daemon: a thread that is killed within rcl would crash the process at its end. It ends
-        # with the context at the latest.
+        # Not a daemon: a thread that is killed within rcl would crash the process at its end. The
+        # thread ends with the context at the latest.
         self._thread = threading.Thread(target=self._spin, name=name)
         self._thread.start()
 
@@ -58,7 +58,7 @@ class SideThread:
             self._executor.spin()
 
     def destroy(self) -> None:
-        """Finish the present callback, and stop."""
+        """Finish the current callback, and stop."""
         self._executor.shutdown()
         self._thread.join()
         self.node.destroy_node()

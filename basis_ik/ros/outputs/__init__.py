@@ -12,4 +12,4 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Outputs: they send commands to a controller, and monitor their execution."""
+"""Outputs, which send commands to a controller and monitor their execution."""

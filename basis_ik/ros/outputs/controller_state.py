@@ -30,24 +30,24 @@ from basis_ik.ros.boundary import boundary_of
 from basis_ik.ros.outputs.output import count_publishers
 from basis_ik.ros.sim_clock import loop_time
 
-# s without a state of a controller that publishes it, after which it counts as not active. The
+# s without a state from a controller that publishes it, after which it counts as inactive. The
 # timeout of joint states is shorter, but a busy machine may delay the controller's update loop.
 CONTROLLER_TIMEOUT = 0.5
-# s without a state, or three times the usual interval between two: the stream pauses until the
+# s without a state, or three times the average interval, after which the stream pauses until the
 # controller publishes again. A controller that was switched off must not receive old windows.
 CONTROLLER_SILENCE = 0.1
-SMOOTHING = 0.1  # weight of each new interval in the usual one
-STAMPS = 100  # stamps of a controller's state that are stored, some seconds of them
+SMOOTHING = 0.1  # weight of each new interval in the average
+STAMPS = 100  # stored stamps of a controller's states: some seconds
 CLOCK_AHEAD = 0.02  # s by which its clock may be ahead: the final part of a stream's window
-CLOCK_BEHIND = 0.1  # s by which it may be behind, or its messages late
+CLOCK_BEHIND = 0.1  # s by which its clock may be behind, or its messages late
 
 
 class ControllerState:
     """The published state of a trajectory controller, if it publishes one.
 
-    Trajectories have stamps: if the controller's clock is ahead, it treats them as old, and jumps
-    into their braking; if it is behind, it waits. A state arrives after its stamp, so a stamp in
-    the future proves that the clock is ahead, and the smallest delay of many that it is behind.
+    Trajectories have stamps. If the controller's clock is ahead, it takes them for old and jumps to
+    their braking; if it is behind, it waits. A state arrives after its stamp, so a stamp in the
+    future proves that the clock is ahead; a large smallest delay shows that it is behind.
 
     Args:
         node: The node that subscribes.
@@ -64,7 +64,7 @@ class ControllerState:
         )
         self._received_at = loop_time(self._node)
         self._expected = False
-        self._received_clock, self._usual = 0, 0.0  # ROS time [ns]; between two states [s]
+        self._received_clock, self._interval = 0, 0.0  # ROS time [ns]; average interval [s]
         self._ahead: deque[float] = deque(maxlen=STAMPS)
         self._newest = JointTrajectoryControllerState()
         self.speed_scaling = 1.0
@@ -74,31 +74,32 @@ class ControllerState:
         stamp, clock = message.header.stamp, self._node.get_clock()
         now = self._boundary.clock(clock)
         gap = min(1e-9 * (now - self._received_clock), CONTROLLER_TIMEOUT)
-        self._received_clock, self._usual = now, self._usual + SMOOTHING * (gap - self._usual)
-        if stamp.sec and not clock.ros_time_is_active:  # otherwise both use /clock
+        self._interval += SMOOTHING * (gap - self._interval)
+        self._received_clock = now
+        if stamp.sec and not clock.ros_time_is_active:  # with simulated time both use /clock
             self._ahead.append(stamp.sec + 1e-9 * (stamp.nanosec - now))
         scaling = message.speed_scaling_factor
         # Controllers without scaling leave it at 0.
         self.speed_scaling = scaling if 0.0 < scaling <= 1.0 else 1.0
 
     def on_clock_jump(self) -> None:
-        """Restart the time without a message: the last one came by another clock."""
+        """Restart the time without a message: the last one was timed by the old clock."""
         self._received_at = loop_time(self._node)
         self._received_clock = self._boundary.clock(self._node.get_clock())
 
     def silence(self, now: int) -> float:
-        """Return the time without a message [s]; 0 if that is normal.
+        """Return the time without a message [s]; 0 if it is normal.
 
         Args:
             now: ROS time [ns].
         """
         silence = 1e-9 * (now - self._received_clock)
-        patience = max(CONTROLLER_SILENCE, 3.0 * self._usual)
+        patience = max(CONTROLLER_SILENCE, 3.0 * self._interval)
         return silence if self._expected and silence > patience else 0.0
 
     @property
     def stamp(self) -> int:
-        """Stamp of the newest state, by the controller's clock [ns]."""
+        """Stamp of the newest state, on the controller's clock [ns]."""
         stamp = self._newest.header.stamp
         return int(stamp.sec * 10**9 + stamp.nanosec)
 
@@ -116,7 +117,7 @@ class ControllerState:
         return found if np.isfinite(found).all() else None
 
     def unmet(self) -> str:
-        """Return why the controller would not execute commands; empty if it would."""
+        """Return why the controller would not execute commands, or nothing."""
         silence = loop_time(self._node) - self._received_at
         if silence <= CONTROLLER_TIMEOUT:
             return self._clock_offset()

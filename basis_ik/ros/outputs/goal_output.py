@@ -39,9 +39,9 @@ from basis_ik.ros.convert import time_message
 from basis_ik.ros.outputs.controller_state import ControllerState
 from basis_ik.ros.outputs.output import Output, OutputOptions
 from basis_ik.ros.outputs.trajectory_messages import to_point
-from basis_ik.ros.recording.action_forms import ANSWER, END, FEEDBACK
+from basis_ik.ros.recording.action_forms import END, FEEDBACK, RESPONSE
 
-# s: older feedback does not give the controller's position within a motion.
+# s after which feedback is too old to give the controller's position within a motion.
 FEEDBACK_TIMEOUT = 0.5
 ENDS = {
     GoalStatus.STATUS_ABORTED: "aborted",
@@ -53,11 +53,11 @@ ENDS = {
 class FollowJointTrajectoryOutput(Output):
     """Sends each motion as one goal to a joint_trajectory_controller; a newer one replaces it.
 
-    A motion ends with the controller's result. A new one begins at the controller's
-    reported position within the present one, which may be slower than planned.
+    A motion ends with the controller's result. A new one begins at the controller's reported
+    position within the current one, which may be slower than planned.
 
     Args:
-        options: As of every output.
+        options: The arguments of all outputs.
     """
 
     streams = False
@@ -71,15 +71,14 @@ class FollowJointTrajectoryOutput(Output):
         self.name = options.node.resolve_service_name(topic)
         self._state = ControllerState(options.node, options.controller)
         self._phase, self._ordered = Phase.IDLE, False
-        self._override, self._halts = 1.0, False  # of the present motion; whether it is at 0
-        self._newest, self._accepted, self._unwanted = 0, 0, False
+        self._override, self._halted = 1.0, False  # of the current motion; whether it is 0
+        self._newest, self._accepted, self._canceled = 0, 0, False
         self._handle: ClientGoalHandle | None = None
         self._motion: Motion | None = None
         self._progress = Progress(0.0, 0.0, 1.0, -math.inf)
-        self._asked_at = -math.inf  # ROS time [s] at which a silent controller was asked last
-        self._begun_since = (
-            math.inf
-        )  # ROS time since which it may have begun; until the first feedback
+        self._queried_at = -math.inf  # ROS time [s] of the last query to a silent controller
+        # ROS time [s] since which the motion may have begun; infinite after the first feedback.
+        self._begun_since = math.inf
 
     def _check(self) -> str:
         if not self._is_ready():
@@ -95,12 +94,12 @@ class FollowJointTrajectoryOutput(Output):
         return self._boundary.read(f"ready {self.name}", self._client.server_is_ready)
 
     def begin(self) -> None:
-        """Note that there is another goal."""
+        """Send a motion to the new goal in the next period."""
         super().begin()
         self._ordered = True
 
     def brake(self, pipeline: Pipeline, *, quickest: bool = False) -> None:
-        """Bring the arm to rest: along its motion, if its position within it is known."""
+        """Bring the arm to rest: along its motion if its position within it is known."""
         pipeline.rest()
         self._ordered = False
         if self._motion is None:
@@ -117,28 +116,28 @@ class FollowJointTrajectoryOutput(Output):
     def hold(
         self, pipeline: Pipeline, measured: FloatArray, now: Moment, lost: NDArray[np.bool_]
     ) -> None:
-        """Make the controller hold the arm where it is. See `Output.hold`."""
+        """Make the controller hold the arm at its current position; see `Output.hold`."""
         pipeline.rest()
         self._ordered = False
         self._phase = Phase.IDLE if self._motion is None else Phase.BRAKING
         self._cancel()
 
     def advance(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> Phase:
-        """Send a motion when there is one to begin; see `Output.advance`."""
+        """Send a motion if one is due; see `Output.advance`."""
         if self._motion is not None and not self._is_ready():
-            self._lose("the controller is gone")
+            self._lose_motion("the controller is gone")
         elif self._motion is not None:
-            self._ask(now)
+            self._query_status(now)
         if pipeline.speed_override != self._override:
             self._override = pipeline.speed_override
             self._ordered = self._ordered or self._phase is Phase.MOVING
-        # A motion that is being cancelled must end first; one that was just sent must begin first.
-        ending = self._unwanted and self._motion is not None
+        # A motion that is being canceled must end first; one that was just sent must begin first.
+        ending = self._canceled and self._motion is not None
         beginning = 0.0 <= 1e-9 * now.clock - self._begun_since <= FEEDBACK_TIMEOUT
         if self._ordered and not ending and not beginning:
-            self._ordered, self._halts = False, self._override == 0.0
+            self._ordered, self._halted = False, self._override == 0.0
             start = self._where()
-            if start is None and self._halts and self._motion is not None:
+            if start is None and self._halted and self._motion is not None:
                 self._cancel()
                 return self._phase
             if start is None:
@@ -148,16 +147,16 @@ class FollowJointTrajectoryOutput(Output):
             if motion is None:
                 self._phase = Phase.UNSAFE
             elif len(motion.times) == 1:
-                self._phase = Phase.MOVING if self._halts else Phase.ARRIVED
+                self._phase = Phase.MOVING if self._halted else Phase.ARRIVED
             else:
                 self._phase = Phase.MOVING
                 self._send(motion)
         return self._phase
 
     def expected(self, now: Moment, age: float = 0.0) -> FloatArray | None:
-        """Return the positions between which the arm was to be lately; see `Output.expected`."""
+        """Return the positions between which the arm should be; see `Output.expected`."""
         if self._motion is None or self._accepted != self._newest:
-            return None  # until it is accepted the controller continues the previous motion
+            return None  # until it accepts a motion, the controller continues the previous one
         progress, clock = self._progress, 1e-9 * now.clock
         until = progress.now(clock, self._motion.times[-1])
         known = clock - progress.received_at <= FEEDBACK_TIMEOUT
@@ -176,7 +175,7 @@ class FollowJointTrajectoryOutput(Output):
 
     def destroy(self) -> None:
         """Destroy the client; a controller that brakes continues to do so."""
-        self._newest += 1  # results are ignored from now on
+        self._newest += 1  # ignore all results
         if self._phase is not Phase.BRAKING:
             self._cancel()
         self._client.destroy()
@@ -186,7 +185,7 @@ class FollowJointTrajectoryOutput(Output):
         return 1e-9 * float(self._boundary.clock(self._clock))
 
     def _where(self) -> FloatArray | None:
-        """Return the present state (n, 3) of the controller; None if it is not known."""
+        """Return the controller's current state (n, 3); None if it is not known."""
         if self._motion is None or self._now() - self._progress.received_at > FEEDBACK_TIMEOUT:
             return None
         if self._begun_since < math.inf:
@@ -197,84 +196,84 @@ class FollowJointTrajectoryOutput(Output):
         stamp = self._boundary.clock(self._clock)
         trajectory = JointTrajectory(joint_names=list(self._joint_names))
         from_rest = not (motion.velocities[0].any() or motion.accelerations[0].any())
-        # From rest it begins when the controller accepts it, however late that is. In mid-motion
-        # the arm continues until then, and the stamp aligns the new motion with that time.
+        # From rest, it begins when the controller accepts it, however late. In mid-motion the arm
+        # moves on until then, and the stamp aligns the new motion with the old one.
         if not from_rest:
             trajectory.header.stamp = time_message(stamp)
         for when, *state in zip(*motion, strict=True):
             point = to_point(*state)
             point.time_from_start = _duration_message(when)
             trajectory.points.append(point)
-        self._newest, self._unwanted = self._newest + 1, False
+        self._newest, self._canceled = self._newest + 1, False
         self._motion = motion
         rate = 0.0 if from_rest else self._state.speed_scaling
         self._begun_since = 1e-9 * stamp if from_rest else math.inf
         self._progress = Progress(1e-9 * stamp, 0.0, rate, 1e-9 * stamp)
         goal = FollowJointTrajectory.Goal(trajectory=trajectory)
-        on_feedback = self._expect("feedback", self._newest, self._on_feedback, FEEDBACK)
-        heed = self._expect("answer", self._newest, self._on_goal_response, ANSWER)
-        answer = self._boundary.send(
+        on_feedback = self._wrap("feedback", self._newest, self._on_feedback, FEEDBACK)
+        callback = self._wrap("response", self._newest, self._on_goal_response, RESPONSE)
+        response = self._boundary.send(
             f"{self.name}/goal",
             trajectory,
             lambda: self._client.send_goal_async(goal, feedback_callback=on_feedback),
         )
-        if answer is not None:
-            answer.add_done_callback(heed)
+        if response is not None:
+            response.add_done_callback(callback)
         self.sent += 1
 
-    def _expect(
+    def _wrap(
         self, what: str, number: int, callback: Callable[[int, Any], None], form: Form
     ) -> Callable[[Any], None]:
-        """Return a callback for an event of a motion; see `Boundary.expect`."""
+        """Return a callback for an event of a motion; see `Boundary.wrap`."""
         name = f"{what} {self.name} {number}"
-        return self._boundary.expect(name, functools.partial(callback, number), form)
+        return self._boundary.wrap(name, functools.partial(callback, number), form)
 
     def _cancel(self) -> None:
-        """Cancel the present motion, and one that is not accepted yet."""
-        self._unwanted = True
+        """Cancel the current motion, even if it is not accepted yet."""
+        self._canceled = True
         if self._handle is not None:
             self._handle.cancel_goal_async()
 
-    def _ask(self, now: Moment) -> None:
-        """Ask a controller that has long said nothing about the motion whether it knows it.
+    def _query_status(self, now: Moment) -> None:
+        """Query the result of the motion from a controller that has sent no feedback for long.
 
-        One that was killed and restarted does not, and will never report the end.
+        A controller that was restarted does not know the motion, and will never report its end.
         """
         clock = 1e-9 * now.clock
         known = 0.0 <= clock - self._progress.received_at <= FEEDBACK_TIMEOUT
-        asked = 0.0 <= clock - self._asked_at <= FEEDBACK_TIMEOUT
-        if known or asked or self._state.silence(now.clock) > 0.0:
+        queried = 0.0 <= clock - self._queried_at <= FEEDBACK_TIMEOUT
+        if known or queried or self._state.silence(now.clock) > 0.0:
             return
-        self._asked_at = clock
+        self._queried_at = clock
         if self._handle is not None:
-            callback = functools.partial(self._on_known, self._handle)
-            heed = self._expect("known", self._newest, callback, END)
-            self._handle.get_result_async().add_done_callback(heed)
-        elif self._unwanted:  # one that is accepted after all is canceled then
-            self._lose("the controller has not answered")
+            on_response = functools.partial(self._on_status_response, self._handle)
+            callback = self._wrap("known", self._newest, on_response, END)
+            self._handle.get_result_async().add_done_callback(callback)
+        elif self._canceled:  # if it is accepted later, it is canceled then
+            self._lose_motion("the controller has not responded")
 
-    def _on_known(self, handle: ClientGoalHandle, number: int, answer: Future) -> None:
-        """Handle the answer to `_ask`: every other one also arrives at `_on_end`."""
-        end: Any = answer.result()
+    def _on_status_response(self, handle: ClientGoalHandle, number: int, response: Future) -> None:
+        """Handle a response to `_query_status`; `_on_end` gets all results of known motions."""
+        end: Any = response.result()
         is_newest = number == self._newest and handle is self._handle
         if is_newest and end.status == GoalStatus.STATUS_UNKNOWN:
-            self._lose("the controller was restarted")
+            self._lose_motion("the controller was restarted")
 
-    def _on_goal_response(self, number: int, answer: Future) -> None:
-        handle: Any = answer.result()
+    def _on_goal_response(self, number: int, response: Future) -> None:
+        handle: Any = response.result()
         if handle.accepted:
-            heed = self._expect("end", number, self._on_end, END)
-            handle.get_result_async().add_done_callback(heed)
+            callback = self._wrap("end", number, self._on_end, END)
+            handle.get_result_async().add_done_callback(callback)
             if number == self._newest:
                 self._handle, self._accepted = handle, number
                 if self._begun_since < math.inf:
                     now = self._now()
                     self._progress = Progress(now, 0.0, self._state.speed_scaling, now)
-            if number != self._newest or self._unwanted:
+            if number != self._newest or self._canceled:
                 handle.cancel_goal_async()
             return
         if number == self._newest:
-            # The controller continues the previous motion, which is no longer wanted.
+            # The controller continues the previous motion, which is obsolete.
             self._cancel()
             self._fail("the controller rejected the motion")
 
@@ -287,15 +286,15 @@ class FollowJointTrajectoryOutput(Output):
                 self._progress = self._progress.updated(when, self._motion, desired)
                 self._begun_since = math.inf
 
-    def _on_end(self, number: int, answer: Future) -> None:
+    def _on_end(self, number: int, response: Future) -> None:
         if number != self._newest:
             return
-        end: Any = answer.result()
+        end: Any = response.result()
         self._handle = self._motion = None
         self._begun_since = math.inf
         if self._phase is Phase.BRAKING:
             self._phase = Phase.IDLE
-        elif self._halts and end.status in (
+        elif self._halted and end.status in (
             GoalStatus.STATUS_SUCCEEDED, GoalStatus.STATUS_CANCELED,
         ):  # fmt: skip
             self._phase = Phase.MOVING  # it continues once the override is above 0
@@ -305,7 +304,7 @@ class FollowJointTrajectoryOutput(Output):
             what = ENDS.get(end.status, f"ended with status {end.status}")
             self._fail(f"the motion was {what} by the controller: {end.result.error_string}")
 
-    def _lose(self, text: str) -> None:
+    def _lose_motion(self, text: str) -> None:
         self._newest += 1  # its result will never arrive
         self._handle = None
         self._fail(text)
@@ -316,19 +315,19 @@ class FollowJointTrajectoryOutput(Output):
 
 
 class Progress(NamedTuple):
-    """Progress of a controller within a motion, and its pace."""
+    """Progress of a controller within a motion, and its rate."""
 
     when: float
     """ROS time of the feedback [s]."""
     elapsed: float
-    """Time of the motion that had passed then [s]."""
+    """Time within the motion at that feedback [s]."""
     rate: float
-    """Time of the motion that passes in each second."""
+    """Time within the motion per second."""
     received_at: float
     """ROS time of the last feedback [s]."""
 
     def now(self, now: float, end: float) -> float:
-        """Return the time of the motion that has passed by now [s]."""
+        """Return the current time within the motion [s], at most `end`."""
         return min(max(self.elapsed + self.rate * (now - self.when), 0.0), end)
 
     def updated(self, when: float, motion: Motion, desired: FloatArray) -> Progress:

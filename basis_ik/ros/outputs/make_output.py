@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The output that a parameter names."""
+"""Creates the output that the parameter `command_interface` names."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def make_output(kind: str, options: OutputOptions) -> Output:
 
     Args:
         kind: One of `INTERFACES`.
-        options: Its arguments.
+        options: The arguments of all outputs.
     """
     outputs: dict[str, Callable[[OutputOptions], Output]] = {
         "joint_trajectory": TrajectoryOutput,

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The interface of all outputs."""
+"""The base class of all outputs."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ class OutputOptions(NamedTuple):
     """The arguments of all outputs."""
 
     node: Node
-    """The node that sends."""
+    """The node that owns the publisher or client."""
     controller: str
     """Name of the controller."""
     joint_names: Sequence[str]
     """The commanded joints, in the order of the commands."""
     period: float
-    """Of the control loop [s]."""
+    """Period of the control loop [s]."""
     lag: float
     """Largest lag of the arm [s]."""
     velocity: FloatArray
-    """The joints' limits (n,) [rad/s or m/s]."""
+    """Velocity limits of the joints (n,) [rad/s or m/s]."""
 
 
 class Output(ABC):
@@ -55,7 +55,7 @@ class Output(ABC):
     Attributes:
         name: Topic or action of the commands.
         streams: Whether it sends each command of a motion; otherwise whole motions.
-        failure: The controller's failure; empty from the next goal on.
+        failure: The controller's failure; empty again from the next goal on.
         other_commander: The other node that commands the arm; empty if there is none.
         sent: Number of messages sent.
     """
@@ -70,10 +70,10 @@ class Output(ABC):
         self._looked_at, self._unmet = -math.inf, ""
 
     def unmet(self, now: Moment) -> str:
-        """Return why no command would be executed; empty if it would."""
+        """Return why no command would be executed, or nothing."""
         if self._boundary.steady() - self._looked_at >= CHECK_PERIOD:
             self._looked_at = self._boundary.steady()
-            # A node that starts to command during a motion must not stop it: it has to wait.
+            # A node that starts to command during a motion must not stop it; that node must wait.
             self.other_commander = (
                 "" if self.expected(now) is not None else self.find_other_commander()
             )
@@ -92,10 +92,10 @@ class Output(ABC):
 
     @abstractmethod
     def _check(self) -> str:
-        """Return why no command would be executed; empty if it would."""
+        """Return why the controller would execute no command, or nothing."""
 
     def begin(self) -> None:
-        """Note that there is another goal."""
+        """Start a motion to a new goal."""
         self.failure = ""
 
     @abstractmethod
@@ -117,7 +117,7 @@ class Output(ABC):
 
     @abstractmethod
     def advance(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> Phase:
-        """Do a control period's work.
+        """Run one control period.
 
         Args:
             pipeline: The source of the commands.
@@ -125,7 +125,7 @@ class Output(ABC):
             now: The beginning of the period.
 
         Returns:
-            What the commands are doing.
+            The phase of the commands.
         """
 
     @abstractmethod
@@ -137,11 +137,11 @@ class Output(ABC):
             age: Age of the measurement [s].
 
         Returns:
-            Positions (k, n) [rad or m], one at least; None while it rests.
+            Positions (k, n) [rad or m], k ≥ 1; None at rest.
         """
 
     def on_clock_jump(self) -> None:
-        """Discard all times: they are of another clock."""
+        """Discard all times, which refer to the old clock."""
         self._looked_at = -math.inf
 
     def controller_reference(self) -> FloatArray | None:
@@ -154,7 +154,7 @@ class Output(ABC):
 
     @abstractmethod
     def end(self) -> None:
-        """Leave the arm at rest, without waiting."""
+        """End at rest at once."""
 
     @abstractmethod
     def destroy(self) -> None:

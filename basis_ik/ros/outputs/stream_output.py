@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Outputs that send each command of a motion: positions, velocities, joint states."""
+"""Outputs that send each command of a motion: positions, velocities or joint states."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from basis_ik.ros.outputs.output import CHECK_PERIOD, Output, OutputOptions, cou
 from basis_ik.ros.outputs.trajectory_messages import to_array
 from basis_ik.ros.publishers import publishing
 
-OLDEST_STATE = 1.0  # s: for an older measured state, all commands since then are compared
+OLDEST_STATE = 1.0  # s of commands that measured states are compared with, at most
 
 
 class StreamOutput(Output):
@@ -49,7 +49,7 @@ class StreamOutput(Output):
 
     streams = True
     early = 0
-    """Number of periods by which a command is sent before its time."""
+    """Number of periods by which a command is sent ahead of its time."""
 
     def __init__(self, options: OutputOptions, kind: type, topic: str) -> None:
         super().__init__(options.node)
@@ -78,7 +78,7 @@ class StreamOutput(Output):
         return super().find_other_commander()
 
     def _others(self) -> str:
-        """Return the names of the other nodes that publish on the topic."""
+        """Return the names of other nodes that publish on the topic."""
         names = set(publishing(self._node, self.name))
         return printable(", ".join(sorted(names - {self._node.get_fully_qualified_name()})))
 
@@ -89,7 +89,7 @@ class StreamOutput(Output):
     def hold(
         self, pipeline: Pipeline, measured: FloatArray, now: Moment, lost: NDArray[np.bool_]
     ) -> None:
-        """Brake at the measured positions of joints that do not follow. See `Output.hold`."""
+        """Brake; joints that do not follow brake at their measured positions. See `Output.hold`."""
         if pipeline.command is not None:
             states = self._state_at(now, pipeline)
             states[lost] = 0.0
@@ -115,17 +115,17 @@ class StreamOutput(Output):
         return pipeline.phase
 
     def _state_at(self, now: Moment, pipeline: Pipeline) -> FloatArray:
-        """Return the present state (n, 3) of the controller."""
+        """Return the controller's current state (n, 3)."""
         return pipeline.state
 
     def _restart(self, now: Moment) -> None:
-        """Note that a motion begins."""
+        """Start a motion from rest."""
 
     def end(self) -> None:
-        """Leave the arm at rest: it stops without commands."""
+        """Do nothing: without commands the arm stops."""
 
     def _is_due(self, pipeline: Pipeline, now: Moment) -> bool:
-        """Return whether to send; after a gap, continue from rest at the last command."""
+        """Return whether to send; after a gap the motion continues from rest."""
         late = now.loop - self._commanded_at > (AHEAD + 1) * self._period
         if pipeline.command is not None and late:
             states = np.zeros((len(pipeline.command), 3))
@@ -141,7 +141,7 @@ class StreamOutput(Output):
         """Publish a command (n,)."""
 
     def expected(self, now: Moment, age: float = 0.0) -> FloatArray | None:
-        """Return the positions between which the arm was to be lately; see `Output.expected`."""
+        """Return the positions between which the arm should be; see `Output.expected`."""
         if now.loop - self._commanded_at >= CHECK_PERIOD:
             return None
         return self._recent.newest(math.ceil((self._lag + age) / self._period) + 1 + self.early)
@@ -168,8 +168,8 @@ class PositionOutput(StreamOutput):
 class VelocityOutput(StreamOutput):
     """Streams velocities to a velocity controller, in the order of the chain's joints.
 
-    They are the velocities of the commands plus a correction of the arm's error, within the joints'
-    limits. The last is zero.
+    They are the commands' velocities plus a correction of the arm's error, within the joints'
+    limits. The last one is zero.
 
     Args:
         options: As of every output.

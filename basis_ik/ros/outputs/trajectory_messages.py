@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Conversions between trajectory messages and commands, motions and states."""
+"""Conversions between trajectory messages and commands, motions or states."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def to_command(message: JointTrajectory, origin: int) -> TrajectoryCommand:
     """Return a message as a command.
 
     Args:
-        message: The message; it is not checked.
-        origin: Zero of the command's start time [ns].
+        message: The message, not checked.
+        origin: Time that is zero in the command's start time [ns].
 
     Returns:
         The command; a stamp of zero means "start now".
@@ -67,7 +67,7 @@ def _waypoint(point: JointTrajectoryPoint) -> Waypoint:
 def to_overrides(
     goal: FollowJointTrajectory.Goal,
 ) -> tuple[list[JointTolerance], list[JointTolerance], float]:
-    """Return the tolerances of a goal: on the path, at the goal, and in time [s]."""
+    """Return a goal's tolerances: of the path, of the goal, and of the goal's time [s]."""
     path, end = (
         [JointTolerance(each.name, each.position, each.velocity) for each in joints]
         for joints in (goal.path_tolerance, goal.goal_tolerance)
@@ -93,17 +93,16 @@ class SerializationError(BasisIkError):
 class SerializedTrajectory:
     """A serialised JointTrajectory with a fixed number of points.
 
-    Successive messages of a control loop differ in numbers only. Creating a message object and
-    serialising it would take as long as the rest of the loop. So rclpy serialises one sample, and
-    later numbers overwrite those of the sample.
+    Successive messages of a control loop differ only in numbers. Creating and serialising a message
+    object would take as long as the rest of the loop. Therefore rclpy serialises one sample, and
+    later numbers overwrite the sample's.
 
     Args:
         joint_names: The n joints.
         count: Number of points, k.
 
     Raises:
-        SerializationError: The sample does not have the layout of CDR, the format of ROS 2's
-            middleware.
+        SerializationError: The sample does not have the layout of CDR, ROS 2's format.
     """
 
     def __init__(self, joint_names: Sequence[str], count: int) -> None:
@@ -111,7 +110,7 @@ class SerializedTrajectory:
         states = np.pi + np.arange(float(count * 3 * n)).reshape(count, 3, n)
         times = 1 + np.arange(2 * (1 + count)).reshape(1 + count, 2)
         found = _sample(joint_names, states, times)
-        # Each point: three times a count and n numbers, the count of efforts (0), the time.
+        # Each point: three times a count and n numbers, the number of efforts (0), the time.
         begin, field = max(found.find(states[0, 0].tobytes()), 0), 8 * (n + 1)
         point = 3 * field + 8
         self._length = len(found)
@@ -160,5 +159,5 @@ def _sample(joint_names: Sequence[str], states: FloatArray, times: NDArray[np.in
 
 
 def to_array(values: FloatArray) -> array[float]:
-    """Return values as an array type that messages take without checking each element."""
+    """Return values as an array type that messages accept without checking each element."""
     return array("d", values.tobytes())

@@ -31,18 +31,18 @@ from basis_ik.ros.outputs.output import OutputOptions
 from basis_ik.ros.outputs.stream_output import StreamOutput
 from basis_ik.ros.outputs.trajectory_messages import SerializedTrajectory
 
-# rad or m: a controller whose reference is farther from its stream than this was restarted.
+# rad or m: a controller whose reference is farther than this from its stream was restarted.
 ELSEWHERE = 0.005
-TAKEN = 1e-4  # rad or m: a controller whose reference is closer to a command has accepted it
-RESUMPTION = 50_000_000  # ns of states from the controller before the stream resumes
-EARLY = 3_000_000  # ns by which a stream's first stamp lies in the past
-FULL_SPEED = 0.999  # a speed scaling from here on counts as none
+ACCEPTED = 1e-4  # rad or m: a controller whose reference is closer to a command has accepted it
+RESUMPTION = 50_000_000  # ns for which the controller must publish before the stream resumes
+EARLY = 3_000_000  # ns by which a stream's first stamp is in the past
+FULL_SPEED = 0.999  # a larger speed scaling counts as full speed
 
 
 class TrajectoryOutput(StreamOutput):
     """Streams windows of a trajectory that a joint_trajectory_controller follows smoothly.
 
-    Each begins at its stamp, which lies in the past, so that the controller adds no line of its own
+    A window begins at its stamp, which is in the past, so that the controller does not interpolate
     to it. It contains the next commands, which no later window changes, and ends with braking to
     rest: an arm that receives no more windows brakes by itself. The stamps are whole periods apart,
     however late the loop is.
@@ -60,11 +60,11 @@ class TrajectoryOutput(StreamOutput):
         self._messages = [SerializedTrajectory(self._joint_names, count) for count in counts]
         self._stamp = 0  # of the next window [ns]
         self._is_first_window, self._periods = True, 0
-        self._window: Motion | None = None  # the last that was sent, which the controller follows
+        self._window: Motion | None = None  # the last one sent, which the controller follows
         self._window_stamp = 0  # [ns]
         self._unsent = False  # whether the pipeline has advanced without sending a window
         self._changed = False  # whether the goal has changed since the last window
-        self._paused_until = -math.inf  # ROS time [ns]; nothing is sent before
+        self._paused_until = -math.inf  # ROS time [ns] before which nothing is sent
 
     def _check(self) -> str:
         unmet = super()._check() or self._state.unmet()
@@ -85,12 +85,12 @@ class TrajectoryOutput(StreamOutput):
         return self._state.reference(self._joint_names)
 
     def keeps(self, command: FloatArray) -> bool:
-        """Return whether the controller holds the command; it may have refused the last window."""
-        led_to = self.controller_reference()
-        return led_to is not None and bool((np.abs(led_to - command) <= TAKEN).all())
+        """Return whether the controller holds a command; it may have refused the last window."""
+        reference = self.controller_reference()
+        return reference is not None and bool((np.abs(reference - command) <= ACCEPTED).all())
 
     def begin(self) -> None:
-        """Note that there is another goal."""
+        """Start a motion to a new goal."""
         super().begin()
         self._changed = True
 
@@ -102,8 +102,8 @@ class TrajectoryOutput(StreamOutput):
     def advance(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> Phase:
         """Send the next window, unless the controller is silent; see `Output.advance`.
 
-        Without windows the controller brakes by itself, and one that was switched off would jump to
-        the next window. So nothing is sent until it has published its state for a while.
+        Without windows the controller brakes by itself. One that was switched off would jump to the
+        next window, so nothing is sent until it has published its state for a while.
         """
         silence = self._state.silence(now.clock)
         if silence > 0.0:
@@ -120,9 +120,9 @@ class TrajectoryOutput(StreamOutput):
         return super().advance(pipeline, measured, now)
 
     def _was_restarted(self, pipeline: Pipeline, now: Moment) -> bool:
-        """Return whether a controller has left its stream because it was restarted.
+        """Return whether the controller has left its stream because it was restarted.
 
-        Then it must stay where it is, and the target is dropped.
+        In that case it must hold its position, and the target is dropped.
         """
         positions, window = self._state.reference(self._joint_names), self._window
         if pipeline.command is None or positions is None or window is None:
@@ -143,16 +143,16 @@ class TrajectoryOutput(StreamOutput):
         return True
 
     def _restart(self, now: Moment) -> None:
-        # A loop that is slightly late or early must still send one command in each period.
+        # A loop that is slightly late or early must still send one command per period.
         self._begin_at(now.clock - EARLY)
         self._window = None
 
     def _begin_at(self, stamp: int) -> None:
-        """Start the next window at a time, with the present state of the pipeline."""
+        """Start the next window at a time [ns], with the pipeline's current state."""
         self._stamp, self._is_first_window, self._periods = stamp, True, LEAD
 
     def _is_due(self, pipeline: Pipeline, now: Moment) -> bool:
-        if self._unsent:  # an error has ended the last period early
+        if self._unsent:  # an error ended the last period early
             pipeline.go_on(self._state_at(now, pipeline))
             self._begin_at(now.clock)
         if self._is_first_window:
@@ -164,8 +164,8 @@ class TrajectoryOutput(StreamOutput):
             pipeline.go_on(self._window.at(self._period + 1e-9 * EARLY))
             self._restart(now)
         elif self._periods > (LEAD if self._leads_elsewhere(pipeline) else LEAD + AHEAD):
-            # The controller brakes already, or still moves to the previous goal; or it was switched
-            # off and on without notice, because this loop stood still.
+            # The controller already brakes, or still moves to the previous goal; or it was switched
+            # off and on unnoticed, because this loop stood still.
             if self._was_restarted(pipeline, now):
                 return False
             pipeline.go_on(self._state_at(now, pipeline))
@@ -177,7 +177,7 @@ class TrajectoryOutput(StreamOutput):
     def _leads_elsewhere(self, pipeline: Pipeline) -> bool:
         """Return whether a new goal diverges from the motion of the last window.
 
-        A tip on a line stays on it: its goal changes little in so few periods.
+        A tip on a line stays on it: its goal changes little within so few periods.
         """
         return self._changed and not pipeline.on_line
 
@@ -195,7 +195,7 @@ class TrajectoryOutput(StreamOutput):
     def _send(self, pipeline: Pipeline, command: FloatArray, measured: FloatArray) -> None:
         motion = pipeline.window()
         if self._is_first_window:
-            self._recent.add(motion.positions[0])  # the motion of the arm starts there
+            self._recent.add(motion.positions[0])  # the arm's motion starts there
             self._is_first_window = False
         message = self._messages[len(motion.times) - 1]
         self._boundary.publish(self._publisher, message.filled(self._stamp, motion))
@@ -205,7 +205,7 @@ class TrajectoryOutput(StreamOutput):
     def hold(
         self, pipeline: Pipeline, measured: FloatArray, now: Moment, lost: NDArray[np.bool_]
     ) -> None:
-        """Brake where the arm is; see `Output.hold`."""
+        """Brake from the arm's position; see `Output.hold`."""
         super().hold(pipeline, measured, now, lost)
         self._begin_at(now.clock)
 
@@ -215,10 +215,10 @@ class TrajectoryOutput(StreamOutput):
         return self._window.at(1e-9 * (now.clock - self._window_stamp))
 
     def expected(self, now: Moment, age: float = 0.0) -> FloatArray | None:
-        """Return the positions between which the arm was to be lately; see `Output.expected`.
+        """Return the positions between which the arm should be; see `Output.expected`.
 
-        If this loop is late, the controller continues along the last window: at present it is
-        before the next of its samples.
+        If this loop is late, the controller continues along the last window; it is now before the
+        window's next sample.
         """
         way, window = super().expected(now, age), self._window
         elapsed = 1e-9 * (now.clock - self._window_stamp)
@@ -228,6 +228,6 @@ class TrajectoryOutput(StreamOutput):
         return np.vstack([way, window.positions[1 + LEAD : 1 + next_]])
 
     def destroy(self) -> None:
-        """Destroy publisher and subscription."""
+        """Destroy the publisher and the subscription."""
         self._state.destroy()
         super().destroy()

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""An arm's settings from parameters: of its loop, rays, positions."""
+"""The settings of an arm from parameters: of its loop, its ray and its positions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SHORTEST_AXIS = 1e-9
 
 
 class Settings(NamedTuple):
-    """The parameters of the control loop, in the units that it uses."""
+    """The parameters of the control loop, in its units."""
 
     stamp_rules: StampRules
     transform_timeout: float
@@ -50,7 +50,7 @@ class Settings(NamedTuple):
 
     @staticmethod
     def of(parameters: Parameters) -> Settings:
-        """Return the settings from a node's present parameters."""
+        """Return the settings from a node's current parameters."""
         return Settings(
             stamp_rules=StampRules(
                 max_age=round(parameters["target_max_age"] * 1e9),
@@ -69,31 +69,31 @@ class Settings(NamedTuple):
 
 
 def pointing_ray(model: RobotModel, chain: Chain, axis: Sequence[float], frame: str) -> Ray:
-    """Return the ray that is pointed at points, in tip coordinates.
+    """Return the ray that points at target points, in tip coordinates.
 
     Args:
         model: The robot.
         chain: The chain.
-        axis: Direction in the coordinates of `frame` (3,), of any length above zero; empty:
+        axis: Direction in the coordinates of `frame` (3,), of any positive length; empty:
             `forward_axis` of that link.
         frame: A link that is fixed to the tip; empty: the tip.
 
     Raises:
-        BasisIkError: Not three numbers, no length, or no such link.
+        BasisIkError: The axis does not have three numbers or is zero, or the link does not exist.
     """
     frame = frame or chain.tip
     return ray_of(place_link(model, chain.tip, frame, {}), axis, frame)
 
 
 def axis_complaint(axis: Sequence[float]) -> str | None:
-    """Return why numbers are no direction, or None; no numbers mean the default."""
+    """Return why numbers are not a direction, or None; an empty list means the default."""
     if not axis or (len(axis) == 3 and SHORTEST_AXIS <= math.hypot(*axis) < math.inf):
         return None
     return f"must be three numbers that are not all 0, not {list(axis[:4])}"
 
 
 def ray_of(tip_T_frame: RigidTransform, axis: Sequence[float], frame: str) -> Ray:
-    """Return, in tip coordinates, the ray from a frame's origin along an axis of that frame.
+    """Return the ray from a frame's origin along an axis of that frame, in tip coordinates.
 
     Args:
         tip_T_frame: The frame's pose.
@@ -101,7 +101,7 @@ def ray_of(tip_T_frame: RigidTransform, axis: Sequence[float], frame: str) -> Ra
         frame: The frame's name.
 
     Raises:
-        ConfigError: Not three numbers, or no length.
+        ConfigError: The axis does not have three numbers, or is zero.
     """
     if not axis:
         axis = forward_axis(frame)
@@ -117,7 +117,7 @@ def misplaced(chain: Chain, positions: Sequence[float]) -> str | None:
     """Return what is wrong with joint positions (n,) [rad or m], or None."""
     names = chain.joint_names
     if len(positions) != len(names):
-        return f"{len(names)} positions are wanted ({', '.join(names)}), not {len(positions)}"
+        return f"{len(names)} positions are needed ({', '.join(names)}), not {len(positions)}"
     for name, value, low, high in zip(names, positions, chain.lower, chain.upper, strict=True):
         if not (np.isfinite(value) and low <= value <= high):
             return f"{name} must lie in [{low:g}, {high:g}], not {value:g}"

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The parameters of one chain: checked alone at start, and then against a robot."""
+"""The parameters of one chain: checked by themselves at start, and then against a robot."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ MOST_JOINTS = 100  # of one chain
 
 
 class ChainParameters:
-    """The parameters of one chain, and their errors.
+    """The parameters of one chain.
 
     Args:
         parameters: The node's parameters.
-        chain: Name of the chain; empty if the node has no other.
+        chain: Name of the chain; empty if it is the only one.
     """
 
     def __init__(self, parameters: Mapping[str, Any] | Parameters, chain: str) -> None:
@@ -50,18 +50,18 @@ class ChainParameters:
         self._prefix = f"{chain}." if chain else ""
 
     def __getitem__(self, name: str) -> Any:
-        """Return a value, by its name without the prefix."""
+        """Return a value; the name has no prefix."""
         return self._parameters[self._prefix + name]
 
     def refused(self, name: str, text: object) -> ConfigError:
-        """Return the error of a value, by its name without the prefix."""
+        """Return the error for a value; the name has no prefix."""
         return refused(self._prefix + name, str(text))
 
     def check(self) -> None:
-        """Check the values together, without a robot description.
+        """Check the values against each other.
 
         Raises:
-            ConfigError: The chain begins where it ends, or two lists differ in length.
+            ConfigError: Root and tip are the same link, or two lists differ in length.
         """
         root, tip = self["root_link"], self["tip_link"]
         if root and root == tip:
@@ -76,9 +76,9 @@ class ChainParameters:
         """Return the chain.
 
         Raises:
-            ConfigError: The robot does not have it, or it has too many joints; with the name of the
-                parameter to change.
-            ChainError: The robot has no arm at all.
+            ConfigError: The robot does not have it, or it has too many joints; the message names
+                the parameter to change.
+            ChainError: The robot has no arm.
         """
         root, tip = self["root_link"] or None, self["tip_link"] or None
         try:
@@ -97,7 +97,7 @@ class ChainParameters:
             raise self.refused("tip_link", f"{text}: the two are the wrong way round")
         count = len(chain.joint_names)
         if count > MOST_JOINTS:
-            # No solve for them would end within a period of the control loop.
+            # A solve would take longer than a period of the control loop.
             text = f"leaves {count} joints to move between {chain.root} and {chain.tip}"
             raise self.refused(
                 "tip_link", f"{text}; at most {MOST_JOINTS} can be followed: choose another link"
@@ -118,7 +118,7 @@ class ChainParameters:
             raise self.refused("joint_limit_margin", f"is {margin}: {error}") from None
 
     def ray(self, model: RobotModel, chain: Chain) -> Ray:
-        """Return the ray that is pointed at points, in tip coordinates.
+        """Return the ray that points at target points, in tip coordinates.
 
         Raises:
             ConfigError: `pointing_frame` is not a link that is fixed to the tip.
@@ -131,10 +131,10 @@ class ChainParameters:
             raise self.refused("pointing_frame", text) from None
 
     def check_home(self, chain: Chain) -> None:
-        """Check the parameter `home`, the positions (n,) that `~/home` goes to.
+        """Check the parameter `home`, the positions (n,) that `~/home` moves to.
 
         Raises:
-            ConfigError: It has not one number for each joint, or one outside a joint's limits.
+            ConfigError: It does not have one number per joint, or one is outside a joint's limits.
         """
         home = self["home"]
         complaint = misplaced(chain, home) if home else None
@@ -149,7 +149,7 @@ class ChainParameters:
         return Units(1.0, *scales)
 
     def caps(self, model: RobotModel, chain: Chain) -> SpeedCaps:
-        """Return the caps on the speeds of the tip and of `capped_links`, which are not set yet.
+        """Return the caps on the speeds of the tip and of `capped_links`; their values are unset.
 
         Raises:
             ConfigError: A link does not exist, does not move, or is also moved by joints outside
@@ -169,10 +169,10 @@ class ChainParameters:
         return SpeedCaps(chain, others)
 
     def limits(self, chain: Chain) -> MotionLimits:
-        """Return the chain's limits of motion; an empty list means the default.
+        """Return the chain's motion limits; an empty list means the default.
 
         Raises:
-            ConfigError: A list has not one number for each joint.
+            ConfigError: A list does not have one number per joint.
         """
         given = {name: self[name] for name in ("max_acceleration", "max_jerk")}
         names = chain.joint_names
@@ -185,7 +185,7 @@ class ChainParameters:
 
 
 def _parameter_at_fault(error: ChainError, root: str | None, tip: str | None) -> str | None:
-    """Return the parameter that is at fault for a missing chain; None: the robot is at fault."""
+    """Return the parameter that causes an error; None: the robot causes it."""
     if error.link is not None:
         return "root_link" if error.link == root else "tip_link"
     if error.joint is not None:

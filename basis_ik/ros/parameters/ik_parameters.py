@@ -71,7 +71,7 @@ NODE = (
     Declaration(
         "tracking_lag",
         0.2,
-        "Largest lag of the arm behind its commands [s].",
+        "Largest time by which the arm may lag behind its commands [s].",
         0.0,
         5.0,
         read_only=True,
@@ -79,8 +79,7 @@ NODE = (
     Declaration(
         "tracking_margin",
         0.1,
-        "Largest tracking error of a joint beyond that lag; the arm is stopped at a larger one "
-        "[rad or m].",
+        "Largest tracking error of a joint beyond that lag; a larger one stops the arm [rad or m].",
         1e-4,
         10.0,
         read_only=True,
@@ -98,8 +97,8 @@ NODE = (
     Declaration(
         "kinematics_solver_timeout",
         0.1,
-        "Timeout of compute_ik for requests without one [s]; from 0.1 on the search ends earlier "
-        "by itself.",
+        "Timeout of compute_ik for requests without one [s]; from 0.1 s on, the search ends "
+        "earlier by itself.",
         1e-6,
         1e3,
     ),
@@ -122,7 +121,9 @@ NODE = (
         0.0,
         1e4,
     ),
-    Declaration("target_max_future", 0.1, "Largest time of a stamp in the future [s].", 0.0, 1e4),
+    Declaration(
+        "target_max_future", 0.1, "Largest time by which a stamp may lie ahead [s].", 0.0, 1e4
+    ),
     Declaration(
         "transform_timeout", 0.5, "Longest time a target waits for its transform [s].", 0.0, 10.0
     ),
@@ -136,7 +137,7 @@ NODE = (
     Declaration(
         "markers_rate",
         10.0,
-        "Rate of the markers for RViz, while the topic has a subscriber [Hz]; 0: none.",
+        "Rate of the markers while their topic has a subscriber [Hz]; 0: no markers.",
         0.0,
         60.0,
         True,
@@ -144,8 +145,8 @@ NODE = (
     Declaration(
         "joint_state_timeout",
         0.5,
-        "Largest age of a joint's position: the motion stops after it; also the largest "
-        "difference between the stamp of a joint state and the clock [s].",
+        "Largest age of a joint's position, after which the motion stops; also the largest "
+        "difference between a joint state's stamp and the clock [s].",
         0.01,
         10.0,
     ),
@@ -156,7 +157,7 @@ COMMAND_TYPES = ("speed_units", "unitless")
 PATHS = ("joint", "straight", "straight_or_joint")
 SINGULARITIES = ("pass", "slow", "stop")
 
-# Of each chain: `root_link`, or `left.root_link` if `chains` has the name `left`.
+# For each chain: `root_link`, or `left.root_link` if `chains` has the name `left`.
 CHAIN = (
     Declaration("root_link", "", "First link of the chain; empty: inferred.", read_only=True),
     Declaration("tip_link", "", "Last link of the chain; empty: inferred.", read_only=True),
@@ -187,8 +188,8 @@ CHAIN = (
         "singularities",
         "slow",
         "Reaction of jogging and straight lines to a singularity that the tip can pass: `pass` it "
-        "at the joints' speed limits; `slow` the tip down, so that joints turn at a fifth of "
-        "their limits; `stop` ahead of it. Applies at once.",
+        "at the joints' speed limits; `slow` the tip down, so that joints move at a fifth of "
+        "their limits; `stop` before it. Applies at once.",
         choices=SINGULARITIES,
     ),
     Declaration(
@@ -203,7 +204,7 @@ CHAIN = (
         "command_in_type",
         "speed_units",
         "Units of ~/twist and ~/joint_jog: speeds [m/s, rad/s], or fractions of `scale` from -1 to "
-        "1, as of a joystick.",
+        "1, as from a joystick.",
         choices=COMMAND_TYPES,
     ),
     Declaration("scale.linear", 0.4, "Speed of the tip for a value of 1 [m/s].", 0.0, 1e3),
@@ -221,7 +222,7 @@ CHAIN = (
     Declaration(
         "max_acceleration",
         [],
-        "Largest acceleration of each joint [rad/s², m/s²]; empty: its largest speed is reached in "
+        "Largest acceleration of each joint [rad/s², m/s²]; empty: it reaches its largest speed in "
         "0.25 s.",
         1e-3,
         1e6,
@@ -231,7 +232,7 @@ CHAIN = (
     Declaration(
         "max_jerk",
         [],
-        "Largest jerk of each joint [rad/s³, m/s³]; empty: its largest acceleration is reached in "
+        "Largest jerk of each joint [rad/s³, m/s³]; empty: it reaches its largest acceleration in "
         "0.05 s.",
         1e-3,
         1e9,
@@ -255,15 +256,15 @@ CHAIN = (
     Declaration(
         "capped_links",
         [],
-        "Further links that keep `max_linear_speed` and `max_angular_speed`; only joints of the "
+        "Other links that `max_linear_speed` and `max_angular_speed` apply to; only joints of the "
         "chain may move them.",
         read_only=True,
     ),
     Declaration(
         "joint_limit_margin",
         [],
-        "Distance of commands and solutions from the joints' position limits [rad, m]: one number "
-        "for all joints, or one for each; empty: none. Ignored for continuous joints.",
+        "Least distance of commands and solutions from the joints' position limits [rad, m]: one "
+        "number for all joints, or one for each; empty: 0. Ignored for continuous joints.",
         0.0,
         1e3,
         read_only=True,
@@ -290,7 +291,7 @@ CHAIN = (
     Declaration(
         "pointing_frame",
         "",
-        "Link, fixed to the tip, at whose origin the ray begins; empty: the tip.",
+        "Link fixed to the tip, at whose origin the ray begins; empty: the tip.",
         read_only=True,
     ),
     Declaration(

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Parameters: each is declared once, checked when it is set, and read without rclpy."""
+"""Parameters: declared once, checked when set, and read without rclpy."""
 
 from __future__ import annotations
 
@@ -45,15 +45,15 @@ from basis_ik.robot.elements import listed, shown
 FOREIGN = ("use_sim_time", "start_type_description_service", "qos_overrides.")
 
 Value = str | bool | int | float | list[str] | list[float]
-_WANTED = {
+_TYPE_NAMES = {
     str: "text",
     bool: "true or false",
     int: "a whole number",
     float: "a number with a decimal point",
 }
 
-# One part of a name of a topic, service or parameter, and several parts. DDS allows 255 characters,
-# including the namespace and all suffixes.
+# One part of the name of a topic, service or parameter; and several parts. DDS allows 255
+# characters, including the namespace and all suffixes.
 _NAME = re.compile("[A-Za-z_][A-Za-z0-9_]*")
 _TOPIC = re.compile(f"(~/|/)?{_NAME.pattern}(/{_NAME.pattern})*")
 LONGEST_NAME = 100
@@ -65,11 +65,11 @@ class ConfigError(BasisIkError):
 
 
 def refused(name: str, text: str) -> ConfigError:
-    """Return the error of a parameter, with the file that has its key.
+    """Return the error for a parameter, with the file that sets it.
 
     Args:
         name: Name of the parameter, with its prefix.
-        text: What is wrong with it, and what would be right.
+        text: The fault, and valid values.
     """
     file = file_of(name, sys.argv)
     return ConfigError(f"parameter {shown(name, 160)} {text}{f' (in {file})' if file else ''}")
@@ -88,7 +88,7 @@ def check_clock(node: Node) -> None:
 
 @contextlib.contextmanager
 def given_lists() -> Iterator[None]:
-    """Create a node in this context: rclpy does not support overrides that are empty lists.
+    """Make the error clear when a node is created with an empty list, which rclpy does not support.
 
     Raises:
         ConfigError: An override is an empty list.
@@ -100,19 +100,19 @@ def given_lists() -> Iterator[None]:
 
 
 def topic_complaint(name: str) -> str | None:
-    """Return why a text is not the beginning of a topic's name, or None."""
+    """Return why a text cannot begin a topic's name, or None."""
     if len(name) <= LONGEST_NAME and _TOPIC.fullmatch(name):
         return None
-    wanted = f"a topic name: {_LETTERS}, joined by /, at most {LONGEST_NAME} characters"
-    return f"is {shown(name)}, which is not {wanted}"
+    expected = f"a topic name: {_LETTERS}, joined by /, at most {LONGEST_NAME} characters"
+    return f"is {shown(name)}, which is not {expected}"
 
 
 def names_complaint(names: Sequence[str]) -> str | None:
     """Return why texts are not names for topics and parameters, or None."""
     for name in names:
         if len(name) > LONGEST_NAME or not _NAME.fullmatch(name):
-            wanted = f"a name: {_LETTERS}, at most {LONGEST_NAME} characters"
-            return f"has {shown(name)}, which is not {wanted}"
+            expected = f"a name: {_LETTERS}, at most {LONGEST_NAME} characters"
+            return f"has {shown(name)}, which is not {expected}"
         if names.count(name) > 1:
             return f"has '{name}' twice; each must have a name of its own"
     return None
@@ -122,8 +122,8 @@ def frame_complaint(frame: str) -> str | None:
     """Return why a text is not the name of a tf frame, or None."""
     if admit_frame(frame) is None and frame == frame.strip():
         return None
-    wanted = f"not empty, without / at its beginning, at most {LONGEST_FRAME_ID} characters"
-    return f"is {shown(frame)}, which is not a frame: {wanted}"
+    expected = f"not empty, without / at its beginning, at most {LONGEST_FRAME_ID} characters"
+    return f"is {shown(frame)}, which is not a frame: {expected}"
 
 
 def given_frame_complaint(frame: str) -> str | None:
@@ -137,14 +137,14 @@ class Declaration:
 
     Attributes:
         name: Its name.
-        default: Its default, which also fixes its type.
+        default: Its default, which also determines its type.
         description: Its meaning, with its unit.
-        low: Smallest value, of a number or each number of an array.
-        high: Largest value.
-        read_only: Whether it is fixed at start.
+        low: Smallest value of a number, or of each number of an array.
+        high: Largest value, likewise.
+        read_only: Whether it can only be set at start.
         element: Type of an array's elements.
         choices: Allowed texts; empty: any.
-        check: Returns what else is wrong with a value of that type and range, or None.
+        check: Returns the fault of a value of that type and range, or None.
     """
 
     name: str
@@ -173,26 +173,26 @@ class Declaration:
             description=self.description,
             additional_constraints=f"one of {', '.join(self.choices)}" if self.choices else "",
             read_only=self.read_only,
-            # An empty list has no type of its own in rclpy; `complaint` checks it instead.
+            # In rclpy an empty list has no type; `complaint` checks the type instead.
             dynamic_typing=self.is_array,
             floating_point_range=ranges,
             integer_range=whole,
         )
 
     def complaint(self, value: object) -> str | None:
-        """Return what is wrong with a value, as a text to follow the parameter's name, or None."""
+        """Return the fault of a value, to follow the parameter's name, or None."""
         if not self.is_array:
             found = self._item_complaint(value, type(self.default))
         elif not isinstance(value, Sequence) or isinstance(value, str):
-            found = f"must be a list of {_WANTED[self.element]}, not {_shown(value)}"
+            found = f"must be a list of {_TYPE_NAMES[self.element]}, not {_shown(value)}"
         else:
             complaints = (self._item_complaint(item, self.element) for item in value)
             found = next(filter(None, complaints), None)
         return self.check(value) if found is None and self.check is not None else found
 
-    def _item_complaint(self, value: object, wanted: type) -> str | None:
-        if type(value) is not wanted:
-            return f"must be {_WANTED[wanted]}, not {_shown(value)}"
+    def _item_complaint(self, value: object, expected: type) -> str | None:
+        if type(value) is not expected:
+            return f"must be {_TYPE_NAMES[expected]}, not {_shown(value)}"
         if isinstance(value, (int, float)) and not self.low <= value <= self.high:
             return f"must lie in [{self.low:g}, {self.high:g}], not {value:g}"
         if self.choices and value not in self.choices:
@@ -213,7 +213,7 @@ class Parameters:
     otherwise unknown keys are not detected.
 
     Attributes:
-        changes: Number of times that values were set; for caches of derived values.
+        changes: Number of changes so far, for caches of derived values.
 
     Raises:
         ConfigError: `use_sim_time` is neither true nor false.
@@ -230,7 +230,7 @@ class Parameters:
         node.add_post_set_parameters_callback(self._keep)
 
     def __getitem__(self, name: str) -> Any:
-        """Return the present value."""
+        """Return the current value."""
         return self._values[name]
 
     def declare(self, declarations: Iterable[Declaration], prefix: str = "") -> None:
@@ -262,7 +262,7 @@ class Parameters:
             known_later: Prefixes of names that will be declared later.
 
         Raises:
-            ConfigError: There is one; with the nearest name.
+            ConfigError: There is one; the message has the nearest name.
         """
         for name in self._node.get_parameters_by_prefix(""):
             if name in self._known or name.startswith((*FOREIGN, *known_later)):
@@ -273,12 +273,12 @@ class Parameters:
             raise refused(name, f"does not exist; {hint}")
 
     def guard(self, name: str, check: Callable[[Any], str | None]) -> None:
-        """Add a check of a parameter that is only known at run time.
+        """Set a check of a parameter that exists only at run time.
 
         Args:
             name: Its name.
-            check: Returns what is wrong with a value that its declaration allows, or None; it
-                replaces an earlier one.
+            check: Returns the fault of a value that its declaration allows, or None; replaces an
+                earlier check.
         """
         self._guards[name] = check
 
@@ -304,15 +304,15 @@ class Parameters:
             )
 
 
-# Parameter files: rcl merges them, and does not report which file has a key ----------------------
+# Parameter files; rcl merges them and does not report which file has a key -----------------------
 
 
 def file_of(key: str, arguments: Sequence[str]) -> str | None:
-    """Return the last given parameter file that has a key, or None.
+    """Return the last parameter file with a key, or None.
 
     Args:
-        key: A parameter's full name, `left.tip_link`.
-        arguments: Arguments of the command line.
+        key: A parameter's full name, for example `left.tip_link`.
+        arguments: Command-line arguments.
     """
     words = list(arguments)
     files = [value for word, value in itertools.pairwise(words) if word == "--params-file"]

@@ -33,7 +33,7 @@ def pack(message: Any) -> str:
 
 
 def unpack(text: str, kind: type) -> Any:
-    """Return the message of a text.
+    """Return the message from a text.
 
     Args:
         text: The result of `pack`.
@@ -43,10 +43,10 @@ def unpack(text: str, kind: type) -> Any:
 
 
 def _nothing(*_: object) -> None:
-    """Do nothing, in place of calls that a replayed action cannot make."""
+    """Do nothing, instead of calls that a replayed action cannot make."""
 
 
-def _answer(accepted: bool) -> Any:
+def _goal_response(accepted: bool) -> Any:
     handle = SimpleNamespace(accepted=accepted, get_result_async=Future, cancel_goal_async=_nothing)
     return SimpleNamespace(result=lambda: handle)
 
@@ -77,7 +77,7 @@ def _head_handle(text: str) -> Any:
 
 
 # A controller's response to a goal, its feedback, and its result.
-ANSWER = Form(lambda answer: bool(answer.result().accepted), _answer)
+RESPONSE = Form(lambda response: bool(response.result().accepted), _goal_response)
 FEEDBACK = Form(lambda message: pack(message.feedback), _feedback)
 END = Form(_pack_end, _end)
 # A PointHead goal, and the handle of an accepted one.

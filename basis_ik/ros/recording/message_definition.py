@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The definition of a message type as text, with those of all types that it contains."""
+"""The text definition of a message type and of all types that it contains."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _read(name: str) -> str | None:
 
 
 def _parts(name: str, text: str) -> Iterator[str]:
-    """Yield the types of the fields that are messages: those with a capital letter."""
+    """Yield the types of the fields that are messages; their names have a capital letter."""
     own = name.split("/")[0]
     for package, type_name in _TYPE.findall(text):
         if type_name[0].isupper():

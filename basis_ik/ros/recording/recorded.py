@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The content of a recording: how the node was started, and an entry for each handled input."""
+"""Reads a recording: how the node was started, and an entry for each handled input."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from rclpy.serialization import deserialize_message
 from std_msgs.msg import String
 
 from basis_ik.errors import BasisIkError
-from basis_ik.ros.recording.recording import FORM, HEARD, LIBRARY, RECORDING, Entry, Sent
+from basis_ik.ros.recording.recording import FORM, LIBRARY, RECEIVED, RECORDING, Entry, Sent
 
-MAGIC = b"\x89MCAP0\r\n"  # at the beginning and the end of an MCAP file
+MAGIC = b"\x89MCAP0\r\n"  # at the beginning and at the end of an MCAP file
 
 
 class RecordingError(BasisIkError):
-    """A file that is not a recording, or a damaged one."""
+    """A file is not a recording, or is damaged."""
 
 
 class Recorded:
@@ -43,7 +43,7 @@ class Recorded:
 
     Attributes:
         head: How the node was started; see `recording`.
-        cut_off: Whether the file is truncated: the node did not close it.
+        cut_off: Whether the file is truncated because the node did not close it.
 
     Raises:
         RecordingError: The file cannot be read, or is not a recording.
@@ -73,9 +73,9 @@ class Recorded:
             yield Entry(when, text["name"], received, text.get("given"), text["readings"], sent)
 
     def _read(self) -> Iterator[tuple[int, dict[str, Any], list[tuple[bool, Sent]]]]:
-        """Yield each text with its time [ns] and the messages before it, received or sent.
+        """Yield each text with its time [ns] and the received or sent messages before it.
 
-        Messages after the last text belong to an entry that is not complete.
+        Messages after the last text belong to an incomplete entry.
         """
         try:
             from mcap.exceptions import EndOfFile
@@ -101,9 +101,9 @@ class Recorded:
                         messages = []
                     else:
                         sent = Sent(channel.topic, schemas[channel.schema_id], each.data)
-                        messages.append((channel.metadata.get(HEARD) == "true", sent))
+                        messages.append((channel.metadata.get(RECEIVED) == "true", sent))
         except (EndOfFile, struct.error):  # the latter in the nine bytes at a record's start
-            if self._is_closed():  # then the length of a record is wrong
+            if self._is_closed():  # not truncated, so the length of a record is wrong
                 raise RecordingError(f"{self._path} is damaged: it ends too early") from None
             self.cut_off = True
         except RecordingError:
@@ -112,5 +112,5 @@ class Recorded:
             raise RecordingError(f"{self._path} is damaged: {error}") from None
 
     def _is_closed(self) -> bool:
-        """Return whether the file has the end that is written last."""
+        """Return whether the file was closed: its end is written last."""
         return self._path.read_bytes().endswith(MAGIC)

@@ -14,10 +14,10 @@
 
 """A recording of the node's input and output, in an MCAP file.
 
-Each subscribed topic has a channel, and so has each topic for commands or status; messages are
-stored as serialised. One more channel, `RECORDING` below the node's name, has texts in JSON: first
-how the node was started, and then an entry for each message, timer and request that was handled,
-after its messages. An entry has the readings of clocks and graph in the meantime.
+Each subscribed topic and each topic for commands or status has a channel with the serialised
+messages. One more channel, `RECORDING` below the node's name, has texts in JSON. The first says how
+the node was started. Then each handled message, timer and request has an entry, after its messages,
+with the readings of clocks and graph in the meantime.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from rclpy.node import Node
 from rclpy.serialization import deserialize_message, serialize_message
 from std_msgs.msg import String
 
-from basis_ik.ros.boundary import LIVE, Boundary, Form, entrances
+from basis_ik.ros.boundary import LIVE, Boundary, Form, named_inputs
 from basis_ik.ros.parameters.parameters import Parameters, refused
 from basis_ik.ros.recording.action_forms import pack
 from basis_ik.ros.recording.message_definition import definition
@@ -46,12 +46,12 @@ from basis_ik.ros.recording.versions import versions
 T = TypeVar("T")
 
 RECORDING = "recording"
-HEARD = "heard"  # metadata of a channel: whether the node received its messages, or sent them
-FORM = 1  # version of the texts
-TURN = 0.1  # s between two cycles of the writing thread
-WHOLE = 1.0  # s after which entries are safely in the file
-MOST_WAITING = 20_000  # entries
-PAUSE_AFTER, PAUSE = 4, 1e-4  # entries that are written, and s that the control loop then has
+RECEIVED = "received"  # metadata of a channel: whether the node received its messages, or sent them
+FORM = 2  # version of the texts
+WRITE_PERIOD = 0.1  # s between two cycles of the writing thread
+FLUSH_PERIOD = 1.0  # s after which entries are readable in the file
+LARGEST_QUEUE = 20_000  # entries
+PAUSE_AFTER, PAUSE = 4, 1e-4  # entries after which the writer pauses for the control loop, and s
 LIBRARY = (
     "needs the Python package mcap, 1.6 or newer, which is not installed: "
     "python3 -m pip install 'mcap>=1.6'"
@@ -59,7 +59,7 @@ LIBRARY = (
 
 
 class Sent(NamedTuple):
-    """A message that was sent.
+    """A message that was sent or received.
 
     Attributes:
         topic: Name of the topic.
@@ -73,12 +73,12 @@ class Sent(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """An input that was handled, and its effects.
+    """A handled input, and its effects.
 
     Attributes:
         time: Time of the system's clock [ns].
         name: Name of the input.
-        received: The message, if it was one.
+        received: The message, if the input was one.
         given: Other arguments, as JSON values.
         readings: Values of each source in the meantime, in order.
         sent: Messages sent in the meantime.
@@ -110,14 +110,14 @@ def make_boundary(node: Node, parameters: Parameters) -> Boundary:
 
         if not hasattr(Writer, "flush"):
             raise ImportError(LIBRARY)
-        # Never overwrite a recording: a restarted node would overwrite its own.
+        # "x": a restarted node must not overwrite its own recording.
         return RecordingBoundary(node, Recording(file.open("xb"), node, _head(node)))
     except ImportError:
         raise refused("record", LIBRARY) from None
     except FileExistsError:
-        raise refused("record", f"is {path}, which is there already; name a new file") from None
+        raise refused("record", f"is {path}, which already exists; name a new file") from None
     except OSError as error:
-        raise refused("record", f"is {path}, where no file can be made: {error.strerror}") from None
+        raise refused("record", f"is {path}, which cannot be created: {error.strerror}") from None
 
 
 def _head(node: Node) -> dict[str, Any]:
@@ -144,7 +144,7 @@ class RecordingBoundary(Boundary):
         self._node, self._recording = node, recording
         self._names: dict[Any, str] = {}
         self._entry: Entry | None = None
-        self._begin("make")  # ends when the next begins
+        self._begin("make")  # ends when the next entry begins
 
     def read(self, name: str, live: Callable[[], T]) -> T:
         """Return the value of a source; see `Boundary.read`."""
@@ -153,21 +153,21 @@ class RecordingBoundary(Boundary):
             self._entry.readings.setdefault(name, []).append(value)
         return value
 
-    def attend(self, node: Node) -> None:
-        """Note that the subscriptions, timers or services of a node have changed."""
+    def entities_changed(self, node: Node) -> None:
+        """Record the callbacks of new services; see `Boundary.entities_changed`."""
         self._names = {}
-        for name, each in entrances(node):
+        for name, each in named_inputs(node):
             self._names[each] = name
             if name.startswith("service ") and not isinstance(each.callback, _RecordedService):
                 each.callback = _RecordedService(self, name, each.callback)
 
     def run(self, name: str, work: Callable[[], T]) -> T:
-        """Run work that no message, timer or request has started; see `Boundary.run`."""
+        """Run work that is not started by a message, timer or request; see `Boundary.run`."""
         self._begin(name)
         try:
             return work()
         finally:
-            self._end(idle=name == "answer")
+            self._end(idle=name == "handle_target")
 
     def take(self, subscription: Any) -> None:
         """Handle a message, if there is one."""
@@ -204,8 +204,8 @@ class RecordingBoundary(Boundary):
         finally:
             self._end()
 
-    def expect(self, name: str, callback: Callable[[Any], Any], form: Form) -> Callable[[Any], Any]:
-        """Return the callback to give to an action's client or server; see `Boundary.expect`."""
+    def wrap(self, name: str, callback: Callable[[Any], Any], form: Form) -> Callable[[Any], Any]:
+        """Return the callback to give to an action's client or server; see `Boundary.wrap`."""
         return lambda argument: self.call(name, form.pack(argument), lambda: callback(argument))
 
     def publish(self, publisher: Any, message: Any) -> None:
@@ -220,7 +220,7 @@ class RecordingBoundary(Boundary):
         return send()
 
     def close(self) -> None:
-        """Note that there is no more input or output."""
+        """End the recording."""
         self._recording.close()
 
     def _note(self, sent: Sent) -> None:
@@ -232,14 +232,14 @@ class RecordingBoundary(Boundary):
         self._entry = Entry(time.time_ns(), name, received, given, {}, [])
 
     def _end(self, *, idle: bool = False) -> None:
-        """Hand the entry over, unless it is idle and nothing has happened."""
+        """Queue the entry, unless it is idle and empty."""
         entry, self._entry = self._entry, None
         if entry is not None and not (idle and not entry.readings):
             self._recording.put(entry)
 
 
 class _RecordedService:
-    """A service's callback that is recorded."""
+    """A service's callback whose calls are recorded."""
 
     def __init__(
         self, boundary: RecordingBoundary, name: str, callback: Callable[[Any, Any], Any]
@@ -253,14 +253,14 @@ class _RecordedService:
 
 
 class Recording:
-    """Writes entries to a file, in a thread of its own.
+    """Writes entries to a file in its own thread.
 
-    A failure to write ends the recording, and nothing else; everything written before is readable.
+    A failure to write only ends the recording; everything written before is readable.
 
     Args:
         file: A new file, open for writing.
-        node: The recorded node; it logs when a recording ends too early.
-        head: How it was started.
+        node: The recorded node; it logs a failure.
+        head: How it was started; see `_head`.
     """
 
     def __init__(self, file: BufferedWriter, node: Node, head: dict[str, Any]) -> None:
@@ -273,7 +273,7 @@ class Recording:
         self._schemas: dict[str, int] = {}
         self._entries: deque[Entry] = deque()
         self._closing, self._failed = threading.Event(), False
-        self._whole = 0  # bytes of the file that are readable without the rest
+        self._readable = 0  # bytes of the file up to the last flush
         self._writer.start(profile="ros2", library="basis_ik")
         self._write_text(time.time_ns(), head)
         self._flush()
@@ -292,11 +292,11 @@ class Recording:
 
     def _work(self) -> None:
         try:
-            due = time.monotonic() + WHOLE
-            while not self._closing.wait(TURN):
+            due = time.monotonic() + FLUSH_PERIOD
+            while not self._closing.wait(WRITE_PERIOD):
                 self._write_entries(PAUSE)
                 if time.monotonic() >= due:
-                    due = time.monotonic() + WHOLE
+                    due = time.monotonic() + FLUSH_PERIOD
                     self._flush()
             self._write_entries(0.0)
             self._writer.finish()
@@ -309,7 +309,7 @@ class Recording:
         self._failed = True
         self._entries.clear()
         with contextlib.suppress(OSError):  # the file may have been deleted
-            self._file.raw.truncate(self._whole)
+            self._file.raw.truncate(self._readable)
             self._file.raw.close()
         self._log.error(f"the recording has ended, {text}: {self._file.name}")
 
@@ -317,9 +317,9 @@ class Recording:
         """Write the queued entries.
 
         Args:
-            pause: Pause after some entries, in which other threads may work [s].
+            pause: Time after some entries in which other threads may work [s].
         """
-        if len(self._entries) > MOST_WAITING:
+        if len(self._entries) > LARGEST_QUEUE:
             raise OverflowError("for it is written more slowly than entries come")
         count = 0
         while self._entries:
@@ -351,13 +351,13 @@ class Recording:
                     message.kind, "ros2msg", text
                 )
             channel = self._channels[key] = self._writer.register_channel(
-                message.topic, "cdr", self._schemas[message.kind], {HEARD: str(received).lower()}
+                message.topic, "cdr", self._schemas[message.kind], {RECEIVED: str(received).lower()}
             )
         self._writer.add_message(channel, when, message.data, when)
 
     def _flush(self) -> None:
         self._writer.flush()
-        self._whole = self._file.tell()
+        self._readable = self._file.tell()
 
 
 def type_name(kind: type) -> str:

@@ -14,7 +14,7 @@
 
 """Replays a recording of `ik_node`: the same node, without peers, receives the same input.
 
-Every command and every status that it then sends must equal the recorded one, to the bit.
+All commands and statuses that it sends must equal the recorded ones, bit for bit.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ import yaml
 from rclpy.serialization import deserialize_message, serialize_message
 from rclpy.signals import SignalHandlerOptions
 
-from basis_ik.ros.boundary import Boundary, Form, entrances
+from basis_ik.ros.boundary import Boundary, Form, named_inputs
 from basis_ik.ros.ik_node import IkNode
 from basis_ik.ros.parameters import ik_parameters
 from basis_ik.ros.parameters.parameters import FOREIGN
@@ -54,10 +54,10 @@ class Difference(NamedTuple):
     """The first message that differs from the recorded one.
 
     Attributes:
-        when: Since the recording began [s].
-        during: The input that was handled.
-        recorded: The recorded message; None for none.
-        replayed: The replayed message; None for none.
+        when: Time since the recording began [s].
+        during: The handled input.
+        recorded: The recorded message, or None.
+        replayed: The replayed message, or None.
     """
 
     when: float
@@ -80,8 +80,8 @@ class Outcome(NamedTuple):
         commands: Number of equal commands.
         statuses: Number of equal statuses.
         seconds: Length of the recording [s].
-        cut_off: Whether it was not closed.
-        difference: The first difference; None if there is none.
+        cut_off: Whether it is truncated.
+        difference: The first difference, or None.
     """
 
     commands: int
@@ -94,7 +94,7 @@ class Outcome(NamedTuple):
 class ReplayBoundary(Boundary):
     """Gives a node the recorded input, and sends nothing.
 
-    A node that differs from the recorded one may read more often: then it gets the last value.
+    A node that differs from the recorded one may read more often; it then gets the last value.
 
     Attributes:
         sent: The messages that the node would have sent since the entry began.
@@ -123,8 +123,8 @@ class ReplayBoundary(Boundary):
         value: T = self._last[name]
         return value
 
-    def comes(self, name: str, live: Callable[[], bool], wait: Callable[[], object]) -> bool:
-        """Return whether a result was ready; if so, wait for it; see `Boundary.comes`."""
+    def is_ready(self, name: str, live: Callable[[], bool], wait: Callable[[], object]) -> bool:
+        """Return whether a result was ready; if so, wait for it; see `Boundary.is_ready`."""
         there = self.read(name, live)
         if there:
             wait()
@@ -132,15 +132,15 @@ class ReplayBoundary(Boundary):
 
     def steady(self) -> float:
         """Return the recorded time of a steady clock [s]."""
-        # Only a node that is not the recorded one may sleep for longer.
+        # Only a node that differs from the recorded one may sleep longer.
         return super().steady() if self._readings.get("steady") else super().steady() + self._slept
 
     def sleep(self, seconds: float) -> None:
-        """Do not sleep: the next recorded time is later."""
+        """Do nothing: the next recorded time is later."""
         self._slept += seconds
 
-    def expect(self, name: str, callback: Callable[[Any], Any], form: Form) -> Callable[[Any], Any]:
-        """Store the callback of an action's client or server; see `Boundary.expect`."""
+    def wrap(self, name: str, callback: Callable[[Any], Any], form: Form) -> Callable[[Any], Any]:
+        """Store the callback of an action's client or server; see `Boundary.wrap`."""
         self.expected[name] = callback, form
         return callback
 
@@ -163,7 +163,7 @@ class ReplayBoundary(Boundary):
 
 
 class Replay:
-    """A node with the recorded input of another; rclpy must be set up for it, see `set_up`.
+    """Replays a recording; rclpy must be set up for it, see `set_up`.
 
     Args:
         recorded: The recording.
@@ -178,7 +178,7 @@ class Replay:
         """Replay to the end, or to the first difference.
 
         Args:
-            stop: Ends it sooner.
+            stop: Ends the replay early when set.
 
         Raises:
             RecordingError: The file is damaged, or names something that this node does not have.
@@ -198,13 +198,13 @@ class Replay:
         finally:
             if node is not None:
                 node.destroy_node()
-        if self._raised is not None:  # it ended the recorded node, too
+        if self._raised is not None:  # this error also ended the recorded node
             print(f"it ends with an error: {self._raised}", file=sys.stderr)
         commands, statuses = self._equal[False], self._equal[True]
         return Outcome(commands, statuses, 1e-9 * (end - begin), self._recorded.cut_off, difference)
 
     def _handle(self, node: IkNode, entry: Entry) -> None:
-        """Handle an entry; an entry `give_up` follows one that raises."""
+        """Handle an entry; an entry that raises is followed by one of `give_up`."""
         raised, self._raised = self._raised, None
         if raised is not None and entry.name != "give_up":
             text = f"the node raises {raised!r}, which the recorded one did not"
@@ -218,31 +218,31 @@ class Replay:
             traceback.print_exception(error)
 
     def _call(self, node: IkNode, entry: Entry) -> None:
-        own = {
+        methods = {
             "kernels": node.check_kernels,
             "start": node.start,
-            "answer": node.handle_target,
+            "handle_target": node.handle_target,
             "give_up": node.give_up,
             "end": node.end,
         }
         kind = entry.name.split(" ")[0]
-        entrance = dict(entrances(node)).get(entry.name)
-        if entry.name in own:
-            own[entry.name]()
-        elif kind == "topic" and entrance is not None and entry.received is not None:
-            entrance.callback(deserialize_message(entry.received.data, entrance.msg_type))
-        elif kind == "timer" and entrance is not None:
-            entrance.callback()
-        elif entrance is not None or entry.name in self._boundary.expected:
+        entry_input = dict(named_inputs(node)).get(entry.name)
+        if entry.name in methods:
+            methods[entry.name]()
+        elif kind == "topic" and entry_input is not None and entry.received is not None:
+            entry_input.callback(deserialize_message(entry.received.data, entry_input.msg_type))
+        elif kind == "timer" and entry_input is not None:
+            entry_input.callback()
+        elif entry_input is not None or entry.name in self._boundary.expected:
             try:
-                self._ask(entrance, entry)
+                self._call_input(entry_input, entry)
             except Exception as error:  # only concerns the client, as in the executor
                 node.log_failure(error)
         else:
             raise RecordingError(f"the recording has '{entry.name}', which this node does not have")
 
-    def _ask(self, service: Any, entry: Entry) -> None:
-        """Call a service, or without one an action's callback."""
+    def _call_input(self, service: Any, entry: Entry) -> None:
+        """Call a service; None: the callback of an action."""
         if service is None:
             self._boundary.call(entry.name, entry.given)
         else:
@@ -259,7 +259,7 @@ class Replay:
 
 
 def _are_equal(one: Sent, other: Sent) -> bool:
-    """Return whether two messages are equal to the bit, without padding."""
+    """Return whether two messages are equal bit for bit, apart from padding."""
     if one == other:
         return True
     same_way = (one.topic, one.kind) == (other.topic, other.kind)
@@ -278,17 +278,17 @@ def _shown(sent: Sent | None) -> str:
 
 
 def set_up(head: dict[str, Any]) -> list[str]:
-    """Set rclpy up as for the recorded node, but without peers.
+    """Set up rclpy as for the recorded node, but without peers.
 
     Args:
         head: How that node was started.
 
     Returns:
-        The differences, one line each.
+        The differences from the recorded node, one line each.
     """
     given, known = head["parameters"], _known(head["parameters"].get("chains") or [""])
     kept = {name: value for name, value in given.items() if name in known or _is_foreign(name)}
-    lines = [f"parameter '{name}' is no more: {given[name]!r}" for name in given.keys() - kept]
+    lines = [f"parameter '{name}' is gone: {given[name]!r}" for name in given.keys() - kept]
     lines += [f"parameter '{name}' is new" for name in known - given.keys() - {"record"}]
     now = versions()
     lines += [
@@ -296,7 +296,7 @@ def set_up(head: dict[str, Any]) -> list[str]:
         for name, value in head["versions"].items()
         if now.get(name) != value
     ]
-    # An empty list cannot be passed to a node; it is the same as no value.
+    # An empty list cannot be passed to a node; it means the same as no value.
     content = {"/**": {"ros__parameters": {k: v for k, v in kept.items() if v != []}}}
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "OFF"
     os.environ.pop("ROS_STATIC_PEERS", None)
@@ -310,7 +310,7 @@ def set_up(head: dict[str, Any]) -> list[str]:
 
 
 def _known(chains: Sequence[str]) -> set[str]:
-    """Return the names of the parameters of a node with some chains."""
+    """Return the names of all parameters of a node with given chains."""
     own = {each.name for each in ik_parameters.NODE}
     prefixes = [f"{name}." if name else "" for name in chains]
     return own | {prefix + each.name for prefix in prefixes for each in ik_parameters.CHAIN}
@@ -329,7 +329,7 @@ def main(stop: Event) -> int:
     """Replay the recording on the command line; return the exit status."""
     parser = argparse.ArgumentParser(
         prog="replay",
-        description="Plays a recording of ik_node back, and compares each command and status.",
+        description="Replays a recording of ik_node, and compares each command and status.",
         epilog="Exit status: 0 all equal to the bit, 1 a difference or an error, 2 wrong usage.",
     )
     parser.add_argument("file", type=Path, help="what ik_node has recorded; see its `record`")

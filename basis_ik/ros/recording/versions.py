@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The sources, libraries and processor that the node's numbers depend on besides its input."""
+"""Sources, libraries and processor, on which the node's numbers depend besides its input."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def versions() -> dict[str, str]:
 
 
 def _source() -> str:
-    """Return a digest of the package's sources: commits may have the same version."""
+    """Return a digest of the package's sources, because several commits have one version."""
     digest = hashlib.sha256()
     for file in sorted(PACKAGE.rglob("*.py")):
         digest.update(file.read_bytes())

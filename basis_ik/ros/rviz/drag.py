@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""An interactive marker in RViz that drags an arm's target, with a menu."""
+"""An interactive marker with a menu, which drags an arm's target."""
 
 from __future__ import annotations
 
@@ -42,21 +42,21 @@ from basis_ik.view.shapes import at
 
 NAME = "target"
 PERIOD = 0.1  # s between two updates of the handle's position
-FEWEST = 3  # joints of a chain whose pose is dragged; with fewer it drags a point to look at
-SIZE, SMALLEST = 0.25, 0.15  # diameter of the rings: in extents of what is shown; and [m]
-AHEAD = 0.4  # initial distance of a point to look at: in reaches, and [m] for a small arm
-FARTHEST = 1.5  # reaches from the root at which the handle follows a pose
-FARTHEST_POINT = 3.0  # the same for a point, and [m] for a small arm
-HELD = 1.0  # s after its last feedback for which a user still holds the handle
-LET_GO = 0.3  # s after the release until the target was accepted or refused
-CLICK = 1e-5  # m and relative: a viewer computes in single precision
-STILL = 1e-3  # m and relative: a measured arm that moves less than this is at rest
+FEWEST = 3  # joints of a chain whose tip pose is dragged; with fewer, a point to look at
+SIZE, SMALLEST = 0.25, 0.15  # diameter of the rings: fraction of the arm's extent; and [m]
+AHEAD = 0.4  # initial distance of a point to look at, in reaches; at least [m]
+FARTHEST = 1.5  # largest distance from the root at which the handle follows a pose, in reaches
+FARTHEST_POINT = 3.0  # the same for a point; at least [m]
+HOLD_TIMEOUT = 1.0  # s after its last feedback for which the handle counts as held
+RELEASE_TIME = 0.3  # s after the release until the target is accepted or refused
+CLICK = 1e-5  # m and relative: a smaller move is rounding, as viewers use single precision
+STILL = 1e-3  # m and relative: an arm that moves less than this is at rest
 
 
 class _ServerNode:
     """The node with a recorded clock, for the marker server.
 
-    The server locks the handle for a second after it was shown, or used by another client.
+    The server locks the handle for a second after it was shown or was used by another client.
     """
 
     def __init__(self, node: Node) -> None:
@@ -70,7 +70,7 @@ class _ServerNode:
         return self
 
     def now(self) -> Time:
-        """Return the node's time."""
+        """Return the node's recorded time."""
         clock = self._node.get_clock()
         now = boundary_of(self._node).clock(clock)
         return Time(nanoseconds=now, clock_type=clock.clock_type)
@@ -80,7 +80,7 @@ class Drag:
     """The interactive marker `~/target` of one arm.
 
     It appears at the tip. When dragged, it sends targets without stamp in its own frame, which are
-    handled like all targets. While no user holds it, it is at the present target, or at the tip.
+    handled like all others. While no user holds it, it is at the current target, or at the tip.
 
     Args:
         node: The node that serves it.
@@ -99,8 +99,8 @@ class Drag:
         self._server = InteractiveMarkerServer(_ServerNode(node), arm.resolve("target"))
         self._menu = MenuHandler()
         self._modes = {mode: self._entry(mode.value, partial(self._show, mode)) for mode in Mode}
-        # Each with a function that returns whether it would have an effect now.
-        self._orders: dict[int, Callable[[], object]] = {
+        # Each with a function that returns whether it would have an effect.
+        self._actions: dict[int, Callable[[], object]] = {
             self._entry("bring it back to the tip", self._bring_back): lambda: (
                 not arm.state.why_not
             ),
@@ -108,12 +108,12 @@ class Drag:
             self._entry("stop", arm.stop): lambda: arm.state.latch is None,
             self._entry("go on", arm.enable): lambda: arm.state.latch is not None,
         }
-        self._works: tuple[bool, ...] = ()
+        self._available: tuple[bool, ...] = ()
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timer = node.create_timer(PERIOD, self._update, clock=steady)
 
     def destroy(self) -> None:
-        """Remove the marker, and destroy topics, service and timer."""
+        """Remove the marker, its topics, service and timer."""
         self._server.shutdown()
         self._node.destroy_timer(self._timer)
 
@@ -127,17 +127,17 @@ class Drag:
         return int(self._menu.insert(title, callback=on_select))
 
     def _update(self) -> None:
-        """Show the handle as soon as the arm's position is known, and update its position."""
+        """Show the handle once the arm's position is known, and move it."""
         arm, shown = self.arm, self._server.get(NAME)
         measured = arm.measured.positions()
         if shown is None:
             if np.isfinite(measured).all():
                 self._show(self._mode)
             return
-        works = tuple(bool(would()) for would in self._orders.values())
+        available = tuple(bool(is_available()) for is_available in self._actions.values())
         held = self._boundary.steady() < self._held_until
-        if works != self._works and not held:  # a new marker is not held
-            self._update_menu(works)
+        if available != self._available and not held:  # a new marker is not held
+            self._update_menu(available)
             self._menu.reApply(self._server)
             self._server.applyChanges()
         if held:
@@ -150,7 +150,7 @@ class Drag:
             self._server.applyChanges()
 
     def _place(self) -> RigidTransform | None:
-        """Return the pose of the present target; None if there is none, or if it is far away."""
+        """Return the pose of the current target; None if there is none, or it is far away."""
         goal, reach = self.arm.pipeline.goal, self.arm.chain.reach
         if self._mode is Mode.POSE and isinstance(goal, PoseGoal):
             place, farthest = goal.root_T_target, FARTHEST * reach
@@ -161,18 +161,18 @@ class Drag:
         return place if np.linalg.norm(place.translation) <= farthest else None
 
     def _bring_back(self) -> None:
-        """Set the target to the present pose of the arm."""
+        """Set the target to the arm's current pose."""
         self._offer(pose_message(self._at_arm()), self.arm.chain.root)
 
     def _at_arm(self) -> RigidTransform:
-        """Return the pose of the tip, or of a point that it looks at."""
+        """Return the pose of the tip, or of a point in front of it."""
         measured = self.arm.measured.positions()
         if self._mode is Mode.POSE:
             return self.arm.tool.chain.forward(measured)
         return ahead(self.arm.chain.forward(measured), self.arm.ray, self.arm.chain.reach)
 
     def _show(self, mode: Mode) -> None:
-        """Show the handle of a mode at its position."""
+        """Show the handle of a mode."""
         arm, self._mode = self.arm, mode
         place = self._place() or self._at_arm()
         size = handle_size(arm.chain, arm.pipeline.goal)
@@ -181,26 +181,26 @@ class Drag:
         for each, entry in self._modes.items():
             checked = each is mode
             self._menu.setCheckState(entry, self._menu.CHECKED if checked else self._menu.UNCHECKED)
-        self._update_menu(tuple(bool(would()) for would in self._orders.values()))
+        self._update_menu(tuple(bool(is_available()) for is_available in self._actions.values()))
         self._menu.apply(self._server, NAME)
         self._server.applyChanges()
 
-    def _update_menu(self, works: tuple[bool, ...]) -> None:
-        """Show the menu entries that would have an effect."""
-        self._works = works
-        for entry, visible in zip(self._orders, works, strict=True):
+    def _update_menu(self, available: tuple[bool, ...]) -> None:
+        """Show the menu entries that is_available have an effect."""
+        self._available = available
+        for entry, visible in zip(self._actions, available, strict=True):
             self._menu.setVisible(entry, visible)
 
     def _on_feedback(self, feedback: Any) -> None:
         self.touched = self._boundary.steady()
         if self._control.is_stray(feedback):
             return
-        self._held_until = self.touched + HELD
+        self._held_until = self.touched + HOLD_TIMEOUT
         if feedback.event_type == Feedback.MOUSE_UP:
-            self._held_until = self.touched + LET_GO
-            # The server's queue is one long: the drag's last POSE_UPDATE may have been lost.
+            self._held_until = self.touched + RELEASE_TIME
+            # The server's queue has length one: the drag's last POSE_UPDATE may have been lost.
             if _near(feedback.pose, self._server.get(NAME).pose, CLICK):
-                return  # it was not lost, or this was only a click
+                return  # it was not lost, or the user only clicked
             self._server.setPose(NAME, feedback.pose)
         elif feedback.event_type != Feedback.POSE_UPDATE:
             return
@@ -242,7 +242,7 @@ def handle_size(chain: Chain, goal: Goal | None) -> float:
 
 
 def ahead(root_T_tip: RigidTransform, ray: Ray, reach: float) -> RigidTransform:
-    """Return a point ahead on a ray; not below the root's plane unless the ray starts there."""
+    """Return a point ahead on a ray; not below the root's plane unless the ray starts below it."""
     axis = np.array(ray.axis) / np.linalg.norm(ray.axis)
     point = root_T_tip.apply(np.array(ray.origin) + AHEAD * max(reach, 1.0) * axis)
     point[2] = max(point[2], min(root_T_tip.translation[2], 0.0))

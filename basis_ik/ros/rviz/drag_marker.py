@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The InteractiveMarker message of the handle that drags a target in RViz."""
+"""The InteractiveMarker message of the handle that drags a target."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from basis_ik.ros.convert import pose_message
 from basis_ik.transforms.rigid import RigidTransform
 
 HALF = math.sqrt(0.5)
-# Rotations from the x axis, along and about which handles act, to each axis.
+# Rotations from the x axis, which controls act along and about, to each axis.
 TO_AXIS = {
     "x": Quaternion(w=1.0),
     "y": Quaternion(z=HALF, w=HALF),
@@ -45,16 +45,16 @@ class Mode(enum.Enum):
 
 
 class HeldControl:
-    """The control of a server's markers that a user holds, according to feedback."""
+    """The control that a user holds, according to feedback."""
 
     def __init__(self) -> None:
         self._held = ("", "", "")
 
     def is_stray(self, feedback: Feedback) -> bool:
-        """Return whether a button goes up over a control that is not held.
+        """Return whether a button is released over a control that is not held.
 
-        Call it with all feedback: it stores the held control. RViz sends a second message for a
-        button that goes up, for the control under the mouse, with an old pose.
+        Call it with all feedback, because it stores the held control. When a button is released,
+        RViz sends a second message for the control under the mouse, with an old pose.
         """
         control = feedback.client_id, feedback.marker_name, feedback.control_name
         if feedback.event_type in (Feedback.MOUSE_DOWN, Feedback.POSE_UPDATE):

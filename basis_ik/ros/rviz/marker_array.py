@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Conversion of shapes to a MarkerArray for RViz."""
+"""Converts shapes to a MarkerArray."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from basis_ik.view.shapes import Ball, Color, Lines, Mesh, Shape, Text
 class Drawing:
     """Converts successive scenes to messages.
 
-    Stamps are zero and markers are locked to their frames, so they move with them. Every message
-    deletes all earlier markers that are not in the scene, because messages may be lost.
+    Stamps are zero and markers are locked to their frames, so that they move with them. Every
+    message deletes all other markers, because earlier messages may have been lost.
 
     Args:
-        lifetime: Time that a marker stays without a new message [s].
+        lifetime: Time for which a marker stays without a new message [s].
     """
 
     def __init__(self, lifetime: float) -> None:
@@ -43,9 +43,9 @@ class Drawing:
         self._drawn: dict[tuple[str, int], tuple[Shape | None, Marker]] = {}
 
     def message(self, scene: Iterable[Shape]) -> MarkerArray:
-        """Return one marker for each shape; its name is the namespace and its number the id.
+        """Return one marker for each shape, with its name as namespace and its number as id.
 
-        Creating messages is slow: a shape that was in the last scene keeps its message.
+        Creating messages is slow, so a shape that was in the last scene keeps its message.
         """
         drawn = {(shape.name, shape.number): shape for shape in scene}
         for key, shape in drawn.items():
@@ -76,8 +76,8 @@ class Drawing:
             marker.type, marker.scale = Marker.MESH_RESOURCE, _scale(*shape.scale)
             marker.mesh_resource = shape.file
         elif isinstance(shape, Text):
-            # The message's definition only uses scale.z, but RViz makes a space as wide as
-            # scale.x, or as in letters of 1 m if that is zero.
+            # By its definition the message only uses scale.z, but RViz makes a space scale.x wide;
+            # if that is zero, as wide as in letters of 1 m.
             marker.type = Marker.TEXT_VIEW_FACING
             marker.scale = _scale(0.5 * shape.height, 0.0, shape.height)
             marker.text = shape.text

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Markers that show an arm's goal and solution in RViz."""
+"""Markers that show an arm's goal and solution."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from basis_ik.view.arm import ArmScene, ArmView
 from basis_ik.view.ghost import Ghost
 from basis_ik.view.words import words
 
-SHOWN_PASSES = 12  # of FABRIK: some 1 ms of work for each new target
-FOLLOWING = 3  # successive updates with new solutions after which a goal counts as moving
+SHOWN_PASSES = 12  # of FABRIK: about 1 ms of work for each new target
+FOLLOWING = 3  # successive updates with new solutions, from which on a goal counts as moving
 LINGER = 1.0  # s that markers stay after the next ones are due
 
 
@@ -74,7 +74,7 @@ class Markers:
 def view_of(
     arm: ChainController, ghost: Ghost, stages: tuple[Stage, ...] = (), *, following: bool = False
 ) -> ArmView:
-    """Return the present view of an arm."""
+    """Return the current view of an arm."""
     solution, refused = arm.pipeline.solution, arm.targets.last_refusal
     line = words(arm.state, solution, arm.problem, refused, following=following)
     if arm.name:  # one of several
@@ -92,7 +92,7 @@ def view_of(
 
 
 def stages_of(arm: ChainController) -> tuple[Stage, ...]:
-    """Return FABRIK's first passes on the way to an arm's solution, if FABRIK found it."""
+    """Return FABRIK's first passes towards an arm's solution, if FABRIK found it."""
     pipeline = arm.pipeline
     goal, solution = pipeline.goal, pipeline.solution
     if not isinstance(goal, PoseGoal) or solution is None or solution.passes is None:

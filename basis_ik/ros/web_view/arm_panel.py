@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The panel of one arm: what it does and why, and what a user may have it do."""
+"""The panel of one arm: its status, and the controls that a user moves it with."""
 
 from __future__ import annotations
 
@@ -36,65 +36,65 @@ from basis_ik.robot.chain import Chain
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.web_view.arm_plot import COMMANDED, MEASURED, ArmPlot
 from basis_ik.ros.web_view.gizmos import Gizmos
-from basis_ik.ros.web_view.jog_keys import DIRECTIONS, HeldButton, JointSliders
+from basis_ik.ros.web_view.jog_controls import DIRECTIONS, HeldButton, JointSliders
 
-HOLD_RATE = 20.0  # times a second that a browser says that a button is held
-FOLLOWED = 0.5  # s between two updates of a slider from the measured joint
-SEEN = 5e-3  # rad or m that a slider's joint has moved, for it to be told
+HOLD_RATE = 20.0  # Hz: how often a browser reports that a button is held
+SLIDER_PERIOD = 0.5  # s between two updates of the sliders from the measured joints
+SLIDER_STEP = 5e-3  # rad or m: a slider is not moved by less
 LEVELS = {DiagnosticStatus.OK: "#3cb44b", DiagnosticStatus.WARN: "#f58231"}
 ALARM = "#e6194b"
-# What the panel has buttons for, whatever menu a handle has.
+# Menu entries that the panel has buttons for anyway.
 BUTTONS = ("stop", "go on", "home")
 LATENCIES = ("solve, median", "solve, largest", "joint states: age", "control period: work, p99")
 ERRORS = ("position [mm]", "orientation [deg]", "farthest joint [deg]")
 
 
 class Joint(NamedTuple):
-    """What is known of a joint; NaN for what is not.
+    """The state of a joint; NaN where unknown.
 
     Attributes:
-        position: Measured [rad or m].
-        velocity: Measured [rad/s or m/s].
+        position: [rad or m].
+        velocity: [rad/s or m/s].
     """
 
     position: float = math.nan
     velocity: float = math.nan
 
 
-class Company(NamedTuple):
-    """What all panels share.
+class PanelContext(NamedTuple):
+    """State shared by all panels.
 
     Attributes:
-        joints: What is measured, by joint.
-        commanded: What controllers were told, by joint.
-        browsers: Returns which browsers are there.
-        later: Takes what is to be done by the node's own thread.
+        joints: Measured states by joint.
+        commanded: The controllers' references by joint.
+        browsers: Returns the ids of the connected browsers.
+        post: Queues a function for the node's thread.
     """
 
     joints: Mapping[str, Joint]
     commanded: Mapping[str, Joint]
     browsers: Callable[[], frozenset[int]]
-    later: Callable[[Callable[[], None]], None]
+    post: Callable[[Callable[[], None]], None]
 
 
 class ArmPanel:
     """Status, buttons, sliders and plots of one chain of a node.
 
     Args:
-        node: Subscribes, publishes and calls.
-        gui: Of viser.
-        prefix: What the chain's topics begin with: `/basis_ik`, `/basis_ik/left`.
-        company: What it shares with other panels.
+        node: Owns the subscriptions, publishers and clients.
+        gui: viser's GUI.
+        prefix: Prefix of the chain's topics: `/basis_ik`, `/basis_ik/left`.
+        context: Shared with other panels.
 
     Attributes:
         prefix: As given.
     """
 
-    def __init__(self, node: Node, gui: GuiApi, prefix: str, company: Company) -> None:
-        self._node, self._gui, self.prefix, self._company = node, gui, prefix, company
+    def __init__(self, node: Node, gui: GuiApi, prefix: str, context: PanelContext) -> None:
+        self._node, self._gui, self.prefix, self._context = node, gui, prefix, context
         self._values: dict[str, str] = {}
         self._message: DiagnosticStatus | None = None
-        self._said, self._html, self._answer = "", "", ""
+        self._html, self._response = "", ""
         self._loop: dict[str, str] = {}
         self._solves: dict[str, str] = {}
         self._held = HeldButton()
@@ -111,7 +111,7 @@ class ArmPanel:
             self._service("enable", "enable", SetBool, SetBool.Request(data=True), "green")
             self._service("home", "home", Trigger, Trigger.Request())
             tabs = gui.add_tab_group()
-        self._menu, self._slides = tabs.add_tab("handle"), tabs.add_tab("joints")
+        self._menu, self._joints_tab = tabs.add_tab("handle"), tabs.add_tab("joints")
         jog, self._plots = tabs.add_tab("jog"), tabs.add_tab("plot")
         with jog:
             self._frame = gui.add_dropdown("along the axes of", ("root", "tip"))
@@ -119,20 +119,20 @@ class ArmPanel:
             self._angular = gui.add_slider("rad/s", 0.05, 1.5, 0.05, 0.3)
             for direction in DIRECTIONS:
                 self._jog_button(direction)
-        with self._slides:
+        with self._joints_tab:
             self._pace = gui.add_slider("speed", 0.05, 1.0, 0.05, 0.3)
         self._menu_items: list[Any] = []
-        self._menus = -1
+        self._menu_version = -1
         self._gizmos: Gizmos | None = None
         self._chain: Chain | None = None
-        self._made_of: tuple[object, ...] = ()
+        self._built_for: tuple[object, ...] = ()
         self._sliders: dict[str, Any] = {}
-        self._slid = JointSliders({}, frozenset())
+        self._joint_sliders = JointSliders({}, frozenset())
         self._plot: ArmPlot | None = None
-        self._followed = -math.inf
+        self._followed_at = -math.inf
 
     def destroy(self) -> None:
-        """Remove the panel, and give up topics and clients."""
+        """Remove the panel, its topics and its clients."""
         self._folder.remove()
         self._node.destroy_subscription(self._status)
         for publisher in (self._twists, self._jogs):
@@ -140,7 +140,7 @@ class ArmPanel:
         for client, _ in self._requests:
             self._node.destroy_client(client)
 
-    # What is made once ---------------------------------------------------------------------------
+    # Buttons -------------------------------------------------------------------------------------
 
     def _service(self, label: str, name: str, kind: Any, request: Any, color: Any = None) -> None:
         client = self._node.create_client(kind, f"{self.prefix}/{name}")
@@ -148,39 +148,39 @@ class ArmPanel:
         button = self._gui.add_button(label, color=color)
 
         async def on_click(_: Any) -> None:
-            self._company.later(lambda: self._call(name, client, request))
+            self._context.post(lambda: self._call(name, client, request))
 
         button.on_click(on_click)
 
     def _jog_button(self, direction: str) -> None:
         async def on_hold(_: Any) -> None:
-            # Now, not when the node comes to it: what was held up on its way must not last longer.
+            # The time of arrival, so that a late message does not prolong the motion.
             self._held.hold(direction, time.monotonic())
 
         self._gui.add_button(direction).on_hold(on_hold, callback_hz=HOLD_RATE)
 
     def _call(self, name: str, client: Any, request: Any) -> None:
-        self._slid.cancel()
+        self._joint_sliders.cancel()
         if not client.service_is_ready():
-            self._answer = f"{name}: nobody answers"
+            self._response = f"{name}: the service is not available"
             return
 
-        def on_answer(future: Future) -> None:
-            answer = future.result()
-            if answer is not None:
-                self._answer = f"{name}: {answer.message or 'done'}"
+        def on_response(future: Future) -> None:
+            response = future.result()
+            if response is not None:
+                self._response = f"{name}: {response.message or 'done'}"
 
-        client.call_async(request).add_done_callback(on_answer)
+        client.call_async(request).add_done_callback(on_response)
 
     def stop(self) -> None:
-        """Have the arm stop."""
+        """Stop the arm."""
         self._call("stop", *self._requests[0])
 
-    # What is heard -------------------------------------------------------------------------------
+    # Messages ------------------------------------------------------------------------------------
 
     @property
     def tip(self) -> str:
-        """The chain's tip; empty while that is not known."""
+        """The chain's tip; empty while unknown."""
         return self._message.name.partition(": ")[2] if self._message is not None else ""
 
     def _on_status(self, message: DiagnosticStatus) -> None:
@@ -188,7 +188,7 @@ class ArmPanel:
         self._values = {each.key: each.value for each in message.values}
 
     def on_diagnostics(self, status: DiagnosticStatus) -> None:
-        """Take in what the node tells of one of its parts."""
+        """Process a diagnostic status of the node's control loop or of this chain."""
         if self._message is None:
             return
         owner, _, part = status.name.partition(": ")
@@ -198,16 +198,19 @@ class ArmPanel:
         elif owner == node and part in (self.tip, self.prefix.rpartition("/")[2]):
             self._solves = {each.key: each.value for each in status.values}
 
-    def know(self, model: RobotModel, root: str, gizmos: Gizmos | None) -> None:
-        """Take in the robot, the frame of the chain's root, and the handle of its target."""
+    def set_robot(self, model: RobotModel, root: str, gizmos: Gizmos | None) -> None:
+        """Set the robot, the chain's root frame, and the handle of its target.
+
+        The joints' sliders and the plot are rebuilt if the robot or the chain has changed.
+        """
         self._gizmos = gizmos
-        made_of = (model, root, self.tip)
-        if made_of == self._made_of or not root or not self.tip:
+        built_for = (model, root, self.tip)
+        if built_for == self._built_for or not root or not self.tip:
             return
-        self._made_of = made_of
+        self._built_for = built_for
         try:
             self._chain = chain = model.chain(root, self.tip)
-        except BasisIkError:  # the robot and the node's do not go together, or not yet
+        except BasisIkError:  # the node may use another description, or not have this one yet
             self._chain = None
             return
         for slider in self._sliders.values():
@@ -219,8 +222,8 @@ class ArmPanel:
             if not (math.isfinite(low) and math.isfinite(high))
         ]
         speeds = zip(chain.joint_names, map(float, chain.velocity), strict=True)
-        self._slid = JointSliders(dict(speeds), frozenset(turning))
-        with self._slides:
+        self._joint_sliders = JointSliders(dict(speeds), frozenset(turning))
+        with self._joints_tab:
             for name, low, high in zip(chain.joint_names, chain.lower, chain.upper, strict=True):
                 ends = (-math.pi, math.pi) if name in turning else (float(low), float(high))
                 self._add_slider(name, *ends)
@@ -242,28 +245,28 @@ class ArmPanel:
         slider = self._gui.add_slider(name, low, high, step, min(max(0.0, low), high))
 
         async def on_update(event: Any) -> None:
-            if event.client_id is not None:  # a user, not `_follow`
+            if event.client_id is not None:  # a user, not `_follow_joints`
                 position, browser = float(event.target.value), int(event.client_id)
-                self._company.later(lambda: self._slid.set(name, position, browser))
+                self._context.post(lambda: self._joint_sliders.set(name, position, browser))
 
         slider.on_update(on_update)
         self._sliders[name] = slider
 
-    # What is done in each turn -------------------------------------------------------------------
+    # Periodic update -----------------------------------------------------------------------------
 
     def update(self, now: float) -> None:
-        """Send what is held, and show what is known at a time [s]."""
+        """Send jog commands, and update the panel; time [s]."""
         self._send_twist(now)
         self._send_jog()
-        self._tell()
-        if self._gizmos is not None and self._gizmos.menus != self._menus:
-            self._menus = self._gizmos.menus
+        self._show_status()
+        if self._gizmos is not None and self._gizmos.menu_version != self._menu_version:
+            self._menu_version = self._gizmos.menu_version
             self._show_menu(self._gizmos)
         if self._chain is None:
             return
-        if now - self._followed > FOLLOWED:
-            self._followed = now
-            self._follow()
+        if now - self._followed_at > SLIDER_PERIOD:
+            self._followed_at = now
+            self._follow_joints()
         if self._plot is not None and self._plot.is_due(now):
             self._plot.add(now, self._sample(self._chain.joint_names))
 
@@ -271,7 +274,7 @@ class ArmPanel:
         twist = self._held.twist(now, self._linear.value, self._angular.value)
         if twist is None or self._chain is None:
             return
-        self._slid.cancel()
+        self._joint_sliders.cancel()
         message = TwistStamped()
         message.header.stamp = self._node.get_clock().now().to_msg()
         tool = self._values.get("tool_frame") or self._chain.tip
@@ -281,9 +284,9 @@ class ArmPanel:
         self._twists.publish(message)
 
     def _send_jog(self) -> None:
-        measured = {name: joint.position for name, joint in self._company.joints.items()}
-        browsers = self._company.browsers()
-        velocities = self._slid.velocities(measured, browsers, self._pace.value)
+        measured = {name: joint.position for name, joint in self._context.joints.items()}
+        browsers = self._context.browsers()
+        velocities = self._joint_sliders.velocities(measured, browsers, self._pace.value)
         if velocities is None:
             return
         message = JointJog(
@@ -292,15 +295,15 @@ class ArmPanel:
         message.header.stamp = self._node.get_clock().now().to_msg()
         self._jogs.publish(message)
 
-    def _follow(self) -> None:
-        """Set the sliders that nobody has set to where their joints are."""
+    def _follow_joints(self) -> None:
+        """Move the sliders that no user has set to the measured joint positions."""
         for name, slider in self._sliders.items():
-            position = self._company.joints.get(name, Joint()).position
-            if self._slid.is_set(name) or not math.isfinite(position):
+            position = self._context.joints.get(name, Joint()).position
+            if self._joint_sliders.is_set(name) or not math.isfinite(position):
                 continue
             if not math.isfinite(self._limit(name)):
                 position = math.remainder(position, 2.0 * math.pi)
-            if abs(position - slider.value) > SEEN:
+            if abs(position - slider.value) > SLIDER_STEP:
                 slider.value = min(max(round(position, 3), slider.min), slider.max)
 
     def _limit(self, name: str) -> float:
@@ -308,7 +311,7 @@ class ArmPanel:
         return float(self._chain.upper[self._chain.joint_names.index(name)])
 
     def _show_menu(self, gizmos: Gizmos) -> None:
-        """Show what the handle's menu offers, as buttons."""
+        """Show the entries of the handle's menu as buttons."""
         for item in self._menu_items:
             item.remove()
         self._menu_items = []
@@ -319,18 +322,18 @@ class ArmPanel:
                 button = self._gui.add_button(title)
 
                 async def on_click(_: Any, title: str = title) -> None:
-                    self._company.later(lambda: gizmos.menu.get(title, lambda: None)())
+                    self._context.post(lambda: gizmos.menu.get(title, lambda: None)())
 
                 button.on_click(on_click)
                 self._menu_items.append(button)
 
-    def _tell(self) -> None:
-        text = status_html(self._message, self._values, self._answer)
+    def _show_status(self) -> None:
+        text = status_html(self._message, self._values, self._response)
         if text != self._html:
             self._html = self._text.content = text
 
     def _sample(self, names: Sequence[str]) -> dict[str, list[float]]:
-        unknown, (joints, commanded, *_) = Joint(), self._company
+        unknown, (joints, commanded, *_) = Joint(), self._context
         each = [(joints.get(n, unknown), commanded.get(n, unknown)) for n in names]
         return {
             "positions": [joint.position for pair in each for joint in pair],
@@ -349,20 +352,20 @@ class ArmPanel:
         }
 
 
-def status_html(message: DiagnosticStatus | None, values: Mapping[str, str], answer: str) -> str:
-    """Return what a status says, as HTML; nothing of what it holds is read as such.
+def status_html(message: DiagnosticStatus | None, values: Mapping[str, str], response: str) -> str:
+    """Return a status as HTML, with all its texts escaped.
 
     Args:
-        message: The status; None: none has come yet.
+        message: The status; None before the first.
         values: Its values.
-        answer: What a service answered last.
+        response: The last response of a service; may be empty.
     """
     if message is None:
         return "<p style='margin: 0 1em 0.5em'>no status yet</p>"
     color = LEVELS.get(message.level, ALARM)
     state = values.get("state", "")
-    told = State[state].value if state in State.__members__ else ""
-    lines = [f"{state}: {told}" if told else state]
+    meaning = State[state].value if state in State.__members__ else ""
+    lines = [f"{state}: {meaning}" if meaning else state]
     if values.get("since"):
         lines.append(f"since: {values['since']}")
     if values.get("verdict"):
@@ -373,8 +376,8 @@ def status_html(message: DiagnosticStatus | None, values: Mapping[str, str], ans
         lines.append(f"input: {values['input']}")
     if values.get("last_refusal"):
         lines.append(f"last refusal: {values['last_refusal']}")
-    if answer:
-        lines.append(answer)
+    if response:
+        lines.append(response)
     body = "<br>".join(html.escape(line) for line in lines)
     return (
         f"<div style='margin: 0 1em 0.5em; font-size: 0.85em; overflow-wrap: anywhere'>"

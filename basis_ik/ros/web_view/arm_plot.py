@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What an arm was commanded and what it did, over the last seconds, as a plot."""
+"""Plots of an arm's commands, measurements and errors over the last seconds."""
 
 from __future__ import annotations
 
@@ -23,52 +23,52 @@ from typing import Any
 import numpy as np
 from viser import GuiApi
 
-SPAN = 20.0  # s that are shown
-SAMPLES = 10.0  # a second
-SENT = 5.0  # times a second that the plot is renewed
+SPAN = 20.0  # s shown
+SAMPLE_RATE = 10.0  # Hz
+SEND_RATE = 5.0  # Hz
 COLORS = ("#e6194b", "#3cb44b", "#4363d8", "#f58231", "#911eb4", "#42d4f4", "#f032e6", "#bfef45")
 MEASURED, COMMANDED = "measured", "commanded"
 
 
 class ArmPlot:
-    """One plot, and which of several it is.
+    """One plot, of a kind that the user selects.
 
     Args:
-        gui: Of viser.
+        gui: viser's GUI.
         kinds: Names of the curves of each plot; a curve that ends in `COMMANDED` is dashed.
     """
 
     def __init__(self, gui: GuiApi, kinds: Mapping[str, Sequence[str]]) -> None:
         self._gui, self._kinds = gui, kinds
         self._choice = gui.add_dropdown("plot", (*kinds, "none"))
-        # A folder, so that a plot of another kind takes the place of this one.
+        # A folder keeps the plot's position when another kind is selected.
         self._folder = gui.add_folder("over the last 20 s", expand_by_default=True)
         self._rows: dict[str, deque[tuple[float, ...]]] = {
-            kind: deque(maxlen=round(SPAN * SAMPLES)) for kind in kinds
+            kind: deque(maxlen=round(SPAN * SAMPLE_RATE)) for kind in kinds
         }
         self._shown, self._plot = "", None
         self._sampled = self._sent = -np.inf
 
     def destroy(self) -> None:
-        """Remove it from the page."""
+        """Remove the plot from the page."""
         self._choice.remove()
         self._folder.remove()
 
     def is_due(self, now: float) -> bool:
-        """Return whether a sample is wanted at a time [s]."""
-        return now - self._sampled >= 1.0 / SAMPLES
+        """Return whether a sample is due at a time [s]."""
+        return now - self._sampled >= 1.0 / SAMPLE_RATE
 
     def add(self, now: float, values: Mapping[str, Sequence[float]]) -> None:
-        """Take in a sample.
+        """Add a sample.
 
         Args:
             now: Its time [s].
-            values: Of each plot the values of its curves; NaN for what is not known.
+            values: Values of each plot's curves; NaN where unknown.
         """
         self._sampled = now
         for kind, row in values.items():
             self._rows[kind].append((now, *row))
-        if now - self._sent >= 1.0 / SENT:
+        if now - self._sent >= 1.0 / SEND_RATE:
             self._sent = now
             self._send(now)
 
@@ -95,7 +95,7 @@ class ArmPlot:
 
 
 def _numbered(names: Sequence[str]) -> tuple[Sequence[str], list[int]]:
-    """Return names, and numbers of their colors: what is measured and commanded has the same."""
+    """Return names and color numbers; measured and commanded curves of a joint share one."""
     plain = [name.removesuffix(f" {COMMANDED}") for name in names]
     order = list(dict.fromkeys(plain))
     return names, [order.index(each) for each in plain]

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""tf's frames as nodes of viser's scene: what is shown in a frame moves with its node."""
+"""tf frames as nodes of viser's scene; objects shown in a frame are children of its node."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ from viser import FrameHandle, SceneApi
 
 from basis_ik.ros.frame_buffer import FrameBuffer
 
-MOVED = 1e-6  # m, and parts of a quaternion: less is not sent
+MOVED = 1e-6  # m, and components of a quaternion: smaller changes are not sent
 
 
 class Place(NamedTuple):
-    """Where something is."""
+    """The pose of a frame in the fixed frame."""
 
     position: tuple[float, float, float]
     """[m]."""
     wxyz: tuple[float, float, float, float]
-    """The quaternion in viser's order."""
+    """Quaternion in viser's order."""
 
 
 class FrameNodes:
-    """The nodes.
+    """The scene's nodes for tf frames.
 
     Args:
-        scene: Of viser.
-        buffer: The transforms; asked with zero timeout.
+        scene: viser's scene.
+        buffer: The transforms; queried with zero timeout.
 
     Attributes:
-        fixed: The frame that the scene is drawn in; empty while there is none.
+        fixed: The frame in which the scene is drawn; empty while unknown.
     """
 
     def __init__(self, scene: SceneApi, buffer: FrameBuffer) -> None:
@@ -56,7 +56,7 @@ class FrameNodes:
         self.fixed = ""
 
     def path(self, frame: str) -> str:
-        """Return the name of a frame's node; what is shown there has a name that begins so."""
+        """Return the path of a frame's node, created if necessary; it prefixes its children's."""
         name = f"/frames/{quote(frame, safe='')}"
         if frame not in self._nodes:
             self._nodes[frame] = self._scene.add_frame(name, show_axes=False, visible=False)
@@ -64,11 +64,11 @@ class FrameNodes:
         return name
 
     def place(self, frame: str) -> Place | None:
-        """Return where a frame that something is shown in was at the last update, if known."""
+        """Return a frame's pose at the last update; None if unknown or without a node."""
         return self._places.get(frame)
 
     def root_of(self, frame: str) -> str:
-        """Return the frame on top of a frame's tree."""
+        """Return the topmost ancestor of a frame."""
         parents, seen = self._buffer.parents, {frame}
         while (parent := parents.get(frame)) is not None and parent not in seen:
             frame = parent
@@ -76,7 +76,7 @@ class FrameNodes:
         return frame
 
     def update(self) -> None:
-        """Take all nodes to where their frames are; those of unknown ones are hidden."""
+        """Move all nodes to their frames, and hide those without a transform."""
         for frame, node in self._nodes.items():
             place, before = self._look_up(frame), self._places[frame]
             if place == before:

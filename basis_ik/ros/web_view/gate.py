@@ -12,11 +12,11 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Who may use the page: what is listened on, and which requests are refused.
+"""Access to the page: the address it listens on, and the requests it refuses.
 
-A page can move an arm, and every site that a browser shows can send requests to it. Therefore its
-own address must be in the request (`Host`, against DNS rebinding), a request that a page makes must
-come from this page (`Origin`), and away from this machine a random token must be in the path.
+The page can move an arm, and any site open in a browser can send requests to it. Therefore a
+request must name this server (`Host`, against DNS rebinding), and one made by a page must come
+from this page (`Origin`). If other machines can connect, the path must begin with a random token.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ class GateError(BasisIkError):
 
 
 class Gate(NamedTuple):
-    """Which requests are let in.
+    """The rules for requests.
 
     Attributes:
-        host: What is listened on, as it was given.
-        port: Where.
-        token: What a path must begin with; empty: nothing.
+        host: Address or name that the server listens on, as given.
+        port: Its port.
+        token: First part of every path; empty: none.
     """
 
     host: str
@@ -62,7 +62,7 @@ class Gate(NamedTuple):
 
     @property
     def url(self) -> str:
-        """What to open."""
+        """The address to open."""
         wildcard = self.host in ("0.0.0.0", "::", "")
         name = socket.gethostname() if wildcard else self.host
         name = f"[{name}]" if ":" in name else name
@@ -73,14 +73,14 @@ class Gate(NamedTuple):
 
         Args:
             target: Path and query.
-            host: The header Host.
-            origin: The header Origin; a browser sends it with every request of a page that changes
-                something, and when it opens a WebSocket.
-            reached: The address of this machine that the request came to.
+            host: The Host header.
+            origin: The Origin header; a browser sends it with every modifying request of a page,
+                and when it opens a WebSocket.
+            reached: The local address that received the request.
         """
         try:
-            asked = urlsplit(f"//{host}")
-            name, port = asked.hostname or "", asked.port or 80
+            named = urlsplit(f"//{host}")
+            name, port = named.hostname or "", named.port or 80
         except ValueError:
             return "the header Host is malformed"
         if port != self.port or name not in self._names(reached):
@@ -91,7 +91,7 @@ class Gate(NamedTuple):
         first = path.removeprefix("/").partition("/")[0]
         if self.token and not secrets.compare_digest(first.encode(), self.token.encode()):
             return "the address lacks the token, which web_view has printed at its start"
-        # viser's page would let another server draw it, and play files.
+        # A query could make viser's page connect to another server, or play back files.
         own = f"ws://{host}/{self.token}".rstrip("/")
         given = parse_qs(query, keep_blank_values=True)
         if given.keys() - {"websocket"} or any(
@@ -101,11 +101,11 @@ class Gate(NamedTuple):
         return None
 
     def inside(self, target: str) -> str:
-        """Return what a request that is let in asks for."""
+        """Return the target of an accepted request, without the token."""
         return target[1 + len(self.token) :] if self.token else target
 
     def _names(self, reached: str) -> set[str]:
-        """Return what this server may be called."""
+        """Return the valid names of this server."""
         names = {self.host.lower(), reached.lower()}
         if is_loopback(reached):
             names.add("localhost")
@@ -116,7 +116,7 @@ class Gate(NamedTuple):
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a host can be reached from this machine only."""
+    """Return whether only this machine can connect to a host."""
     try:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:
@@ -127,11 +127,11 @@ def listen(host: str, port: int) -> socket.socket:
     """Open a port.
 
     Args:
-        host: Address or name of what to listen on.
-        port: Which; 0: the first free one from `FIRST_PORT` on.
+        host: Address or name to listen on.
+        port: The port; 0: the first free one from `FIRST_PORT` on.
 
     Raises:
-        GateError: The port is taken, none is free, or this machine is not called that.
+        GateError: The port is taken, none is free, or the host is not this machine.
     """
     ports = [port] if port else range(FIRST_PORT, FIRST_PORT + TRIED_PORTS)
     for each in ports:
@@ -149,7 +149,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 class _Server(viser.ViserServer):
     def request_share_url(self, verbose: bool = True) -> str | None:
-        """Refuse what any browser may ask viser for: a way in for all the internet."""
+        """Refuse: any browser could otherwise make viser open a public tunnel."""
         return None
 
 
@@ -157,16 +157,16 @@ def open_server(host: str, port: int) -> tuple[viser.ViserServer, Gate]:
     """Serve viser's page behind a gate.
 
     Args:
-        host: What to listen on; if that is not this machine alone, a token is required.
-        port: Where; 0: the first free port from `FIRST_PORT` on.
+        host: Address or name to listen on; a token is required if others can connect.
+        port: The port; 0: the first free one from `FIRST_PORT` on.
 
     Raises:
-        GateError: See `listen`; or viser serves in another way than is guarded here.
+        GateError: See `listen`; or this version of viser starts its server in another way.
     """
     listening = listen(host, port)
     token = "" if is_loopback(host) else secrets.token_urlsafe(16)
     gate = Gate(host, listening.getsockname()[1], token)
-    rich.get_console().quiet = True  # viser's own lines, which name an address without token
+    rich.get_console().quiet = True  # viser would print an address without the token
     with _guarded(listening, gate) as guards:
         server = _Server(host=host, port=gate.port, verbose=False)
     if not guards:
@@ -177,10 +177,10 @@ def open_server(host: str, port: int) -> tuple[viser.ViserServer, Gate]:
 
 @contextlib.contextmanager
 def _guarded(listening: socket.socket, gate: Gate) -> Iterator[list[str]]:
-    """Let the server that viser starts in this context ask a gate; viser offers no such hook.
+    """Put a gate before the server that viser starts in this context; viser has no hook for it.
 
     Yields:
-        One entry for each server that does.
+        One entry for each guarded server.
     """
     original: Any = websockets.asyncio.server.serve
     guards: list[str] = []
@@ -188,8 +188,8 @@ def _guarded(listening: socket.socket, gate: Gate) -> Iterator[list[str]]:
     def serve(handler: Any, host: str, port: int, *, process_request: Any, **options: Any) -> Any:
         guards.append(f"{host}:{port}")
         options["max_size"] = LARGEST_MESSAGE
-        ask = _asking(gate, process_request)
-        return original(handler, sock=listening, process_request=ask, **options)
+        guarded = _guarded_by(gate, process_request)
+        return original(handler, sock=listening, process_request=guarded, **options)
 
     websockets.asyncio.server.serve = serve
     try:
@@ -198,10 +198,10 @@ def _guarded(listening: socket.socket, gate: Gate) -> Iterator[list[str]]:
         websockets.asyncio.server.serve = original
 
 
-def _asking(gate: Gate, answer: Callable[[Any, Request], Response | None]) -> Any:
-    """Return what handles a request: by asking the gate, then as before."""
+def _guarded_by(gate: Gate, handle: Callable[[Any, Request], Response | None]) -> Any:
+    """Return a handler that refuses requests by a gate's rules, and passes on all others."""
 
-    def ask(connection: Any, request: Request) -> Response | None:
+    def guarded(connection: Any, request: Request) -> Response | None:
         hosts, origins = request.headers.get_all("Host"), request.headers.get_all("Origin")
         refused: str | None = "one header Host is needed, and at most one Origin"
         if len(hosts) == 1 and len(origins) <= 1:
@@ -211,7 +211,7 @@ def _asking(gate: Gate, answer: Callable[[Any, Request], Response | None]) -> An
             body = f"web_view: {refused}\n".encode()
             headers = Headers({"Content-Type": "text/plain", "Content-Length": str(len(body))})
             return Response(HTTPStatus.FORBIDDEN, "Forbidden", headers, body)
-        response = answer(connection, Request(gate.inside(request.path), request.headers))
+        response = handle(connection, Request(gate.inside(request.path), request.headers))
         if response is not None:
             connect = f"connect-src 'self' ws://{hosts[0]} data: blob:"
             response.headers["Content-Security-Policy"] = f"{connect}; frame-ancestors 'none'"
@@ -219,4 +219,4 @@ def _asking(gate: Gate, answer: Callable[[Any, Request], Response | None]) -> An
             response.headers["Cache-Control"] = "no-store"
         return response
 
-    return ask
+    return guarded

@@ -12,10 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Interactive markers in a browser: the handles that nodes offer in RViz, as gizmos of viser.
+"""Interactive markers in a browser: the handles that nodes show in RViz, as viser's gizmos.
 
 https://wiki.ros.org/rviz/Tutorials/Interactive%20Markers%3A%20Getting%20Started describes the
-protocol: a service with all markers, a topic of numbered changes, a topic for what users do.
+protocol: a service that returns all markers, a topic of numbered updates, a topic of feedback.
 """
 
 from __future__ import annotations
@@ -60,15 +60,15 @@ class Gizmos:
     """The interactive markers of one server.
 
     Args:
-        node: Subscribes, asks and publishes.
-        scene: Of viser.
+        node: Owns the subscription, client and publisher.
+        scene: viser's scene.
         frames: The nodes of the frames.
-        namespace: Of the server: `/basis_ik/target`.
-        later: Takes what is to be done by the node's own thread.
+        namespace: Namespace of the server: `/basis_ik/target`.
+        post: Queues a function for the node's thread.
 
     Attributes:
-        menu: Titles of the entries of all markers' menus, with what chooses them.
-        menus: How often the menu has changed.
+        menu: The entries of all markers' menus: titles, and functions that select them.
+        menu_version: Number of times that the menu has changed.
     """
 
     def __init__(
@@ -77,16 +77,16 @@ class Gizmos:
         scene: SceneApi,
         frames: FrameNodes,
         namespace: str,
-        later: Callable[[Callable[[], None]], None],
+        post: Callable[[Callable[[], None]], None],
     ) -> None:
-        self._node, self._scene, self._frames, self._later = node, scene, frames, later
+        self._node, self._scene, self._frames, self._post = node, scene, frames, post
         self._gizmos: dict[str, _Gizmo] = {}
         self._held: str | None = None
         self._moved: Feedback | None = None
-        self._known: int | None = None  # number of the last change that is shown
-        self._answer: Future | None = None
+        self._sequence: int | None = None  # number of the last update shown; None: all needed
+        self._response: Future | None = None
         self.menu: dict[str, Callable[[], None]] = {}
-        self.menus = 0
+        self.menu_version = 0
         self._updates = node.create_subscription(
             InteractiveMarkerUpdate, f"{namespace}/update", self._on_update, 100
         )
@@ -96,7 +96,7 @@ class Gizmos:
         )
 
     def destroy(self) -> None:
-        """Remove the gizmos, and give up topics and client."""
+        """Remove the gizmos, topics and client."""
         for name in list(self._gizmos):
             self._erase(name)
         self._node.destroy_subscription(self._updates)
@@ -104,31 +104,31 @@ class Gizmos:
         self._node.destroy_client(self._client)
 
     def update(self, now: float) -> None:
-        """Send the newest pose of what is dragged; ask for all markers where changes are missed."""
+        """Send the dragged gizmo's newest pose; request all markers if updates were missed."""
         if self._moved is not None:
             self._feedback.publish(self._moved)
             self._moved = None
-        if self._known is None and self._answer is None and self._client.service_is_ready():
-            self._answer = self._client.call_async(GetInteractiveMarkers.Request())
-            self._answer.add_done_callback(self._on_all)
+        if self._sequence is None and self._response is None and self._client.service_is_ready():
+            self._response = self._client.call_async(GetInteractiveMarkers.Request())
+            self._response.add_done_callback(self._on_all)
 
     def _on_all(self, future: Future) -> None:
-        self._answer = None
-        answer = future.result()
-        if answer is None:
+        self._response = None
+        response = future.result()
+        if response is None:
             return
-        self._known = answer.sequence_number
-        for name in self._gizmos.keys() - {marker.name for marker in answer.markers}:
+        self._sequence = response.sequence_number
+        for name in self._gizmos.keys() - {marker.name for marker in response.markers}:
             self._erase(name)
-        for marker in answer.markers:
+        for marker in response.markers:
             self._show(marker)
 
     def _on_update(self, message: InteractiveMarkerUpdate) -> None:
-        if message.type == InteractiveMarkerUpdate.UPDATE and self._known is not None:
-            if message.seq_num == self._known + 1:
-                self._known = message.seq_num
-            elif message.seq_num > self._known + 1 or message.seq_num == 1:
-                self._known = None  # some were missed, or it is another server
+        if message.type == InteractiveMarkerUpdate.UPDATE and self._sequence is not None:
+            if message.seq_num == self._sequence + 1:
+                self._sequence = message.seq_num
+            elif message.seq_num > self._sequence + 1 or message.seq_num == 1:
+                self._sequence = None  # updates were missed, or the server was restarted
         for marker in message.markers:
             self._show(marker)
         for name in message.erases:
@@ -138,7 +138,7 @@ class Gizmos:
             if gizmo is None or moved.name == self._held:
                 continue
             if moved.header.frame_id != gizmo.marker.header.frame_id:
-                self._known = None
+                self._sequence = None
                 continue
             gizmo.handle.position, gizmo.handle.wxyz = _values(moved.pose)
 
@@ -146,14 +146,14 @@ class Gizmos:
         gizmo = self._gizmos.pop(name, None)
         if gizmo is not None:
             gizmo.handle.remove()
-            self._renew_menu()
+            self._update_menu()
         if name == self._held:
             self._held = None
 
     def _show(self, marker: InteractiveMarker) -> None:
-        """Show a marker, unless only its menu is another one."""
+        """Show a marker; keep its gizmo if only pose or menu have changed."""
         before = self._gizmos.get(marker.name)
-        if before is not None and _looks(before.marker) == _looks(marker):
+        if before is not None and _appearance(before.marker) == _appearance(marker):
             self._gizmos[marker.name] = before._replace(marker=marker)
             if marker.name != self._held:
                 before.handle.position, before.handle.wxyz = _values(marker.pose)
@@ -161,7 +161,7 @@ class Gizmos:
             if before is not None:
                 before.handle.remove()
             self._gizmos[marker.name] = _Gizmo(marker, self._add(marker))
-        self._renew_menu()
+        self._update_menu()
 
     def _add(self, marker: InteractiveMarker) -> Any:
         modes = {control.interaction_mode for control in marker.controls}
@@ -177,13 +177,13 @@ class Gizmos:
         async def on_update(event: Any) -> None:
             position, wxyz = tuple(event.target.position), tuple(event.target.wxyz)
             phase = event.phase
-            self._later(lambda: self._drag(name, phase, position, wxyz))
+            self._post(lambda: self._drag(name, phase, position, wxyz))
 
         handle.on_update(on_update)
         return handle
 
     def _drag(self, name: str, phase: str, position: Any, wxyz: Any) -> None:
-        """Take in what a user does with a gizmo."""
+        """Send feedback of a user's drag; updates are sent by `update`."""
         gizmo = self._gizmos.get(name)
         if gizmo is None:
             return
@@ -201,20 +201,20 @@ class Gizmos:
         self._moved = None
         self._feedback.publish(feedback)
 
-    def _renew_menu(self) -> None:
+    def _update_menu(self) -> None:
         entries = {
             entry.title: (name, entry.id)
             for name, gizmo in self._gizmos.items()
             for entry in gizmo.marker.menu_entries
         }
         if list(entries) != list(self.menu):
-            self.menus += 1
+            self.menu_version += 1
         self.menu = {
-            title: lambda chosen=chosen: self._choose(*chosen)  # type: ignore[misc]
+            title: lambda chosen=chosen: self._select(*chosen)  # type: ignore[misc]
             for title, chosen in entries.items()
         }
 
-    def _choose(self, name: str, entry: int) -> None:
+    def _select(self, name: str, entry: int) -> None:
         feedback = Feedback(client_id=CLIENT, marker_name=name, menu_entry_id=entry)
         feedback.event_type = Feedback.MENU_SELECT
         gizmo = self._gizmos.get(name)
@@ -224,8 +224,8 @@ class Gizmos:
             self._feedback.publish(feedback)
 
 
-def _looks(marker: InteractiveMarker) -> tuple[object, ...]:
-    """Return what a gizmo is made of."""
+def _appearance(marker: InteractiveMarker) -> tuple[object, ...]:
+    """Return the properties of a marker that its gizmo depends on."""
     modes = sorted(control.interaction_mode for control in marker.controls)
     return marker.header.frame_id, marker.scale, modes
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Markers as nodes of viser's scene: of a MarkerArray topic, the kinds that our nodes publish."""
+"""The markers of a MarkerArray topic as nodes of viser's scene; only types that our nodes use."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from basis_ik.ros.web_view.mesh_reader import MeshReader
 from basis_ik.ros.web_view.robot_body import rgb
 from basis_ik.view.shapes import Color
 
-# What is seen through a line: viser's lines have no opacity.
-BEHIND: Color = (0.1, 0.1, 0.1, 1.0)
+# Blended into translucent lines: viser's lines have no opacity.
+BACKGROUND: Color = (0.1, 0.1, 0.1, 1.0)
 
 
 class _Drawn(NamedTuple):
@@ -38,13 +38,13 @@ class _Drawn(NamedTuple):
 
 
 class MarkerNodes:
-    """What is shown of the markers of one topic.
+    """The nodes for the markers of one topic.
 
     Args:
-        scene: Of viser.
+        scene: viser's scene.
         frames: The nodes of the frames.
-        meshes: Reads files.
-        name: Of the topic.
+        meshes: Reads mesh files.
+        name: Name of the topic.
     """
 
     def __init__(self, scene: SceneApi, frames: FrameNodes, meshes: MeshReader, name: str) -> None:
@@ -55,7 +55,7 @@ class MarkerNodes:
         self.root = ""
 
     def show(self, message: MarkerArray, now: float) -> None:
-        """Take in a message at a time [s]; what has not changed is not sent again."""
+        """Process a message at a time [s]; unchanged markers are not sent again."""
         for marker in message.markers:
             key = marker.ns, marker.id
             if marker.action == Marker.DELETEALL:
@@ -69,12 +69,12 @@ class MarkerNodes:
                 self._until = now + lifetime if lifetime else np.inf
 
     def expire(self, now: float) -> None:
-        """Remove everything whose lifetime is over at a time [s]: who publishes it is gone."""
+        """Remove all markers if their lifetime is over at a time [s]: their publisher is gone."""
         if now > self._until:
             self.clear()
 
     def clear(self) -> None:
-        """Remove everything."""
+        """Remove all markers."""
         for key in list(self._drawn):
             self._remove(key)
 
@@ -108,7 +108,7 @@ def _same_node(one: Marker, other: Marker) -> bool:
 
 
 def _only_moved(one: Marker, other: Marker) -> bool:
-    """Return whether two markers differ in their poses alone."""
+    """Return whether two markers differ only in their poses."""
     return _same_node(one, other) and all(
         getattr(one, field) == getattr(other, field)
         for field in ("scale", "color", "points", "colors", "text", "mesh_resource")
@@ -124,13 +124,13 @@ def add_marker(scene: SceneApi, path: str, marker: Marker, meshes: MeshReader) -
     """Show a marker.
 
     Args:
-        scene: Of viser.
-        path: Name of its node.
-        marker: The marker; of a kind that our nodes do not publish nothing is shown.
-        meshes: Reads files.
+        scene: viser's scene.
+        path: Path of its node.
+        marker: The marker; types that our nodes do not use are not shown.
+        meshes: Reads mesh files.
 
     Returns:
-        The node's handle, or None where nothing is shown.
+        The node's handle; None if nothing is shown.
     """
     position, wxyz = _place(marker)
     place = {"position": position, "wxyz": wxyz}
@@ -167,9 +167,9 @@ def _color(message: ColorRGBA) -> Color:
 
 
 def _mixed(color: Color) -> Color:
-    """Return a color with as much of what is behind as its opacity leaves."""
+    """Return an opaque color: one blended with the background by its opacity."""
     red, green, blue = (
         color[3] * own + (1.0 - color[3]) * other
-        for own, other in zip(color[:3], BEHIND[:3], strict=True)
+        for own, other in zip(color[:3], BACKGROUND[:3], strict=True)
     )
     return red, green, blue, 1.0

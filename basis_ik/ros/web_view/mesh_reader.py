@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The files that robots and markers name as their meshes, read once."""
+"""The mesh files of robots and markers; each is read once."""
 
 from __future__ import annotations
 
@@ -29,29 +29,29 @@ from basis_ik.physics.mesh_files import find_mesh
 from basis_ik.robot.elements import shown
 
 LARGEST = 200 * 1000 * 1000  # bytes
-PLAIN = (".stl", ".ply", ".obj")  # such files state no color, or seldom; the URDF's counts
+PLAIN = (".stl", ".ply", ".obj")  # formats without usable colors; the URDF's color is used
 
 
 class MeshError(BasisIkError):
-    """A mesh that is not there, or cannot be read."""
+    """A mesh that does not exist, or cannot be read."""
 
 
 class MeshFile(NamedTuple):
-    """What a file holds, in the file's own units."""
+    """The content of a mesh file."""
 
     vertices: FloatArray
-    """Shape (n, 3)."""
+    """Vertices, shape (n, 3) [m]."""
     faces: Any
-    """Their numbers, shape (m, 3)."""
+    """Indices of the triangles' vertices, shape (m, 3)."""
     glb: bytes
-    """The same with its own colors and textures, as glTF; empty where it has none."""
+    """The mesh with its colors and textures, as binary glTF; empty if it has none."""
 
 
 def read_mesh(path: Path) -> MeshFile:
-    """Read a file.
+    """Read a mesh file.
 
     Raises:
-        MeshError: It is not there, is too large, or is no mesh that trimesh reads.
+        MeshError: It does not exist, is too large, or trimesh cannot read it.
     """
     try:
         if path.stat().st_size > LARGEST:
@@ -68,13 +68,13 @@ def read_mesh(path: Path) -> MeshFile:
         raise
     except OSError as error:
         raise MeshError(f"{path}: {error.strerror or error}") from None
-    except Exception as error:  # trimesh's readers raise anything at a damaged file
+    except Exception as error:  # trimesh's readers raise any exception at a damaged file
         raise MeshError(f"{path} cannot be read: {shown(str(error))}") from None
     return MeshFile(np.asarray(unit * body.vertices, np.float32), faces, glb)
 
 
 def _metres(scene: Any) -> float:
-    """Return how many metres a unit is; COLLADA states that, and RViz scales by it."""
+    """Return the length of a file's unit [m]; COLLADA states it, and RViz scales by it."""
     number, times, _ = str(scene.units or "").partition(" * meters")
     return float(number) if times else 1.0
 
@@ -83,7 +83,7 @@ class MeshReader:
     """Reads each file once.
 
     Args:
-        warn: Is told in one line of each that cannot be read.
+        warn: Called with one line for each file that cannot be read.
     """
 
     def __init__(self, warn: Callable[[str], object]) -> None:
@@ -91,7 +91,7 @@ class MeshReader:
         self._read: dict[str, MeshFile | None] = {}
 
     def holds(self, uri: str) -> bool:
-        """Return whether a file was read, or tried: `get` then takes no time."""
+        """Return whether reading a file was tried: `get` then takes no time."""
         return uri in self._read
 
     def get(self, uri: str) -> MeshFile | None:
@@ -102,7 +102,7 @@ class MeshReader:
                 if path is None:
                     raise MeshError("there is no such file")
                 self._read[uri] = read_mesh(path)
-            except (MeshError, OSError, ValueError) as error:  # such as a name that is too long
+            except (MeshError, OSError, ValueError) as error:  # e.g. too long a name
                 self._read[uri] = None
                 self._warn(f"mesh {shown(uri)} is not shown: {error}")
         return self._read[uri]

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What the page shows: whatever robots, markers, handles and arms there are in the ROS graph."""
+"""The content of the page: all robots, markers, handles and arms in the ROS graph."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from basis_ik.errors import BasisIkError
 from basis_ik.motion.admission import printable
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.frame_buffer import FrameBuffer
-from basis_ik.ros.web_view.arm_panel import ArmPanel, Company, Joint
+from basis_ik.ros.web_view.arm_panel import ArmPanel, Joint, PanelContext
 from basis_ik.ros.web_view.frame_nodes import FrameNodes
 from basis_ik.ros.web_view.gizmos import Gizmos
 from basis_ik.ros.web_view.marker_nodes import MarkerNodes
@@ -45,36 +45,37 @@ from basis_ik.ros.web_view.mesh_reader import MeshReader
 from basis_ik.ros.web_view.reach_layer import ReachLayer
 from basis_ik.ros.web_view.robot_body import RobotBody
 
-LOOK = 1.0  # s between two looks at what there is in the graph
+SCAN_PERIOD = 1.0  # s between two queries of the graph
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
-VIEW = np.array([1.0, -1.3, 0.9])  # from where one looks, in extents
+VIEW_DIRECTION = np.array([1.0, -1.3, 0.9])  # from the robots' centre to the camera, in extents
 
 
 class Part(Protocol):
-    """Something that is shown, or heard, as long as a topic is published."""
+    """The page's content for one topic, as long as it is published."""
 
     def update(self, now: float) -> None:
-        """Show what is due at a time [s]."""
+        """Update it at a time [s]."""
 
     def destroy(self) -> None:
-        """Give it up."""
+        """Remove it."""
 
 
 class Page:
-    """Everything on the page, from the first browser that opens it to the last that leaves.
+    """The content of the page; it exists while a browser is connected.
 
     Args:
-        node: Subscribes and publishes.
-        server: Of viser.
-        meshes: Reads files; they outlast the page.
-        fixed_frame: What the scene is drawn in; empty: the root of the first robot's frames.
+        node: Owns the subscriptions and publishers.
+        server: viser's server.
+        meshes: Reads mesh files; kept when the page is destroyed.
+        fixed_frame: Frame in which the scene is drawn; empty: the first robot's topmost frame.
     """
 
     def __init__(
         self, node: Node, server: ViserServer, meshes: MeshReader, fixed_frame: str = ""
     ) -> None:
-        self._node, self._server, self._meshes, self._given = node, server, meshes, fixed_frame
+        self._node, self._server, self._meshes = node, server, meshes
+        self._given_frame = fixed_frame
         self._buffer = FrameBuffer()
         self._listener = TransformListener(self._buffer, node)
         self._frames = FrameNodes(server.scene, self._buffer)
@@ -82,13 +83,13 @@ class Page:
         self._parts: dict[str, Part] = {}
         self._joints: dict[str, Joint] = {}
         self._commanded: dict[str, Joint] = {}
-        self._company = Company(
+        self._context = PanelContext(
             self._joints,
             self._commanded,
             lambda: frozenset(server.get_clients()),
             self._actions.put,
         )
-        self._looked, self._aimed = -math.inf, ""
+        self._scanned_at, self._framed_robots = -math.inf, ""
         self._diagnostics = node.create_subscription(
             DiagnosticArray, "/diagnostics", self._on_diagnostics, 10
         )
@@ -107,7 +108,7 @@ class Page:
         )
 
     def destroy(self) -> None:
-        """Give everything up."""
+        """Remove everything."""
         for part in self._parts.values():
             part.destroy()
         self._listener.unregister()
@@ -116,15 +117,15 @@ class Page:
         self._server.scene.reset()
 
     def update(self) -> None:
-        """Do what users have asked for, look at what there is, and show it."""
+        """Run the users' actions, follow the graph, and update all parts."""
         now = time.monotonic()
         while not self._actions.empty():
             self._actions.get()()
-        if now - self._looked >= LOOK:
-            self._looked = now
-            self._look()
+        if now - self._scanned_at >= SCAN_PERIOD:
+            self._scanned_at = now
+            self._scan_graph()
         self._frames.update()
-        self._aim()
+        self._place_cameras()
         for part in self._parts.values():
             part.update(now)
 
@@ -136,10 +137,10 @@ class Page:
 
         self._actions.put(stop)
 
-    # What there is -------------------------------------------------------------------------------
+    # Parts ---------------------------------------------------------------------------------------
 
-    def _look(self) -> None:
-        """Begin to show what is new in the graph, and give up what is gone."""
+    def _scan_graph(self) -> None:
+        """Create parts for new topics, and destroy those of topics that are gone."""
         topics = dict(self._node.get_topic_names_and_types())
         there = {
             topic: factory
@@ -155,12 +156,12 @@ class Page:
         self._choose_fixed_frame()
         for part in self._parts.values():
             if isinstance(part, ArmPanel):
-                self._acquaint(part)
+                self._set_robot(part)
 
     def _factory(
         self, topic: str, types: list[str], topics: dict[str, list[str]]
     ) -> Callable[[str], Part] | None:
-        """Return what makes the part of a topic; None of one that is not shown."""
+        """Return the function that creates a topic's part; None if it is not shown."""
         name, kind = topic.rpartition("/")[2], types[0]
         if kind == "std_msgs/msg/String" and name == "robot_description":
             return self._new_robot
@@ -174,9 +175,9 @@ class Page:
             takes = topics.get(f"{topic.rpartition('/')[0]}/twist", [])
             return self._new_panel if "geometry_msgs/msg/TwistStamped" in takes else None
         if kind == "sensor_msgs/msg/JointState" and name == "joint_states":
-            return lambda each: _Heard(self._node, JointState, each, self._on_joints)
+            return lambda each: _Listener(self._node, JointState, each, self._on_joints)
         if kind == "control_msgs/msg/JointTrajectoryControllerState":
-            return lambda each: _Heard(
+            return lambda each: _Listener(
                 self._node, JointTrajectoryControllerState, each, self._on_controller
             )
         return None
@@ -197,10 +198,10 @@ class Page:
 
     def _new_panel(self, topic: str) -> Part:
         prefix = topic.rpartition("/")[0]
-        return ArmPanel(self._node, self._server.gui, prefix, self._company)
+        return ArmPanel(self._node, self._server.gui, prefix, self._context)
 
     def _robots(self) -> dict[str, RobotModel]:
-        """Return the robots that are known, by the namespaces of their descriptions."""
+        """Return the robots by the namespaces of their descriptions."""
         return {
             topic.rpartition("/")[0]: part.model
             for topic, part in self._parts.items()
@@ -210,41 +211,41 @@ class Page:
     def _choose_fixed_frame(self) -> None:
         robots = list(self._robots().values())
         self._hint.visible = not robots
-        if self._given:
-            self._frames.fixed = self._given
+        if self._given_frame:
+            self._frames.fixed = self._given_frame
         elif robots:
             self._frames.fixed = self._frames.root_of(robots[0].root)
 
-    def _acquaint(self, panel: ArmPanel) -> None:
-        """Tell a panel its robot: the one whose namespace is nearest above it."""
+    def _set_robot(self, panel: ArmPanel) -> None:
+        """Set a panel's robot: the one with the longest namespace that contains the panel."""
         robots = self._robots()
         above = [space for space in robots if panel.prefix.startswith(f"{space}/")]
         markers = self._parts.get(f"{panel.prefix}/markers")
         handle = self._parts.get(f"{panel.prefix}/target/update")
         if above and isinstance(markers, _Markers):
             gizmos = handle if isinstance(handle, Gizmos) else None
-            panel.know(robots[max(above, key=len)], markers.nodes.root, gizmos)
+            panel.set_robot(robots[max(above, key=len)], markers.nodes.root, gizmos)
 
-    def _aim(self) -> None:
-        """Look at the robots, when there are others than before."""
+    def _place_cameras(self) -> None:
+        """Point all cameras at the robots when their set has changed."""
         robots = sorted(model.name for model in self._robots().values())
         key = ", ".join(robots)
-        if not robots or key == self._aimed:
+        if not robots or key == self._framed_robots:
             return
         links = [link for model in self._robots().values() for link in model.links]
         places = [place.position for link in links if (place := self._frames.place(link))]
         if len(places) < len(links) or not np.isfinite(places).all():
-            return  # not yet all of them; or never: then the view stays
-        self._aimed = key
+            return  # some links have no transform yet; if they never get one, the view stays
+        self._framed_robots = key
         low, high = np.min(places, axis=0), np.max(places, axis=0)
         middle, extent = 0.5 * (low + high), max(float(np.linalg.norm(high - low)), 0.3)
         browsers = [client.camera for client in self._server.get_clients().values()]
         for camera in (self._server.initial_camera, *browsers):
-            # In this order: who is moved takes along what it looks at.
-            camera.position = middle + extent * VIEW
+            # In this order: moving a camera also moves the point that it looks at.
+            camera.position = middle + extent * VIEW_DIRECTION
             camera.look_at = middle
 
-    # What is heard -------------------------------------------------------------------------------
+    # Messages ------------------------------------------------------------------------------------
 
     def _on_joints(self, message: JointState) -> None:
         velocities = message.velocity or [math.nan] * len(message.name)
@@ -268,18 +269,18 @@ class Page:
                     part.on_diagnostics(status)
 
 
-class _Heard:
-    """A topic that is only listened to."""
+class _Listener:
+    """A topic whose messages update other parts."""
 
     def __init__(self, node: Node, kind: Any, topic: str, take: Callable[[Any], None]) -> None:
         self._node = node
         self._subscription = node.create_subscription(kind, topic, take, NEWEST)
 
     def update(self, now: float) -> None:
-        """Show nothing."""
+        """Do nothing."""
 
     def destroy(self) -> None:
-        """Give it up."""
+        """Destroy the subscription."""
         self._node.destroy_subscription(self._subscription)
 
 
@@ -293,7 +294,7 @@ class _Markers:
         )
 
     def update(self, now: float) -> None:
-        """Remove them when they are too old."""
+        """Remove them when their lifetime is over."""
         self.nodes.expire(now)
 
     def destroy(self) -> None:
@@ -303,7 +304,7 @@ class _Markers:
 
 
 class _Robot:
-    """The robot of a topic."""
+    """The robot of a description's topic."""
 
     def __init__(
         self, node: Node, server: ViserServer, frames: FrameNodes, meshes: MeshReader, topic: str
@@ -315,7 +316,7 @@ class _Robot:
 
     @property
     def model(self) -> RobotModel | None:
-        """The robot; None while there is none."""
+        """The robot; None before a valid description."""
         return None if self._body is None else self._body.model
 
     def destroy(self) -> None:
@@ -325,12 +326,12 @@ class _Robot:
         self._node.destroy_subscription(self._subscription)
 
     def update(self, now: float) -> None:
-        """Show what is due."""
+        """Update its body."""
         if self._body is not None:
             self._body.update()
 
     def _on_description(self, message: String) -> None:
-        """Take in a robot; one that is malformed leaves the one that is there."""
+        """Show a new robot; an invalid description is logged, and the old robot stays."""
         if message.data == self._text:
             return
         self._text = message.data

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A map of reach on the page: the cloud that the program `reach_map` publishes."""
+"""A map of reach on the page: the point cloud published by the program `reach_map`."""
 
 from __future__ import annotations
 
@@ -29,33 +29,33 @@ from basis_ik.reach_map.map_files import colours
 from basis_ik.ros.web_view.frame_nodes import FrameNodes
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-WANTED = ("x", "y", "z", "intensity")
-DOT = 0.08  # size of a point, in voxels: the robot is seen between them
+FIELDS = ("x", "y", "z", "intensity")
+DOT = 0.08  # size of a point, in voxels: small enough to see the robot between them
 
 
 class ReachLayer:
-    """The points of a topic, coloured by intensity from violet (0) to yellow (1).
+    """The points of a topic, colored by intensity from violet (0) to yellow (1).
 
     Args:
-        node: Subscribes.
-        server: Of viser.
+        node: Owns the subscription.
+        server: viser's server.
         frames: The nodes of the frames.
-        topic: Of the cloud.
+        topic: Topic of the cloud.
     """
 
     def __init__(self, node: Node, server: ViserServer, frames: FrameNodes, topic: str) -> None:
         self._node, self._scene, self._frames, self._topic = node, server.scene, frames, topic
         self._handle: Any = None
-        self._wanted = server.gui.add_checkbox(topic, initial_value=True)
+        self._visible = server.gui.add_checkbox(topic, initial_value=True)
         self._subscription = node.create_subscription(PointCloud2, topic, self.show, LATCHED)
 
     def show(self, message: PointCloud2) -> None:
-        """Show a cloud in place of the one before; one that cannot be read is logged."""
+        """Show a cloud instead of the previous one; a malformed one is logged."""
         points = read_points(message)
         if points is None:
             self._node.get_logger().warning(
-                f"{self._topic} is not shown: float32 fields {', '.join(WANTED)} are needed, "
-                "little endian, and as many bytes as the header says"
+                f"{self._topic} is not shown: float32 fields {', '.join(FIELDS)} are needed, "
+                "little endian, and as many bytes as the header states"
             )
             return
         self._remove()
@@ -69,18 +69,18 @@ class ReachLayer:
             colours(points[:, 3].astype(float)),
             point_size=DOT * _spacing(points[:, :3]),
             point_shape="circle",
-            visible=self._wanted.value,
+            visible=self._visible.value,
         )
 
     def update(self, now: float) -> None:
-        """Show or hide the points, as users have it."""
-        if self._handle is not None and self._handle.visible != self._wanted.value:
-            self._handle.visible = self._wanted.value
+        """Show or hide the points, as the user has chosen."""
+        if self._handle is not None and self._handle.visible != self._visible.value:
+            self._handle.visible = self._visible.value
 
     def destroy(self) -> None:
-        """Remove it."""
+        """Remove the points and the subscription."""
         self._remove()
-        self._wanted.remove()
+        self._visible.remove()
         self._node.destroy_subscription(self._subscription)
 
     def _remove(self) -> None:
@@ -93,21 +93,21 @@ def read_points(message: PointCloud2) -> npt.NDArray[np.float32] | None:
     """Return x, y, z [m] and intensity of each point (k, 4); None if the cloud is malformed."""
     fields = {each.name: each for each in message.fields}
     count, step = message.width * message.height, message.point_step
-    if message.is_bigendian or len(message.data) != count * step or not set(WANTED) <= set(fields):
+    if message.is_bigendian or len(message.data) != count * step or not set(FIELDS) <= set(fields):
         return None
-    offsets = [fields[name].offset for name in WANTED]
-    kinds = {(fields[name].datatype, fields[name].count) for name in WANTED}
+    offsets = [fields[name].offset for name in FIELDS]
+    kinds = {(fields[name].datatype, fields[name].count) for name in FIELDS}
     if kinds != {(PointField.FLOAT32, 1)} or max(offsets) + 4 > step:
         return None
-    formats = ["<f4"] * len(WANTED)
-    layout = np.dtype({"names": WANTED, "formats": formats, "offsets": offsets, "itemsize": step})
+    formats = ["<f4"] * len(FIELDS)
+    layout = np.dtype({"names": FIELDS, "formats": formats, "offsets": offsets, "itemsize": step})
     records = np.frombuffer(bytes(message.data), layout)
-    return np.stack([records[name] for name in WANTED], axis=1)
+    return np.stack([records[name] for name in FIELDS], axis=1)
 
 
 def _spacing(points: npt.NDArray[np.float32]) -> float:
-    """Return the least distance of two planes that have points [m]."""
+    """Return the smallest distance between grid planes that have points [m]."""
     steps = [np.diff(np.unique(points[:, axis])) for axis in range(3)]
     found = np.concatenate(steps)
-    found = found[found > 1e-4]  # float32 cannot tell less apart
+    found = found[found > 1e-4]  # smaller differences are rounding of float32
     return float(found.min()) if len(found) else 0.05

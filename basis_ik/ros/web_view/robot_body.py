@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A robot as its description states it: bodies on the frames of its links, else lines."""
+"""A robot's visual bodies on the frames of its links; lines if it has none."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ from basis_ik.view.shapes import Color
 
 UNPAINTED: Color = (0.7, 0.7, 0.72, 1.0)
 SKELETON: Color = (0.95, 0.6, 0.1, 1.0)
-LINE = 0.02  # width of a robot's lines, in its extent
+LINE = 0.02  # width of a robot's lines, as a fraction of its extent
 
 
 class RobotBody:
-    """What is shown of one robot; frames move it.
+    """The nodes of one robot; its frames' nodes move them.
 
-    Bodies appear one by one: files of meshes may be large, and who uses the page must not wait.
+    Bodies appear one by one: mesh files may be large, and users of the page must not wait.
 
     Args:
-        scene: Of viser.
+        scene: viser's scene.
         frames: The nodes of the frames.
-        meshes: Reads files.
+        meshes: Reads mesh files.
         model: The robot.
-        name: Unique; what is shown has a name that ends so.
+        name: Unique; part of its nodes' paths.
     """
 
     def __init__(
@@ -58,13 +58,13 @@ class RobotBody:
             frames.path(link)
 
     def destroy(self) -> None:
-        """Remove it from the scene."""
+        """Remove the robot from the scene."""
         self._waiting.clear()
         for undo in self._undo:
             undo()
 
     def update(self) -> None:
-        """Show what is due: bodies up to the next file that must be read first, and lines."""
+        """Show more bodies, reading at most one file; without any bodies, draw lines."""
         while self._waiting:
             number, visual = self._waiting.pop(0)
             new = visual.kind == "mesh" and not self._meshes.holds(visual.file)
@@ -83,7 +83,7 @@ class RobotBody:
         self._shown = True
 
     def _draw_lines(self) -> None:
-        """Draw lines from joint to joint: of a robot that has no bodies."""
+        """Draw lines from joint to joint."""
         places = {link: self._frames.place(link) for link in self.model.links}
         ends = [
             (start.position, end.position)
@@ -108,13 +108,13 @@ def add_visual(
     """Show a body.
 
     Args:
-        scene: Of viser.
-        path: Name of its node.
+        scene: viser's scene.
+        path: Path of its node.
         visual: The body.
-        mesh: What its file holds, if it is a mesh.
+        mesh: The content of its file, if it is a mesh.
 
     Returns:
-        What removes it.
+        A function that removes it.
     """
     color = visual.color or UNPAINTED
     opacity = color[3] if color[3] < 1.0 else None
@@ -141,6 +141,6 @@ def add_visual(
 
 
 def rgb(color: Color) -> tuple[int, int, int]:
-    """Return a color as viser takes it, without its opacity."""
+    """Return a color as three bytes, without its opacity."""
     red, green, blue = (round(255 * min(max(each, 0.0), 1.0)) for each in color[:3])
     return red, green, blue

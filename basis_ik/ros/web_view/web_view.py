@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The node `web_view`: a page with robots, targets and state in a browser. See docs/web_view.md."""
+"""The node `web_view`: robots, targets and state on a page in a browser. See docs/web_view.md."""
 
 from __future__ import annotations
 
@@ -48,19 +48,19 @@ from basis_ik.ros.parameters.parameters import (
 )
 
 NAME = "web_view"
-RATE = 30.0  # Hz: what moves is sent to browsers so often
-LINGER = 10.0  # s from the last browser that leaves until nothing is subscribed to any more
+RATE = 30.0  # Hz of updates to browsers
+LINGER = 10.0  # s that the page and its subscriptions are kept after the last browser has left
 PARAMETERS = (
     Declaration(
         "host",
         "127.0.0.1",
-        "What is listened on; if not this machine alone, the address has a token.",
+        "Address to listen on; if other machines can connect, the URL contains a token.",
         read_only=True,
     ),
     Declaration(
         "port",
         0,
-        f"Where; 0: the first free one from {FIRST_PORT} on.",
+        f"Port to listen on; 0: the first free one from {FIRST_PORT} on.",
         0,
         65535,
         read_only=True,
@@ -68,22 +68,22 @@ PARAMETERS = (
     Declaration(
         "fixed_frame",
         "",
-        "What the scene is drawn in; empty: the root of the first robot's frames.",
+        "Frame in which the scene is drawn; empty: the first robot's topmost frame.",
         read_only=True,
         check=given_frame_complaint,
     ),
-    Declaration("open", False, "Open the page where there is a display.", read_only=True),
+    Declaration("open", False, "Open the page if there is a display.", read_only=True),
 )
 
 
 class WebView(Node):
-    """Serves the page; has none, and subscribes to nothing, while no browser is there."""
+    """Serves the page; without a browser there is no page and no subscription."""
 
     def __init__(self) -> None:
-        """Begin to serve.
+        """Start to serve.
 
         Raises:
-            BasisIkError: A parameter makes no sense, or the port cannot be used.
+            BasisIkError: A parameter is invalid, or the port cannot be used.
         """
         with given_lists():
             super().__init__(NAME, automatically_declare_parameters_from_overrides=True)
@@ -94,7 +94,7 @@ class WebView(Node):
         self._server, gate = open_server(parameters["host"], parameters["port"])
         if not parameters["port"] and gate.port != FIRST_PORT:
             self.get_logger().info(f"port {FIRST_PORT} is taken, {gate.port} is used")
-        # Not by the logger: everybody in the ROS domain reads /rosout, and the token is in it.
+        # Printed, not logged: the address contains the token, and /rosout is public in the domain.
         print(f"web view: {gate.url}", flush=True)
         self._meshes = MeshReader(self.get_logger().warning)
         self._page: Page | None = None
@@ -127,7 +127,7 @@ class WebView(Node):
 
 
 def open_page(url: str, environment: Mapping[str, str]) -> str | None:
-    """Open the page in the browser of whoever is at the display; return why not, or None."""
+    """Open the page in a browser on the local display; return why not, or None."""
     if not any(map(environment.get, ("DISPLAY", "WAYLAND_DISPLAY"))):
         return "there is no display here: open the address above in a browser"
     if not webbrowser.open(url):
@@ -136,7 +136,7 @@ def open_page(url: str, environment: Mapping[str, str]) -> str | None:
 
 
 def main(stop: Event) -> int:
-    """Serve the page until a signal; the exit status."""
+    """Serve the page until `stop` is set; return the exit status."""
     node = WebView()
     executor = LoopExecutor(lambda error: node.get_logger().error(f"a request failed: {error}"))
     executor.add_node(node)

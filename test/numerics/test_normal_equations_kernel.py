@@ -1,0 +1,42 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Symmetric systems, against numpy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from from_python import from_python
+
+from basis_ik.numerics.normal_equations_kernel import solve_symmetric
+
+solve_symmetric = from_python(solve_symmetric)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 9])
+def test_a_symmetric_system_of_any_size_is_solved(n):
+    rng = np.random.default_rng(n)
+    for _ in range(20):
+        a, b = rng.normal(size=(n, n)), rng.normal(size=n)
+        a = a @ a.T + 0.1 * np.eye(n)
+        x = b.copy()
+        solve_symmetric(np.tril(a), x)
+        np.testing.assert_allclose(a @ x, b, atol=1e-9)
+
+
+def test_a_singular_system_has_a_finite_answer():
+    x = np.array([1.0, 1.0])
+    solve_symmetric(np.ones((2, 2)), x)
+    assert np.isfinite(x).all()

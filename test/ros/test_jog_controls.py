@@ -1,0 +1,105 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Jog commands from held buttons and set sliders."""
+
+import math
+
+import pytest
+
+from basis_ik.ros.web_view.jog_controls import (
+    DIRECTIONS,
+    HOLD_TIMEOUT,
+    TOLERANCE,
+    ZERO_TWIST,
+    HeldButton,
+    JointSliders,
+)
+
+HERE = frozenset({1})
+
+
+def test_there_is_a_button_for_each_direction():
+    vectors = [linear + angular for linear, angular in DIRECTIONS.values()]
+    assert len(set(vectors)) == 12
+    assert all(sum(map(abs, vector)) == 1.0 for vector in vectors)
+    assert DIRECTIONS["turn −y"] == ((0.0, 0.0, 0.0), (0.0, -1.0, 0.0))
+
+
+def test_a_button_moves_the_tip_while_a_browser_reports_it():
+    button = HeldButton()
+    assert button.twist(0.0, 0.2, 0.5) is None
+    button.hold("move −x", 1.0)
+    assert button.twist(1.0, 0.2, 0.5) == ((-0.2, 0.0, 0.0), (0.0, 0.0, 0.0))
+    button.hold("turn +z", 1.1)
+    assert button.twist(1.1 + 0.99 * HOLD_TIMEOUT, 0.2, 0.5) == ((0.0, 0.0, 0.0), (0.0, 0.0, 0.5))
+    assert button.twist(1.1 + HOLD_TIMEOUT, 0.2, 0.5) == ZERO_TWIST  # once
+    assert button.twist(1.1 + HOLD_TIMEOUT, 0.2, 0.5) is None
+
+
+@pytest.fixture
+def sliders():
+    return JointSliders({"a": 2.0, "b": 1.0, "turning": 1.0}, frozenset({"turning"}))
+
+
+def test_a_joint_goes_to_its_slider_and_stops_there(sliders):
+    assert sliders.velocities({"a": 0.0}, HERE, 1.0) is None
+    sliders.set("a", 1.0, 1)
+    assert sliders.is_set("a")
+    assert sliders.velocities({"a": 0.0}, HERE, 1.0) == {"a": 2.0}
+    assert sliders.velocities({"a": 0.0}, HERE, 0.25) == {"a": 0.5}
+    assert sliders.velocities({"a": 0.9}, HERE, 1.0) == {"a": pytest.approx(0.2)}
+    assert sliders.velocities({"a": 3.0}, HERE, 1.0) == {"a": -2.0}
+    assert sliders.velocities({"a": 1.0 - 0.9 * TOLERANCE}, HERE, 1.0) == {"a": 0.0}
+    assert not sliders.is_set("a")
+    assert sliders.velocities({"a": 1.0}, HERE, 1.0) is None
+
+
+def test_several_joints_move_at_once(sliders):
+    sliders.set("a", 1.0, 1)
+    sliders.set("b", -1.0, 1)
+    assert sliders.velocities({"a": 0.0, "b": 0.0}, HERE, 1.0) == {"a": 2.0, "b": -1.0}
+
+
+def test_a_joint_without_limits_takes_the_shorter_way(sliders):
+    sliders.set("turning", 3.0, 1)
+    velocities = sliders.velocities({"turning": -3.0}, HERE, 1.0)
+    assert velocities == {"turning": pytest.approx(2.0 * (6.0 - 2.0 * math.pi))}
+    sliders.set("a", 3.0, 1)
+    assert sliders.velocities({"a": -3.0, "turning": 3.0}, HERE, 1.0)["a"] == 2.0
+
+
+def test_targets_of_a_closed_browser_are_dropped(sliders):
+    sliders.set("a", 1.0, 1)
+    sliders.set("b", 1.0, 2)
+    everybody = frozenset({1, 2})
+    assert sliders.velocities({"a": 0.0, "b": 0.0}, everybody, 1.0) == {"a": 2.0, "b": 1.0}
+    assert sliders.velocities({"a": 0.0, "b": 0.0}, HERE, 1.0) == {"a": 2.0, "b": 0.0}
+    assert sliders.velocities({"a": 0.0, "b": 0.0}, frozenset(), 1.0) == {"a": 0.0}
+    assert not sliders.is_set("a")
+
+
+@pytest.mark.parametrize("measured", [{}, {"a": math.nan}])
+def test_a_joint_that_is_not_measured_is_left_alone(sliders, measured):
+    sliders.set("a", 1.0, 1)
+    assert sliders.velocities(measured, HERE, 1.0) is None
+    assert not sliders.is_set("a")
+
+
+def test_all_targets_can_be_dropped(sliders):
+    sliders.set("a", 1.0, 1)
+    sliders.velocities({"a": 0.0}, HERE, 1.0)
+    sliders.cancel()
+    assert sliders.velocities({"a": 0.1}, HERE, 1.0) == {"a": 0.0}
+    assert sliders.velocities({"a": 0.1}, HERE, 1.0) is None
