@@ -93,7 +93,8 @@ def run(name: str, chain: Chain, kind: str, begin: int, end: int) -> dict[str, i
     block = [begin // BLOCK, KINDS.index(kind), len(name), *name.encode()]
     rng = np.random.default_rng(block)
     truths, seeds = draw(chain, kind, rng), draw(chain, "plain", rng)
-    for truth, seed in zip(truths[: end - begin], seeds, strict=False):
+    for number in range(begin % BLOCK, begin % BLOCK + end - begin):
+        truth, seed = truths[number], seeds[number]
         if not is_reached(chain, truth, seed):
             counts["missed"] += 1
             print(f"\rmissed: {name} {kind} {truth.tolist()} from {seed.tolist()}", flush=True)
@@ -121,7 +122,7 @@ def main() -> None:
         for kind in KINDS:
             row = done.setdefault(f"{name} {kind}", {"poses": 0, "missed": 0})
             while row["poses"] < each:
-                end = min(each, row["poses"] + BLOCK)
+                end = min(each, BLOCK * (row["poses"] // BLOCK + 1))
                 for key, value in run(name, chain, kind, row["poses"], end).items():
                     row[key] += value
                 if options.state:

@@ -53,8 +53,8 @@ from basis_ik.search.tables_kernel import (
 )
 
 OWN, BEST = 0, 1  # rows of the results: what the seed leads to, and the best of all
-ALONE, FREELY, FIRMLY = 0, 1, 2  # rows of the weights, see `find_best_effort`
-STARTS, MORE = 24, 8  # starts that are made at least; and more for each joint beyond six
+ALONE, FREELY, FIRMLY, FIRMEST = 0, 1, 2, 3  # rows of the weights, see `find_best_effort`
+STARTS, MORE = 24, 16  # starts that are made at least; and more for each joint beyond six
 AGAIN = 2  # more starts, for each that was needed until the best so far was found
 MOST_STARTS = 120
 SLACK = 0.3  # of the tolerance: by how much a position held by weights may be off the nearest
@@ -149,7 +149,7 @@ def hold_closer(
 @helper
 def turn_in_place(
     chain: PackedChain, goal: PoseGoal, weights: FloatArray, q: FloatArray,
-    memory: tuple[FloatArray, FloatArray, FloatArray], bounds: tuple[int, float, float],
+    memory: tuple[FloatArray, FloatArray, FloatArray], bounds: tuple[int, int, float, float],
     allowed: tuple[int, int],
 ) -> tuple[float, float, int, int]:  # fmt: skip
     """Settle the orientation at q (n,), which is at the nearest position.
@@ -160,35 +160,25 @@ def turn_in_place(
         weights: See `find_best_effort`.
         q: (n,) start, and result.
         memory: `work`, and (2, n, n) to work in; (k, n) bottoms that are known.
-        bounds: How many are; distance of the nearest position [m]; angle that the best leaves
-            [rad].
+        bounds: First row of the weights; how many bottoms are known; distance of the nearest
+            position [m]; angle that the best leaves [rad].
         allowed: See `hold_closer`.
 
     Returns:
         Distance [m] and angle [rad] left, infinite where it was abandoned; steps taken; and how
         many bottoms are known now.
     """
-    (work, square, known), (bottoms, least, best), end = memory, bounds, q.copy()
-    row = FREELY if least <= goal.position_tolerance else FIRMLY
-    two = work, square
-    _, turned, total = settle(chain, goal, weights[row], q, two, min(allowed[0], allowed[1]))
+    (work, square, known), (row, bottoms, least, best) = memory, bounds
+    most = min(allowed[0], allowed[1])
+    _, turned, first = settle(chain, goal, weights[row], q, (work, square), most)
     if turned >= best - BETTER or is_known(chain.variables, q, known, bottoms):
-        return np.inf, np.inf, total, bottoms
+        return np.inf, np.inf, first, bottoms
     known[bottoms] = q
-    left = allowed[0], allowed[1] - total
-    rest = row + 1, least, best
-    away, turned, taken = hold_closer(chain, goal, weights, q, two, rest, left)
-    total += taken
-    most = least + goal.position_tolerance
-    if away > most and best == np.inf:  # it has left the nearest position, and there is no other
-        q[:] = end
-        left, rest = (allowed[0], allowed[1] - total), (weights.shape[0] - 1, least, best)
-        away, turned, taken = hold_closer(chain, goal, weights, q, two, rest, left)
-        total += taken
-        if away > most:
-            q[:] = end
-            away, turned = measure(chain, goal, q, work)
-    return away, turned, total, bottoms + 1
+    away, turned, taken = hold_closer(
+        chain, goal, weights, q, (work, square), (row + 1, least, best),
+        (allowed[0], allowed[1] - first),
+    )  # fmt: skip
+    return away, turned, first + taken, bottoms + 1
 
 
 @jit
@@ -205,8 +195,8 @@ def find_best_effort(
         chain: The fields of the chain.
         goal: The fields of the goal.
         weights: (w, 12) rows: ALONE has the position alone; from FREELY on, or from FIRMLY where
-            the position is not reached, they hold it ever closer. ALONE by itself: the orientation
-            is free.
+            the position is not reached, or from FIRMEST where that leads away from the nearest,
+            they hold it ever closer. ALONE by itself: the orientation is free.
         starts: (s, n), the seed first; fresh ones follow them. Full turns end near the seed.
         results: (2, n) what the seed leads to, and the best of all; (2, 2) distance [m] and angle
             [rad] left there.
@@ -221,7 +211,8 @@ def find_best_effort(
     set_bounds(variables, LIMITS, work)
     relate_to_target(packed.ends[0], wanted.target, work, n + packed.joints.shape[0])
     made, last, fewest = 0, 0, STARTS + MORE * max(0, n - 6)
-    total, bottoms, queued, across, least, best = 0, 0, 0, 0, np.inf, np.inf
+    total, bottoms, queued, across, row = 0, 0, 0, 0, FIRMLY
+    least, best, end = np.inf, np.inf, np.empty(n)
     while made < min(MOST_STARTS, fewest + AGAIN * last) and (total < allowed[1] or made == 0):
         if made < given:
             begin_inside(variables, starts[made], q)
@@ -238,13 +229,22 @@ def find_best_effort(
             continue
         if away < least - tolerance:
             best, bottoms, last = np.inf, 0, made
+            row = FREELY if away <= tolerance else FIRMLY
         least = min(least, away)
         if weights.shape[0] > 1:
-            away, turned, taken, bottoms = turn_in_place(
-                packed, wanted, weights, q, (work, square, known), (bottoms, least, best),
-                (allowed[0], allowed[1] - total),
-            )  # fmt: skip
-            total += taken
+            end[:] = q
+            while True:
+                away, turned, taken, bottoms = turn_in_place(
+                    packed, wanted, weights, q, (work, square, known), (row, bottoms, least, best),
+                    (allowed[0], allowed[1] - total),
+                )  # fmt: skip
+                total += taken
+                if row == FIRMEST or not least + tolerance < away < np.inf:
+                    break
+                row, bottoms, q[:] = FIRMEST, 0, end
+            if away > least + tolerance and best == np.inf:
+                q[:] = end
+                away, turned = measure(packed, wanted, q, work)
             if away > least + tolerance or turned >= best - BETTER:
                 continue
         elif away >= figures[BEST, DISTANCE_LEFT]:

@@ -27,6 +27,7 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pose.best_effort_kernel import BEST, OWN, find_best_effort
 from basis_ik.pose.newton_kernel import minimise_each
 from basis_ik.search.closed_form import ClosedForm
+from basis_ik.search.closed_form_search_kernel import SAFETY
 from basis_ik.search.descent_kernel import REACHED
 from basis_ik.search.pose_search_kernel import NEAR, PATIENCE, begin_anew
 from basis_ik.search.prepared_chain import PreparedChain
@@ -50,7 +51,7 @@ FEWEST_STARTS = 20  # below it, nothing is claimed about a target
 STARTS_BY_ERROR = 0.5  # over the best scout's weighted error: how many starts are worth making
 LIFTED_STARTS = 40  # which is at least this where no limits are in force
 PERSISTENCE = 250  # at most this there, and at least where only limits stand in the way
-NEARLY = 1e-3  # weighted error of a scout that may be on a slow way to where the arm is singular
+NEARLY = 1e-3  # weighted error of what may be on a slow way to where the arm is singular
 FINISHING = 300  # more steps for it
 STEPS_PER_POINT = 15  # that must be left for a point of the grid over the spare joints
 FEW = 4  # starts from this grid that are worth Newton's method
@@ -159,6 +160,20 @@ class Diagnosis:
         turned = not self.position_only and best.turned < enough
         return best if nearer or turned else own
 
+    def _doubts(self) -> bool:
+        """Withdraw a closed form's proof where a position is as near as that excludes.
+
+        Its margin is of first order, which is not enough where joints move the tip alike.
+        """
+        if self.closed is None or self._error(self.best_effort()) > NEARLY:
+            return False
+        effort = self._settle(self.best_effort().q[None], self.ready.full[None])[0]
+        length, angle = self.tolerances
+        near = effort.away <= SAFETY * length
+        if near and (self.position_only or effort.turned <= SAFETY * angle):
+            self.proven, self.closed = False, None
+        return not self.proven
+
     def _efforts(self) -> tuple[Attempt, Attempt]:
         """Return what the seed leads to, and the best of all starts; they are searched once."""
         if self._found is None:
@@ -199,7 +214,7 @@ class Diagnosis:
             last: Number of the last start.
             asked: Whether so many starts were asked for; else they end where there is no hope.
         """
-        if self.proven:
+        if self.proven and not self._doubts():
             return None
         if self.position_only:
             return self.search(last) if asked else None

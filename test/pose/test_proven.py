@@ -204,3 +204,20 @@ def test_the_closed_form_of_a_head_is_a_proof():
     head = RobotModel.from_urdf(HEAD.read_text()).chain(None, "camera_link")
     reason = look_at(head, [-2.0, 0.0, 0.1], [2.0, 0.0], max_restarts=0).reason
     assert (reason.verdict, reason.proven, reason.starts) == (Verdict.LIMIT, True, 0)
+
+
+def test_a_closed_form_proves_nothing_where_the_best_effort_is_as_near_as_it_excludes(arm):
+    """Its first two axes coincide, and the target is a few tenths of a micrometre off the arm."""
+    rows = [
+        ("revolute", "-0.2 0 -0.03", f"0 {pi / 2} 0", "0 0 1", 1.5, 2.6),
+        ("revolute", "0 0 0", f"{pi} 0 {-pi / 2}", "0 0 1", -2 * pi, 2 * pi),
+        ("revolute", "-0.2 0.38 0", f"{pi} {-pi / 2} {pi / 2}", "0 0 1", -1.5, 2.5),
+        ("revolute", "0.35 -0.05 0", f"{pi} {pi} {pi / 2}", "0 0 1", -1.6, 1.8),
+    ]
+    chain = arm(rows, "0.003 -0.038 0.082")
+    low, high, rng = chain.lower, chain.upper, np.random.default_rng(1)
+    for _ in range(20):
+        truth, seed = rng.uniform(low, high, (2, 4))
+        way, turn = (2e-7 * each / np.linalg.norm(each) for each in rng.normal(size=(2, 3)))
+        target = chain.forward(truth) @ RigidTransform.from_rpy(*turn, way)
+        assert solve(chain, target, seed).success
