@@ -102,14 +102,16 @@ def track(
     if previous is not None:
         before = as_positions("previous", previous, chain.joint_names)
     ready, weights, goal = constrain(ready, constraint, target._m)
-    status, steps, away, turned, holds, joint = step_towards(
-        ready.exact, ready.joints, ready.variables, ready.ends,
-        ready.position if position_only else weights, goal, start, before,
-        _bound(max_step, len(start)),        q := np.empty_like(start), ready.new_work(),
+    goal_fields = (
+        ready.position if position_only else weights, goal,
         positive("position_tolerance", position_tolerance, "m"),
         positive("orientation_tolerance", orientation_tolerance, "rad"),
-        count("max_iterations", max_iterations, 1),
     )  # fmt: skip
+    pace = start, before, _bound(max_step, len(start)), count("max_iterations", max_iterations, 1)
+    q = np.empty_like(start)
+    status, steps, away, turned, holds, joint = step_towards(
+        ready.fields, goal_fields, pace, q, ready.new_work()
+    )
     q.setflags(write=False)
     if status == ARRIVED:
         return Solution(q, Verdict.REACHED, away, turned, steps, 0, REACHED)
