@@ -37,10 +37,6 @@ ROS = {
     "rcl_interfaces", "sensor_msgs", "std_msgs", "std_srvs", "trajectory_msgs",
     "visualization_msgs", "lifecycle_msgs", "tf2_msgs", "interactive_markers",
 }  # fmt: skip
-# Kernels with more than seven arguments, and why.
-MORE_ARGUMENTS = {
-    "track_kernel.step_towards": "a step of a control loop: a named tuple more costs 2 µs",
-}
 # Names that mean the same in each file of kernels, or in one and in a room of Python.
 SHARED_NAMES = {"invert", "is_equal"}
 SHARED_WITH_PYTHON = {"length"}
@@ -126,7 +122,7 @@ def crowded(functions, most=7):
 
 def test_kernels_take_seven_arguments_at_most():
     found = {f"{path.stem}.{name}" for path in KERNELS for name in crowded(compiled(path))}
-    assert found == set(MORE_ARGUMENTS)
+    assert found == set()
 
 
 def test_an_eighth_argument_is_found(tmp_path):

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 IntArray = npt.NDArray[np.intp]
 
-WIDTHS = 32, 128  # lanes kept side by side, and where these do not get to the end
+WIDTHS = 32, 128, 128  # lanes side by side; where they end early the next, by other random numbers
 WAYS = 5  # at most, from one position to the next rung; the first one goes straight on
 STARTS = 3  # of these, at most, from another start; with joints to spare, one
 MOST_DESCENTS = 1_000_000  # of a search; on longer paths there are fewer lanes

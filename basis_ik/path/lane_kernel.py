@@ -21,15 +21,15 @@ from typing import NamedTuple
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.bounded_step_kernel import moved_inside
 from basis_ik.numerics.jit import helper, jit
-from basis_ik.pose.track_kernel import (
+from basis_ik.pose.null_space_kernel import (
     Pace,
     approach,
-    begin_ahead,
     bound_step,
     fill_scaled_columns,
     keep_clear,
     project,
 )
+from basis_ik.pose.track_kernel import begin_ahead
 from basis_ik.search.descent_kernel import REACHED
 from basis_ik.search.pose_search_kernel import (
     go_back_to_best,

@@ -66,7 +66,9 @@ def track(
     small to reach the target, the step goes as close as they allow, the verdict is STEP_BOUND, and
     the next call continues from there. A redundant arm moves in the null space of the task, away
     from its limits and from where joints would have to be fast, while the target moves; at the
-    target it is at rest.
+    target it is at rest. Where its limits or a singularity keep it from the target for good, it
+    goes to another posture that reaches the target, if the tip need not leave it by far: by no
+    more than half of the arm's reach, or 1.7 rad, on the straight line to that posture.
 
     Args:
         chain: What to move.
@@ -83,14 +85,16 @@ def track(
         position_tolerance: [m], above 0.
         orientation_tolerance: [rad], above 0.
         max_iterations: Steps of one descent. A step in which the arm arrives takes one or two;
-            off a singularity there may be 2 n + 1 descents.
+            off a singularity there may be 2 n + 1 descents. The search for another posture has
+            a number of its own.
 
     Returns:
         The solution. `positions` differ from `current` by no more than `max_step`, and are within
         the limits as far as that allows. Away from the target the verdict is STEP_BOUND while the
         arm is on its way, LIMIT or SINGULAR where it can get no nearer from here, TOO_FAR where
         the lengths of the chain rule the target out. STEP_BOUND and LIMIT name the joint that
-        would bring the tip nearest if it were let.
+        would bring the tip nearest if it were let; on the way to another posture, STEP_BOUND names
+        the joint that takes longest.
 
     Raises:
         SolveArgumentError: An argument of wrong kind, shape or range, or not finite.
@@ -102,14 +106,16 @@ def track(
     if previous is not None:
         before = as_positions("previous", previous, chain.joint_names)
     ready, weights, goal = constrain(ready, constraint, target._m)
-    status, steps, away, turned, holds, joint = step_towards(
-        ready.exact, ready.joints, ready.variables, ready.ends,
-        ready.position if position_only else weights, goal, start, before,
-        _bound(max_step, len(start)),        q := np.empty_like(start), ready.new_work(),
+    goal_fields = (
+        ready.position if position_only else weights, goal,
         positive("position_tolerance", position_tolerance, "m"),
         positive("orientation_tolerance", orientation_tolerance, "rad"),
-        count("max_iterations", max_iterations, 1),
     )  # fmt: skip
+    pace = start, before, _bound(max_step, len(start)), count("max_iterations", max_iterations, 1)
+    q = np.empty_like(start)
+    status, steps, away, turned, holds, joint = step_towards(
+        ready.fields, goal_fields, pace, q, ready.new_work()
+    )
     q.setflags(write=False)
     if status == ARRIVED:
         return Solution(q, Verdict.REACHED, away, turned, steps, 0, REACHED)

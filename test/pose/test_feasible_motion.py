@@ -36,9 +36,10 @@ def count_missed(chain, motions, advance):
 
 
 def test_arms_with_joints_to_spare_stay_on_feasible_motion(robot):
-    """Without the pull off limits 1167 are missed, without that to slow joints 1745.
+    """They miss 318 of 22300 poses, and 369 without the way out of dead ends.
 
-    Without any self-motion 1720; by arms that are not told where they come from, 748.
+    Without the pull off limits 969 are missed, without that to slow joints 1249, without any
+    self-motion 1338; by arms that are not told where they come from, 697.
     """
     poses = missed = 0
     for name in ("iiwa", "gen3", "tiago"):
@@ -57,5 +58,5 @@ def test_arms_with_joints_to_spare_stay_on_feasible_motion(robot):
         here = count_missed(chain, motions, told)
         assert here < count_missed(chain, motions, clipped), name
         poses, missed = poses + sum(map(len, motions)), missed + here
-    assert missed < 450
+    assert missed < 350
     assert missed < 0.03 * poses

@@ -169,6 +169,42 @@ def test_a_motion_from_a_singular_start_is_followed(robot, name, start):
         q = solution.positions
 
 
+def led_inwards(chain, told, steps):
+    """Draw a Panda in whose elbow is so straight that its limit stops it; return what happens."""
+    q = before = np.array([0.1, 0.2, 0.3, -0.12, 0.2, 1.4, 0.1])
+    home, bound = chain.forward(q), chain.velocity * 0.01
+    inward = np.array([0.0, 0.0, 0.333]) - home.translation
+    inward /= np.linalg.norm(inward)
+    for i in range(steps):
+        place = home.translation + min(i / 200, 1.0) * 0.06 * inward
+        target = RigidTransform.from_rotation_translation(home.rotation, place)
+        solution = track(chain, target, q, bound, previous=before if told else None)
+        assert (np.abs(solution.positions - q) <= bound * (1 + 1e-12)).all()
+        assert (solution.positions <= chain.upper).all()
+        q, before = solution.positions, q
+        yield solution, np.abs(q - before).max()
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_an_arm_with_a_joint_to_spare_is_led_out_of_a_dead_end(robot, told):
+    """The limit of the elbow keeps it off for good, by 5 cm, if it goes where it is nearest."""
+    seen = list(led_inwards(robot("panda"), told, 300))
+    worst = max(solution.position_error for solution, _ in seen)
+    turned = max(solution.orientation_error for solution, _ in seen)
+    assert 1e-3 < worst < 0.03
+    assert turned < 0.1
+    assert all(solution.success for solution, _ in seen[100:])
+    assert seen[-1][1] == 0.0  # at rest
+
+
+def test_on_a_detour_an_arm_is_on_its_way(robot):
+    off = [
+        solution for solution, _ in led_inwards(robot("panda"), True, 80) if not solution.success
+    ]
+    assert {solution.verdict for solution in off} == {Verdict.STEP_BOUND}
+    assert all(solution.reason.joint is not None for solution in off)
+
+
 @pytest.mark.parametrize("number", [2, 19, 33])
 def test_joints_to_spare_keep_the_arm_off_its_limits(robot, number):
     """With each joint pulled to its middle alike, limits stop all of these on their way."""

@@ -39,10 +39,8 @@ def test_a_step_that_is_no_number_moves_no_joint(number):
     ready, start, q = prepared(PANDA), np.array(Q), np.zeros(7)
     weights, target = ready.full.copy(), PANDA.forward(np.array(Q) + 0.2).matrix.copy()
     weights[number] = np.nan
-    status = step_towards(
-        ready.exact, ready.joints, ready.variables, ready.ends, weights, target, start, start,
-        np.full(7, 0.1), q, ready.new_work(), 1e-6, 1e-6, 60,
-    )[0]  # fmt: skip
+    pace = start, start, np.full(7, 0.1), 60
+    status = step_towards(ready.fields, (weights, target, 1e-6, 1e-6), pace, q, ready.new_work())[0]
     assert status != REACHED
     assert np.abs(q - start).max() < 0.06  # a kick off a singularity, not the whole step
     if number in (1, 2, 4):

@@ -22,7 +22,7 @@ from closed_arms import chain_of
 from from_python import from_python
 from hard_arms import ARMS
 
-from basis_ik.pose import track_kernel as kernel
+from basis_ik.pose import null_space_kernel as kernel
 from basis_ik.search.pose_search_kernel import relate_to_target
 from basis_ik.search.prepare import prepared
 from basis_ik.search.tables_kernel import (
