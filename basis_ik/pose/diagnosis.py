@@ -167,8 +167,7 @@ class Diagnosis:
         """
         if self.closed is None or self._error(self.best_effort()) > NEARLY:
             return False
-        effort = self._settle(self.best_effort().q[None], self.ready.full[None])[0]
-        length, angle = self.tolerances
+        effort, (length, angle) = self._relax(), self.tolerances
         near = effort.away <= SAFETY * length
         if near and (self.position_only or effort.turned <= SAFETY * angle):
             self.proven, self.closed = False, None
@@ -274,15 +273,25 @@ class Diagnosis:
         for scout in self._scouts:
             if not self._error(scout) <= NEARLY:
                 break
-            end = self._settle(scout.q[None], self.ready.full[None], FINISHING)[0]
-            if not self.meets(end):
-                end, _ = self._descend(
-                    self.ready, self.ready.full, 0, 0,
-                    seed=end.q, patience=UNHURRIED, near=math.inf,
-                )  # fmt: skip
+            end = self._finish_from(scout.q)
             if self.meets(end):
                 return end
-        return None
+        if not self.least_error() <= NEARLY:
+            return None
+        end = self._finish_from(self.best_effort().q)
+        return end if self.meets(end) else None
+
+    def _finish_from(self, q: FloatArray) -> Attempt:
+        end = self._settle(q[None], self.ready.full[None], FINISHING)[0]
+        if not self.meets(end):
+            end, _ = self._descend(
+                self.ready, self.ready.full, 0, 0, seed=end.q, patience=UNHURRIED, near=math.inf
+            )
+        return end
+
+    def _relax(self) -> Attempt:
+        """Settle on all that is wanted from the best effort, which holds the position closer."""
+        return self._settle(self.best_effort().q[None], self.ready.full[None], FINISHING)[0]
 
     def sample_self_motion(self) -> Attempt | None:
         """Calculate all positions with the spare joints on a grid, and descend from the best.

@@ -25,6 +25,7 @@ from hard_arms import ARMS, H
 
 from basis_ik.pose.diagnosis import Diagnosis
 from basis_ik.pose.solve import solve
+from basis_ik.transforms.rigid import RigidTransform
 
 SINGULAR = [
     (
@@ -131,6 +132,39 @@ def test_without_its_last_resort_some_case_fails(named, monkeypatch, cases, last
     monkeypatch.setattr(Diagnosis, last_resort, lambda self: None)
     reached = [solve(named(n), named(n).forward(q), seed).success for n, q, seed in cases]
     assert not all(reached)
+
+
+def test_what_the_best_effort_leads_to_is_reached():
+    """An arm and a torso of a Romeo: starts end at many positions some 1e-5 rad off."""
+    low_high = [
+        (-0.785398, 0.785398), (-1.44478, 2.22041), (-1.14032, 0.430472), (-2.0944, 2.0944),
+        (0, 1.5708), (-0.523599, 3.66519), (-0.436332, 0.436332), (-0.977384, 0.977384),
+    ]  # fmt: skip
+    places = [
+        ("0 0 0.2", "0 0 0", "0 0 1"),
+        ("0.005 -0.19 0", "0.158879 -0.0725189 0.424682", "0 1 0"),
+        ("0 0 0", "0 0 -0.430457", "0 0 1"),
+        ("0.205 0 0", "-0.17452 0 0", "1 0 0"),
+        ("0 0 0", "0 0 0", "0 0 1"),
+        ("0.1823 0 0", "0 0 0", "1 0 0"),
+        ("0 0 0", "0 0 0", "0 0 1"),
+        ("0 0 0", "0 0 0", "0 1 0"),
+    ]
+    rows = [("revolute", *p, *bounds) for p, bounds in zip(places, low_high, strict=True)]
+    hand = RigidTransform.from_rpy(-1.57079633, 0, 0, (0.09, 0, -0.02))
+    chain, rng = chain_of(rows).with_tool("hand", hand), np.random.default_rng(0)
+    truth = [
+        0.785398,
+        -0.945748253532936,
+        0,
+        H,
+        0.8474573605915151,
+        0,
+        0.436332,
+        0.08301084599984354,
+    ]
+    for _ in range(3):
+        assert solve(chain, chain.forward(truth), chain.random(rng)).success
 
 
 @pytest.mark.parametrize("name", [*ARMS, "panda", "iiwa", "jaco", "lift_arm"])
