@@ -46,7 +46,7 @@ HARD = [
     ("panda", [2.8973, 1.7628, -0.1184, -3.0718, 0.0, -0.0175, 2.7062],
      [1.04, -1.54, -2.55, -2.96, 1.37, 2.36, -1.15]),
 ]  # fmt: skip
-# One that no other start leads to, but that of the best effort, where the arm is singular and at two limits.
+# Where the arm is singular and at two limits: only the best effort leads to it besides.
 MISSED = (
     [0.1564, 2.7489, 0.2810, 0.0, -0.1947, 0.0, 1.4137, 1.5708],
     [0.3244, 2.1072, -0.0443, -3.5211, 0.9195, 0.1219, -0.1609, 0.6901],
