@@ -43,9 +43,9 @@ from basis_ik.robot.safety_kernel import is_inside, is_safe
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Reason, Verdict
 
-# Steps of a solve that fit into a control period, about a millisecond; a FABRIK pass takes longer.
+# Steps of a solve that fit into a control period, about a millisecond. A FABRIK pass takes longer.
 # Solves that need more, mostly for unreachable targets, run in a thread.
-QUICK, QUICK_PASSES = 1000, 300
+QUICK, QUICK_PASSES = 2000, 300
 FULL = 6  # joints that a chain needs to move its tip along any line
 BESIDE = 0.1  # rad or m: largest distance of the joints at the line's end from a solution there
 # A tip within this distance of a goal [m and rad], plus the goal's motion in this time [s], follows

@@ -756,7 +756,7 @@ MUTATIONS = tuple(
         (
             "a period has ten times as many steps",
             PIPELINE,
-            "QUICK, QUICK_PASSES = 1000, 300",
+            "QUICK, QUICK_PASSES = 2000, 300",
             "QUICK, QUICK_PASSES = 10_000, 300",
             (59,),
         ),

@@ -254,8 +254,8 @@ def test_row_59_the_budget_is_spent(monkeypatch, observed):
         arm.until_rest()
         assert arm.status()["verdict"] in ("TOO_FAR", "TOO_NEAR", "ORIENTATION_UNREACHABLE")
         assert (arm.status()["proven"] == "true") != ("starts" in arm.status())
-    assert [each for each, _ in asked] == [1000] * 3
-    assert max(taken for _, taken in asked) <= 1000
+    assert [each for each, _ in asked] == [2000] * 3
+    assert max(taken for _, taken in asked) <= 2000
     longest = max(taken for _, taken in asked)
     asked.clear()
     arm = Arm(solver="fabrik")
