@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, inlined, jit
-from basis_ik.search.descent_kernel import apply_step, place
+from basis_ik.search.descent_kernel import apply_step, place, twist_by
 from basis_ik.search.pose_error_kernel import (
     excess,
     has_deadband,
@@ -44,9 +44,6 @@ from basis_ik.search.pose_search_kernel import (
     take_shortest_turns,
 )
 from basis_ik.search.tables_kernel import (
-    AXIS_X,
-    AXIS_Y,
-    AXIS_Z,
     BEFORE,
     BOUND_LOWER,
     BOUND_UPPER,
@@ -62,9 +59,6 @@ from basis_ik.search.tables_kernel import (
     P0,
     P1,
     P2,
-    POINT_X,
-    POINT_Y,
-    POINT_Z,
     RATE_X,
     RATE_Y,
     RATE_Z,
@@ -161,14 +155,9 @@ def fill_motion(
 ) -> None:
     """Write how a joint moves the tip and turns it, by its scaled variable."""
     row, turn, slide = n + j, scale * joints[j, TURN], scale * joints[j, SLIDE]
-    x, y, z = work[row, AXIS_X], work[row, AXIS_Y], work[row, AXIS_Z]
-    a = frame[P0] - work[row, POINT_X]
-    b = frame[P1] - work[row, POINT_Y]
-    d = frame[P2] - work[row, POINT_Z]
-    work[row, MOTION_X] = turn * (y * d - z * b) + slide * x
-    work[row, MOTION_Y] = turn * (z * a - x * d) + slide * y
-    work[row, MOTION_Z] = turn * (x * b - y * a) + slide * z
-    work[row, SPIN_X], work[row, SPIN_Y], work[row, SPIN_Z] = turn * x, turn * y, turn * z
+    twist = twist_by(turn, slide, work, row, (frame[P0], frame[P1], frame[P2]))
+    work[row, MOTION_X], work[row, MOTION_Y], work[row, MOTION_Z] = twist[0], twist[1], twist[2]
+    work[row, SPIN_X], work[row, SPIN_Y], work[row, SPIN_Z] = twist[3], twist[4], twist[5]
 
 
 @inlined

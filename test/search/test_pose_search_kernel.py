@@ -26,7 +26,7 @@ from from_python import IS_PLAIN, from_python, sample
 from random_chains import random_chain
 
 from basis_ik.numerics.normal_equations_kernel import solve_symmetric_6
-from basis_ik.robot.chain_kernel import forward
+from basis_ik.robot.chain_kernel import forward_frames
 from basis_ik.search.descent_kernel import REACHED, SPENT, begin_descent, descend, place
 from basis_ik.search.fabrik_sweep_kernel import sweep
 from basis_ik.search.hinge_fit_kernel import clamp_turn, rough_angle
@@ -58,7 +58,7 @@ from basis_ik.search.tables_kernel import (
 from basis_ik.transforms.rigid import RigidTransform
 
 (
-    forward,
+    forward_frames,
     begin_descent,
     descend,
     place,
@@ -75,7 +75,7 @@ from basis_ik.transforms.rigid import RigidTransform
 ) = map(
     from_python,
     (
-        forward,
+        forward_frames,
         begin_descent,
         descend,
         place,
@@ -128,7 +128,7 @@ def test_reduced_chain_and_proof_agree_with_the_chain(name):
     relate_to_target(ready.ends[0], np.eye(4), work, n + m)
     for _ in range(sample(50)):
         q = rng.uniform(-2.5, 2.5, n)
-        forward(chain, q, expected)
+        forward_frames(chain, q, np.empty((m, 3, 4)), expected)
         place_exactly(ready.exact, q, proven)
         assert np.abs(proven - expected).max() < 1e-14
         reduced = np.array(place(ready.joints, ready.ends[1], q, work, n)).reshape(3, 4)
