@@ -28,6 +28,7 @@ from math import atan2, pi, sqrt
 import numpy as np
 
 from basis_ik.numerics.arrays import FloatArray
+from basis_ik.numerics.bounded_step_kernel import leaves
 from basis_ik.numerics.jit import helper
 from basis_ik.search.descent_kernel import (
     REACHED,
@@ -160,10 +161,7 @@ def fill_ray_step(
         largest, again = 0.0, False
         for k in range(n):
             step = work[k, TOWARDS] * x + work[k, ASIDE] * y + work[k, PULL]
-            outward = (q[k] <= variables[k, LOWER] and step < 0.0) or (
-                q[k] >= variables[k, UPPER] and step > 0.0
-            )
-            if outward:
+            if leaves(q[k], variables[k, LOWER], variables[k, UPPER], step, 0.0):
                 work[k, TOWARDS], work[k, ASIDE], work[k, PULL] = 0.0, 0.0, 0.0
                 step, again = 0.0, True
             work[k, STEP] = step

@@ -19,7 +19,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from basis_ik.numerics.arrays import FloatArray
-from basis_ik.numerics.bounded_step_kernel import moved_inside
+from basis_ik.numerics.bounded_step_kernel import leaves, moved_inside
 from basis_ik.numerics.jit import helper
 from basis_ik.numerics.normal_equations_kernel import solve_symmetric_6
 from basis_ik.search.descent_kernel import (
@@ -274,8 +274,7 @@ def project(q: FloatArray, work: FloatArray) -> float:
         largest, leaving = 0.0, False
         for k in range(n):
             free = work[k, CENTRING] - work[k, STEP]
-            low, high = q[k] <= work[k, BOUND_LOWER], q[k] >= work[k, BOUND_UPPER]
-            if (low and free < 0.0) or (high and free > 0.0):
+            if leaves(q[k], work[k, BOUND_LOWER], work[k, BOUND_UPPER], free, 0.0):
                 leaving, work[k, CENTRING] = True, 0.0
                 for c in range(6):
                     work[k, c] = 0.0

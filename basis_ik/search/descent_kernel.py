@@ -25,7 +25,7 @@ from __future__ import annotations
 import numpy as np
 
 from basis_ik.numerics.arrays import FloatArray
-from basis_ik.numerics.bounded_step_kernel import moved_inside
+from basis_ik.numerics.bounded_step_kernel import leaves, moved_inside
 from basis_ik.numerics.jit import helper, inlined
 from basis_ik.numerics.normal_equations_kernel import (
     diagonal_6,
@@ -206,11 +206,11 @@ def column_inside(
     scale = variables[k, SCALE]
     j0, j1, j2 = scale * work[k, JX], scale * work[k, JY], scale * work[k, JZ]
     j3, j4, j5 = scale * work[k, JRX], scale * work[k, JRY], scale * work[k, JRZ]
-    low, high = q[k] <= work[k, BOUND_LOWER], q[k] >= work[k, BOUND_UPPER]
-    if low or high:
+    lower, upper = work[k, BOUND_LOWER], work[k, BOUND_UPPER]
+    if not lower < q[k] < upper:
         e0, e1, e2, e3, e4, e5 = residual
         pull = j0 * e0 + j1 * e1 + j2 * e2 + j3 * e3 + j4 * e4 + j5 * e5
-        if (low and pull <= 0.0) or (high and pull >= 0.0):
+        if leaves(q[k], lower, upper, pull, 0.0):
             j0, j1, j2, j3, j4, j5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     return j0, j1, j2, j3, j4, j5
 

@@ -29,7 +29,7 @@ from basis_ik.numerics.normal_equations_kernel import solve_symmetric_6
 from basis_ik.robot.chain_kernel import forward_frames
 from basis_ik.search.descent_kernel import REACHED, SPENT, begin_descent, descend, place
 from basis_ik.search.fabrik_sweep_kernel import sweep
-from basis_ik.search.hinge_fit_kernel import clamp_turn, rough_angle
+from basis_ik.search.hinge_fit_kernel import rough_angle
 from basis_ik.search.pose_error_kernel import axis_error, excess, rotation_error, sine_cosine
 from basis_ik.search.pose_search_kernel import (
     COLUMNS,
@@ -62,7 +62,6 @@ from basis_ik.transforms.rigid import RigidTransform
     begin_descent,
     descend,
     place,
-    clamp_turn,
     rough_angle,
     sweep,
     relate_to_target,
@@ -79,7 +78,6 @@ from basis_ik.transforms.rigid import RigidTransform
         begin_descent,
         descend,
         place,
-        clamp_turn,
         rough_angle,
         sweep,
         relate_to_target,
@@ -323,11 +321,6 @@ def test_small_helpers():
     assert excess(7.0, np.inf) == 0.0
     for y, x in ((0.0, 1.0), (1.0, 0.0), (-1.0, -1.0), (0.3, -0.9), (0.0, 0.0), (-2.0, 0.1)):
         assert rough_angle(y, x) == pytest.approx(np.arctan2(y, x), abs=2e-5)
-    assert clamp_turn(0.3, -1.0, 1.0) == 0.3
-    assert clamp_turn(1.2, -1.0, 1.0) == 1.0
-    assert clamp_turn(-1.2, -1.0, 1.0) == -1.0
-    assert clamp_turn(2 * pi + 0.3, -1.0, 1.0) == pytest.approx(0.3)
-    assert clamp_turn(4.0, -1.0, 1.0) == -1.0  # on the circle -1 is nearer to 4
 
 
 def test_a_sweep_brings_the_tip_nearer_and_keeps_the_limits():
