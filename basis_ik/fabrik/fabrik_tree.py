@@ -25,7 +25,7 @@ import numpy.typing as npt
 from basis_ik.fabrik.attempts import (
     out_of_reach,
     position_first,
-    search_starts,
+    search_within_limits,
     starting_poses,
     touched,
 )
@@ -124,7 +124,7 @@ def _bounded(
     poses = starting_poses(s, given, p, solve_freely if len(g.joints) else None)
     both = len(g.turned) > 0 and len(g.joints) > 0
     share = budget // 4 if both else 0  # kept back for the position alone
-    found = search_starts(s, g, poses, tolerance, turn_tolerance, budget - share, record)
+    found = search_within_limits(s, g, poses, tolerance, turn_tolerance, budget - share, record)
     verdict = Verdict.REACHED
     if found.apart > tolerance or found.turned > turn_tolerance:
         verdict = out_of_reach(s, g, p[0], tolerance) or Verdict.BUDGET_SPENT

@@ -116,9 +116,9 @@ def look_at(
     held = ready if max_move is None else hold_near(ready, start, max_move)
     positions = np.empty(len(start))
     work = ready.take_work()
-    status, steps, fresh, angle, _ = solve_look(
+    status, steps, fresh, angle = solve_look(
         held.fields, goal, start, positions, work,
-        (angle_tolerance, max_iterations, max_restarts, False),
+        (angle_tolerance, max_iterations, max_restarts),
     )  # fmt: skip
     ready.spare.append(work)
     if status == ARRIVED:

@@ -17,6 +17,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,17 +27,27 @@ from basis_ik.look.look_kernel import solve_look
 from basis_ik.look.pan_tilt_kernel import admits_pan_tilt, pan_tilt
 from basis_ik.look.ray_kernel import NO_LENGTH
 from basis_ik.numerics.arrays import FloatArray
-from basis_ik.pose.diagnosis import FEWEST_STARTS, LIFTED_STARTS, STARTS
+from basis_ik.pose.diagnosis import FEWEST_STARTS, LIFTED_STARTS
 from basis_ik.pose.explain import Attempt, Relaxation
 from basis_ik.search.descent_kernel import REACHED
-from basis_ik.search.pose_search_kernel import begin_anew
+from basis_ik.search.look_residual_kernel import LOOK_RESIDUAL
+from basis_ik.search.pose_search_kernel import begin_inside, take_shortest_turns
 from basis_ik.search.prepared_chain import PreparedChain
-from basis_ik.search.tables_kernel import R22
+from basis_ik.search.ranked_tasks import Ranked, RankedTask
+from basis_ik.search.starts import search_starts
+from basis_ik.search.tables_kernel import R22, WRX
 from basis_ik.verdict import Reason, Verdict
 
-SETTLING = 250  # steps after which a careful descent has settled or never will
-SCOUTING = 60  # steps after which two starts can be compared
+STARTS = 2  # fresh starts beside the seed and what the search left, which is the best of many
 BETTER_BY = 1e-3  # [rad] by which another answer has to be better to be preferred to the seed's
+WEIGHTS = np.where(np.arange(12) == WRX, 1.0, 0.0)  # of the residual of a ray
+
+
+class _Settled(NamedTuple):
+    """The end of a descent."""
+
+    attempt: Attempt
+    steps: int
 
 
 @dataclass
@@ -70,22 +82,22 @@ class LookDiagnosis:
 
     def best_effort(self) -> Attempt:
         """Return the least angle, downhill from the seed unless another start is clearly better."""
-        best = self._settle(self.seed, SETTLING)
-        for number in range(STARTS + 1):
-            if best.reached or self.budget <= 0:
-                break
-            start = self.found
-            if number > 0:
-                start = np.empty_like(self.seed)
-                begin_anew(self.held.variables, number, start)
-            scout = self._settle(start, SCOUTING)
-            if scout.reached or scout.turned < best.turned - BETTER_BY - self.tolerance:
-                best = self._settle(scout.q, SETTLING)
-        return best
+        ranked = Ranked([self._task], self.held.variables)
+        fresh = [ranked.start(number, self.seed) for number in range(STARTS + 1)]
+        margin = BETTER_BY + self.tolerance
+        best, steps, _ = search_starts(
+            (fresh[0], self.found, *fresh[1:]),
+            lambda start, left: self._settle(ranked, start, left),
+            lambda one, other: one.attempt.turned < other.attempt.turned - margin,
+            lambda end: end.attempt.reached,
+            budget=self.budget,
+        )
+        self.budget -= steps
+        return best.attempt
 
     def rest(self, answer: Attempt) -> Attempt:
         """Return the seed where there is no direction to the point, else the answer."""
-        return answer if self._has_direction(answer) else self._settle(self.seed, 0)
+        return answer if self._has_direction(answer) else self._inside(self.seed)
 
     def relaxations(self, answer: Attempt) -> tuple[Relaxation, ...]:
         """Return the limits of `max_move` with those of the chain, then these with none."""
@@ -97,17 +109,24 @@ class LookDiagnosis:
 
     def relax(self, relaxation: Relaxation, which: npt.NDArray[np.bool_]) -> Attempt:
         """Search with wider limits of some variables, (n,)."""
-        wider = relaxation.relaxed(which)
-        free = self._run(wider, self.seed, self.budget, LIFTED_STARTS, careful=False)
+        wider, q = relaxation.relaxed(which), np.empty_like(self.seed)
+        status, taken, _, angle = solve_look(
+            wider.fields, self.point, self.seed, q, wider.new_work(),
+            (self.tolerance, max(0, self.budget), LIFTED_STARTS),
+        )  # fmt: skip
+        self.budget -= taken
+        free = Attempt(q, 0.0, angle, status == REACHED)
         if free.reached and self.inside is None:
-            back = self._settle(free.q, 0)
+            back = self._inside(free.q)
             self.inside = back if back.reached else None
         return free
 
     def better_without(self, k: int, relaxation: Relaxation, answer: Attempt) -> bool:
         """Return whether the angle gets less with wider limits of one variable."""
         wider = relaxation.relaxed(np.arange(len(self.seed)) == k)
-        other = self._run(wider, answer.q, SETTLING, 0, careful=True)
+        ranked = Ranked([self._task], wider.variables)
+        other, steps = self._settle(ranked, answer.q, self.budget)
+        self.budget -= steps
         return other.turned < answer.turned - BETTER_BY - self.tolerance
 
     def is_inconclusive(self, answer: Attempt) -> bool:
@@ -149,16 +168,25 @@ class LookDiagnosis:
         found, missing = pan_tilt(self.ready.exact, self.point, self.seed, np.empty((4, 2)))
         return float(missing) if found == 0 else 0.0
 
-    def _settle(self, start: FloatArray, steps: int) -> Attempt:
-        return self._run(self.held, start, steps, 0, careful=True)
+    @cached_property
+    def _task(self) -> RankedTask:
+        goal = np.eye(4)
+        goal[:3, 3] = self.point
+        tolerances = 1.0, self.tolerance
+        return RankedTask(LOOK_RESIDUAL, self.ready.exact, WEIGHTS, goal, 0, tolerances)
 
-    def _run(
-        self, ready: PreparedChain, start: FloatArray, steps: int, last: int, *, careful: bool
-    ) -> Attempt:
-        q = np.empty_like(start)
-        status, taken, _, angle, _ = solve_look(
-            ready.fields, self.point, start, q, ready.new_work(),
-            (self.tolerance, max(0, min(steps, self.budget)), last, careful),
-        )  # fmt: skip
-        self.budget -= taken
-        return Attempt(q, 0.0, angle, status == REACHED)
+    def _settle(self, ranked: Ranked, start: FloatArray, left: int) -> _Settled:
+        """Descend to the least angle, with at most so many steps."""
+        end = ranked.in_order(start, left)
+        take_shortest_turns(ranked.variables, self.seed, end.q)
+        return _Settled(self._attempt(end.q), end.steps)
+
+    def _inside(self, q: FloatArray) -> Attempt:
+        """Return positions, brought inside the limits that were held."""
+        inside = np.empty_like(q)
+        begin_inside(self.held.variables, q, inside)
+        return self._attempt(inside)
+
+    def _attempt(self, q: FloatArray) -> Attempt:
+        away, angle = self._task.miss(q)
+        return Attempt(q, away, angle, angle <= self.tolerance)

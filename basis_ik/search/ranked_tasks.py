@@ -40,6 +40,7 @@ from basis_ik.search.residuals_kernel import (
     WEIGHTS,
     TaskArrays,
 )
+from basis_ik.search.starts import search_starts
 from basis_ik.search.tables_kernel import (
     COLUMNS,
     GOLDEN_STEP,
@@ -165,19 +166,17 @@ class Ranked:
         Returns:
             The descent that ended there; steps of all descents; number of the last start.
         """
-        best, steps = self.together(self.start(0, seed)), 0
-        for number in range(restarts + 1):
-            ended = best if number == 0 else self.together(self.start(number, seed))
-            steps += ended.steps
-            if self.all_met(ended.q):
-                return ended, steps, number
-            if ended.costs < best.costs:
-                best = ended
-        return best, steps, restarts
+        best, steps, used = search_starts(
+            (self.start(number, seed) for number in range(restarts + 1)),
+            lambda start, left: self.together(start),
+            lambda one, other: one.costs < other.costs,
+            lambda end: self.all_met(end.q),
+        )
+        return best, steps, used - 1
 
-    def in_order(self, start: FloatArray, iterations: int = ITERATIONS) -> Descent:
-        """Descend level by level, with so many iterations for each."""
-        return self._descend(start, self.levels, iterations)
+    def in_order(self, start: FloatArray, left: int = ITERATIONS) -> Descent:
+        """Descend level by level, with at most so many iterations for each."""
+        return self._descend(start, self.levels, max(0, min(ITERATIONS, left)))
 
     def standing(self, q: FloatArray) -> Descent:
         """Return q itself, with its costs."""

@@ -25,6 +25,7 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.search.arguments import count, positive
 from basis_ik.search.pose_search_kernel import take_shortest_turns
 from basis_ik.search.ranked_tasks import Descent, Ranked
+from basis_ik.search.starts import search_starts
 from basis_ik.search.tables_kernel import WRX, WX
 from basis_ik.tasks.task_problem import PoseTask, Problem, Task
 from basis_ik.transforms.rigid import RigidTransform
@@ -140,14 +141,9 @@ def _in_order(
     starts = [found]
     if not ranked.all_met(found):
         starts += [ranked.start(number, seed) for number in range(ORDERED_STARTS)]
-    best, steps = ranked.standing(found), 0
     for start in starts:
         take_shortest_turns(ranked.variables, wish, start)
-        ended = ranked.in_order(start)
-        steps += ended.steps
-        if start is found or ranked.is_better(ended, best):
-            best = ended
-    return best, steps
+    return search_starts(starts, ranked.in_order, ranked.is_better)[:2]
 
 
 def _outcome(problem: Problem, index: int, q: FloatArray, starts: int) -> Outcome:
