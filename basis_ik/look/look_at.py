@@ -24,9 +24,10 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.errors import SolveArgumentError
-from basis_ik.look.explain_look import LookDiagnosis, explain_look
+from basis_ik.look.look_diagnosis import LookDiagnosis
 from basis_ik.look.look_kernel import solve_look
 from basis_ik.numerics.arrays import FloatArray, as_numbers, as_three
+from basis_ik.pose.explain import explain
 from basis_ik.pose.solve import Solution
 from basis_ik.search.arguments import Positions, as_positions, count, hold_near, positive
 from basis_ik.search.descent_kernel import REACHED as ARRIVED
@@ -131,11 +132,11 @@ def look_at(
     diagnosis = LookDiagnosis(
         ready, held, goal, start, positions, angle_tolerance, max_iterations - steps, fresh + 1
     )  # fmt: skip
-    answer, reason = explain_look(diagnosis, names)
+    answer, reason = explain(diagnosis, names)
     if reason is REACHED:
         ready.prove_inside(answer.q)
     steps = max_iterations - diagnosis.budget
-    return Solution(read_only(answer.q), reason.verdict, 0.0, answer.angle, steps, fresh, reason)
+    return Solution(read_only(answer.q), reason.verdict, 0.0, answer.turned, steps, fresh, reason)
 
 
 def warm_up(chain: Chain) -> None:

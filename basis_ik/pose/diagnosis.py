@@ -18,13 +18,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pose.best_effort_kernel import BEST, OWN, find_best_effort
+from basis_ik.pose.explain import Attempt, Relaxation
 from basis_ik.pose.newton_kernel import minimise_each
 from basis_ik.search.closed_form import ClosedForm
 from basis_ik.search.closed_form_search_kernel import SAFETY
@@ -43,6 +43,7 @@ from basis_ik.search.tables_kernel import (
     WX,
     GoalFields,
 )
+from basis_ik.verdict import Reason, Verdict
 
 SETTLING = 60  # steps after which a descent by Newton's method has settled or never will
 SCOUTING = 40  # steps after which two starts can be compared
@@ -70,15 +71,6 @@ BETTER_TURN = 1e-3  # [rad] the same for another orientation
 # ... and by as much of the joints' farther way there: no arm swings to its other shoulder for a
 # fraction of a degree, forth and back while a target out of reach is dragged about.
 WORTH_A_WAY = 0.1
-
-
-class Attempt(NamedTuple):
-    """Positions, and the distance [m] and angle [rad] that they leave; 0 m if none is wanted."""
-
-    q: FloatArray
-    away: float
-    turned: float
-    reached: bool
 
 
 @dataclass
@@ -118,6 +110,7 @@ class Diagnosis:
     _starts: FloatArray = field(init=False)
     _scouts: list[Attempt] = field(default_factory=list)
     _free: Attempt | None = None
+    _nearest: Attempt | None = None
     _found: tuple[Attempt, Attempt] | None = None
 
     def __post_init__(self) -> None:
@@ -141,8 +134,10 @@ class Diagnosis:
 
     def nearest_position(self) -> Attempt:
         """Return the nearest position: the seed's if it reaches, else the best effort's."""
-        held = self._settle(self.seed[None], self.ready.position[None])[0]
-        return held if held.reached else self.best_effort()
+        if self._nearest is None:
+            held = self._settle(self.seed[None], self.ready.position[None])[0]
+            self._nearest = held if held.reached else self.best_effort()
+        return self._nearest
 
     def best_effort(self) -> Attempt:
         """Return the nearest position, and there the nearest orientation.
@@ -350,15 +345,23 @@ class Diagnosis:
         """Search with all limits lifted, once; None where there are none that matter."""
         bounded = self.ready.bounded()
         if self._free is None and bounded.any():
-            self._free = self.without_limits(bounded)
+            self._free = self._search_relaxed(*self.relaxations(), bounded)
         return self._free
 
-    def without_limits(self, lifted: npt.NDArray[np.bool_]) -> Attempt:
-        """Search with some of the limits lifted, (n,)."""
+    def relaxations(self, answer: Attempt | None = None) -> tuple[Relaxation]:
+        """Return all limits to be lifted, also those of `max_move`."""
+        return (Relaxation(self.ready, self.ready.without_limits(self.ready.bounded())),)
+
+    def relax(self, relaxation: Relaxation, which: npt.NDArray[np.bool_]) -> Attempt:
+        """Search with some of the limits lifted, (n,); with all of them once."""
+        free = self.without_any_limits() if (which == self.ready.bounded()).all() else None
+        return self._search_relaxed(relaxation, which) if free is None else free
+
+    def _search_relaxed(self, relaxation: Relaxation, which: npt.NDArray[np.bool_]) -> Attempt:
         if self.closed is not None:
-            return self._branch(self.closed, lifted)
-        ready, weights = self.ready, self.ready.full
-        free = self._descend(ready.without_limits(lifted), weights, 0, LIFTED_STARTS)[0]
+            return self._branch(self.closed, which)
+        weights = self.ready.full
+        free = self._descend(relaxation.relaxed(which), weights, 0, LIFTED_STARTS)[0]
         if free.reached and self.inside is None:
             back = self._settle(free.q[None], np.empty((0, len(weights))))[0]
             self.inside = back if self.meets(back) else None
@@ -373,10 +376,30 @@ class Diagnosis:
                 return Attempt(q.copy(), 0.0, 0.0, reached=True)
         return Attempt(self.seed, math.inf, math.inf, reached=False)
 
-    def better_without(self, k: int, answer: Attempt) -> bool:
+    def is_inconclusive(self, answer: Attempt) -> bool:
+        """Return whether the budget was spent before the reason was found."""
+        return self.budget <= 0
+
+    def reason(self, verdict: Verdict | None, answer: Attempt) -> Reason:
+        """Return the reason with a verdict; None: with the one if no limit stands in the way."""
+        if verdict is None and self.nearest_position().reached:
+            proven = self.proven
+            verdict = Verdict.ORIENTATION_UNREACHABLE if proven else Verdict.ORIENTATION_NOT_FOUND
+        verdict = self._far_or_near(answer) if verdict is None else verdict
+        turn = 0.0 if self.position_only else answer.turned
+        starts = 0 if self.proven else self.starts + 1
+        return Reason(verdict, answer.away, turn, starts=starts, proven=self.proven, grid=self.grid)
+
+    def _far_or_near(self, answer: Attempt) -> Verdict:
+        """Say which is farther from the first joint, the target or the nearest position."""
+        centre = self.ready.ends[0, :, 3]
+        wanted = float(np.linalg.norm(self.target[:3, 3] - centre))
+        got = float(np.linalg.norm(self.ready.tip_position(answer.q) - centre))
+        return Verdict.TOO_FAR if wanted > got else Verdict.TOO_NEAR
+
+    def better_without(self, k: int, relaxation: Relaxation, answer: Attempt) -> bool:
         """Return whether the answer gets better when the limits of one variable are lifted."""
-        lifted = self.ready.without_limits(np.arange(len(self.seed)) == k)
-        wider = replace(self, ready=lifted)
+        wider = replace(self, ready=relaxation.relaxed(np.arange(len(self.seed)) == k))
         other = wider._settle(answer.q[None], self.ready.position[None])[0]
         nearer = other.away < answer.away - BETTER_BY * self.ready.size - self.tolerances[0]
         if not (nearer or self.position_only):

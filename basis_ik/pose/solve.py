@@ -17,7 +17,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeGuard
 
 import numpy as np
@@ -25,8 +24,8 @@ import numpy.typing as npt
 
 from basis_ik.errors import SolveArgumentError
 from basis_ik.numerics.arrays import FloatArray
-from basis_ik.pose.diagnosis import FEWEST_STARTS, Attempt, Diagnosis
-from basis_ik.pose.explain import explain
+from basis_ik.pose.diagnosis import FEWEST_STARTS, Diagnosis
+from basis_ik.pose.explain import Attempt, explain
 from basis_ik.pose.fabrik_passes import Passes, run_passes
 from basis_ik.pose.pose_problem import PoseProblem, SearchBudget, read_problem
 from basis_ik.pose.timed_search import search_until
@@ -378,7 +377,7 @@ def _diagnose(diagnosis: Diagnosis, chain: Chain, budget: SearchBudget) -> tuple
 
     Args:
         diagnosis: The search.
-        chain: The chain as given; bounds that are not its limits are those of `max_move`.
+        chain: The chain.
         budget: Number of starts, and whether the caller has set it.
     """
     # A quick test comes before a long search; most unreachable targets fail it.
@@ -388,11 +387,7 @@ def _diagnose(diagnosis: Diagnosis, chain: Chain, budget: SearchBudget) -> tuple
         if found is not None:
             best = found
         else:
-            names = chain.joint_names
-            best, reason = explain(diagnosis, best, names)
-            limits = {*zip(names, chain.lower, strict=True), *zip(names, chain.upper, strict=True)}
-            if reason.verdict is Verdict.LIMIT and (reason.joint, reason.bound) not in limits:
-                reason = replace(reason, verdict=Verdict.MOVE_BOUND)
+            best, reason = explain(diagnosis, chain.joint_names)
     if reason is REACHED:
         diagnosis.ready.prove_inside(best.q)
     return best, reason
