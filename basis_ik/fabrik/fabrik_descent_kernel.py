@@ -39,6 +39,7 @@ from basis_ik.fabrik.swing_twist_kernel import Vector, conjugate, multiply
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
 from basis_ik.numerics.normal_equations_kernel import solve_symmetric
+from basis_ik.robot.chain_kernel import joint_twist
 
 # Damping, as part of the mean diagonal: at first, its factors after a good and a bad step, and
 # the largest that is still worth a try.
@@ -58,12 +59,13 @@ def _chase(
     while joint > 0:
         bone = joint - 1
         joint = s.starts[bone]
-        x, y, z = p[i, 0] - p[joint, 0], p[i, 1] - p[joint, 1], p[i, 2] - p[joint, 2]
+        arm = (p[i, 0] - p[joint, 0], p[i, 1] - p[joint, 1], p[i, 2] - p[joint, 2])
         for c in range(3 * bone, 3 * bone + 3):
-            a, b, d = table[c, 0], table[c, 1], table[c, 2]
-            jac[row, c] += sign * (b * z - d * y)
-            jac[row + 1, c] += sign * (d * x - a * z)
-            jac[row + 2, c] += sign * (a * y - b * x)
+            axis = (table[c, 0], table[c, 1], table[c, 2])
+            x, y, z, _, _, _ = joint_twist(sign, 0.0, axis, arm)
+            jac[row, c] += x
+            jac[row + 1, c] += y
+            jac[row + 2, c] += z
     if s.free_root[0] == 1:
         for c in range(3):
             jac[row + c, jac.shape[1] - 3 + c] += sign

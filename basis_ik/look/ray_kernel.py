@@ -28,8 +28,16 @@ from math import atan2, pi, sqrt
 import numpy as np
 
 from basis_ik.numerics.arrays import FloatArray
+from basis_ik.numerics.bounded_step_kernel import leaves
 from basis_ik.numerics.jit import helper
-from basis_ik.search.descent_kernel import REACHED, SPENT, STALLED, apply_step, place
+from basis_ik.search.descent_kernel import (
+    REACHED,
+    SPENT,
+    STALLED,
+    apply_step,
+    place,
+    twist_by,
+)
 from basis_ik.search.proof_kernel import place_exactly
 from basis_ik.search.tables_kernel import (
     ASIDE,
@@ -40,9 +48,6 @@ from basis_ik.search.tables_kernel import (
     DRIVER,
     IS_FIRST,
     LOWER,
-    POINT_X,
-    POINT_Y,
-    POINT_Z,
     PULL,
     SCALE,
     SLIDE,
@@ -112,20 +117,14 @@ def fill_rows(
     k: Triple, a: Triple,
 ) -> None:  # fmt: skip
     """Write both rows of the Jacobian, scaled to angles; p, k and a are those of `ray_miss`."""
-    (p0, p1, p2), (k0, k1, k2), (a0, a1, a2), n = p, k, a, variables.shape[0]
+    (k0, k1, k2), (a0, a1, a2), n = k, a, variables.shape[0]
     m0, m1, m2 = k1 * a2 - k2 * a1, k2 * a0 - k0 * a2, k0 * a1 - k1 * a0
     for i in range(joints.shape[0]):
-        row = n + i
-        x, y, z = work[row, AXIS_X], work[row, AXIS_Y], work[row, AXIS_Z]
-        dx, dy, dz = p0 - work[row, POINT_X], p1 - work[row, POINT_Y], p2 - work[row, POINT_Z]
-        turn, slide = joints[i, TURN], joints[i, SLIDE]
-        v0 = turn * (y * dz - z * dy) + slide * x
-        v1 = turn * (z * dx - x * dz) + slide * y
-        v2 = turn * (x * dy - y * dx) + slide * z
+        v0, v1, v2, w0, w1, w2 = twist_by(joints[i, TURN], joints[i, SLIDE], work, n + i, p)
         column = int(joints[i, DRIVER])
         scale = variables[column, SCALE]
-        towards = turn * (x * k0 + y * k1 + z * k2) + near * (v0 * m0 + v1 * m1 + v2 * m2)
-        aside = turn * (x * m0 + y * m1 + z * m2) - near * (v0 * k0 + v1 * k1 + v2 * k2)
+        towards = w0 * k0 + w1 * k1 + w2 * k2 + near * (v0 * m0 + v1 * m1 + v2 * m2)
+        aside = w0 * m0 + w1 * m1 + w2 * m2 - near * (v0 * k0 + v1 * k1 + v2 * k2)
         if joints[i, IS_FIRST] == 0.0:  # a mimic joint adds to the column of the one it follows
             work[column, TOWARDS] += scale * towards
             work[column, ASIDE] += scale * aside
@@ -161,10 +160,7 @@ def fill_ray_step(
         largest, again = 0.0, False
         for k in range(n):
             step = work[k, TOWARDS] * x + work[k, ASIDE] * y + work[k, PULL]
-            outward = (q[k] <= variables[k, LOWER] and step < 0.0) or (
-                q[k] >= variables[k, UPPER] and step > 0.0
-            )
-            if outward:
+            if leaves(q[k], variables[k, LOWER], variables[k, UPPER], step, 0.0):
                 work[k, TOWARDS], work[k, ASIDE], work[k, PULL] = 0.0, 0.0, 0.0
                 step, again = 0.0, True
             work[k, STEP] = step

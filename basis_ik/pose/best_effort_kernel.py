@@ -22,10 +22,9 @@ ever closer.
 
 from __future__ import annotations
 
-from math import floor, pi
-
 import numpy as np
 
+from basis_ik.numerics.angles_kernel import whole_turns
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
 from basis_ik.pose.newton_kernel import ANGLE_LEFT, DISTANCE_LEFT, minimise
@@ -72,7 +71,7 @@ def is_known(variables: FloatArray, q: FloatArray, known: FloatArray, count: int
         for k in range(q.shape[0]):
             off = q[k] - known[i, k]
             if variables[k, PERIODIC] != 0.0:
-                off -= 2.0 * pi * floor(off / (2.0 * pi) + 0.5)
+                off -= whole_turns(off)
             same = same and abs(off) <= SAME
         if same:
             return True

@@ -37,6 +37,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from basis_ik.numerics.angles_kernel import nearest_angle
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.bounded_step_kernel import moved_inside
 from basis_ik.numerics.jit import helper, inlined, jit
@@ -44,7 +45,6 @@ from basis_ik.search.descent_kernel import LARGEST_STEP, REACHED, SPENT, STALLED
 from basis_ik.search.hinge_fit_kernel import (
     ORIENTATION_MOMENT,
     axis_of,
-    clamp_turn,
     fit_turn,
     moved,
     point_of,
@@ -211,7 +211,7 @@ def _turn_joint(
         best = (
             q[k] + course.sign * _share_of_variable(joints, i) * rough_angle(across, along) / turn
         )
-        q[k] = clamp_turn(best, work[k, BOUND_LOWER], work[k, BOUND_UPPER])
+        q[k] = nearest_angle(best, best, work[k, BOUND_LOWER], work[k, BOUND_UPPER])
     before = work[n + joints.shape[0] + 2 + k, BEFORE]
     s, c = sine_cosine(course.sign * turn * (q[k] - before))
     return turned_first(motion, axis, s, c, point)

@@ -20,11 +20,12 @@ arrives, the shortest turns, the proof. The starts and their order depend on the
 
 from __future__ import annotations
 
-from math import floor, pi, sqrt
+from math import floor, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
+from basis_ik.numerics.angles_kernel import TURN, turned_inside
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, inlined, jit
 from basis_ik.search.descent_kernel import REACHED, SPENT, STALLED, begin_descent, descend
@@ -124,14 +125,10 @@ def shortest_turn(variables: FloatArray, k: int, seed: float, value: float) -> f
     if variables[k, PERIODIC] == 0.0:
         return value
     lower, upper = variables[k, LOWER], variables[k, UPPER]
-    near = value + 2.0 * pi * floor((seed - value) / (2.0 * pi) + 0.5)
-    if near > upper:
-        near -= 2.0 * pi * np.ceil((near - upper) / (2.0 * pi))
-    if near < lower:
-        near += 2.0 * pi * np.ceil((lower - near) / (2.0 * pi))
+    near = turned_inside(value, seed, lower, upper)
     if lower <= near <= upper:
         return near
-    if upper - lower >= 2.0 * pi:  # outside by rounding, with limits one turn apart
+    if upper - lower >= TURN:  # outside by rounding, with limits one turn apart
         return min(upper, max(lower, near))  # type: ignore[no-any-return]
     return value
 
@@ -153,7 +150,7 @@ def set_bounds(variables: FloatArray, kind: float, work: FloatArray) -> None:
     """
     for k in range(variables.shape[0]):
         low, high = variables[k, LOWER], variables[k, UPPER]
-        turns = variables[k, PERIODIC] != 0.0 and high - low >= 2.0 * pi
+        turns = variables[k, PERIODIC] != 0.0 and high - low >= TURN
         if kind == UNBOUNDED or (kind == FREE_TURNS and turns):
             low, high = -np.inf, np.inf
         work[k, BOUND_LOWER], work[k, BOUND_UPPER] = low, high
