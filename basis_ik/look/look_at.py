@@ -106,7 +106,7 @@ def look_at(
         and 0.0 < angle_tolerance < math.pi
         and max_iterations >= 1
         and max_restarts >= 0
-    ):  # one type each, or the kernel would be compiled anew
+    ):  # one type each, or the kernel would be compiled again
         angle_tolerance = positive("angle_tolerance", angle_tolerance, "rad")
         max_iterations = count("max_iterations", max_iterations, 1)
         max_restarts = count("max_restarts", max_restarts, 0)
@@ -136,7 +136,7 @@ def look_at(
     if reason is REACHED:
         ready.prove_inside(answer.q)
     steps = max_iterations - diagnosis.budget
-    return Solution(read_only(answer.q), reason.verdict, 0.0, answer.turned, steps, fresh, reason)
+    return Solution(read_only(answer.q), reason.verdict, 0.0, answer.angle, steps, fresh, reason)
 
 
 def warm_up(chain: Chain) -> None:
@@ -176,7 +176,7 @@ def _prepare_ray(ready: PreparedChain, direction: FloatArray, start: FloatArray)
     frame = frame_about(tuple(direction.tolist()))
     frame[:3, 3] = start
     exact, ends = move_tip(ready, frame)
-    variables = ready.variables[:, :COLUMNS].copy()  # the starts that suit poses are not for aims
+    variables = ready.variables[:, :COLUMNS].copy()  # without the starts found for poses
     return replace(
         ready, exact=exact, ends=ends, variables=variables,
         closed=None, closed_position=None, redundant=None,

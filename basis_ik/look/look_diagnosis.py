@@ -43,7 +43,7 @@ BETTER_BY = 1e-3  # [rad] by which another answer has to be better to be preferr
 WEIGHTS = np.where(np.arange(12) == WRX, 1.0, 0.0)  # of the residual of a ray
 
 
-class _Settled(NamedTuple):
+class _Ended(NamedTuple):
     """The end of a descent."""
 
     attempt: Attempt
@@ -87,8 +87,8 @@ class LookDiagnosis:
         margin = BETTER_BY + self.tolerance
         best, steps, _ = search_starts(
             (fresh[0], self.found, *fresh[1:]),
-            lambda start, left: self._settle(ranked, start, left),
-            lambda one, other: one.attempt.turned < other.attempt.turned - margin,
+            lambda start, left: self._minimise(ranked, start, left),
+            lambda one, other: one.attempt.angle < other.attempt.angle - margin,
             lambda end: end.attempt.reached,
             budget=self.budget,
         )
@@ -125,9 +125,9 @@ class LookDiagnosis:
         """Return whether the angle gets less with wider limits of one variable."""
         wider = relaxation.relaxed(np.arange(len(self.seed)) == k)
         ranked = Ranked([self._task], wider.variables)
-        other, steps = self._settle(ranked, answer.q, self.budget)
+        other, steps = self._minimise(ranked, answer.q, self.budget)
         self.budget -= steps
-        return other.turned < answer.turned - BETTER_BY - self.tolerance
+        return other.angle < answer.angle - BETTER_BY - self.tolerance
 
     def is_inconclusive(self, answer: Attempt) -> bool:
         """Return whether there were few steps or starts, and no closed form instead of these."""
@@ -137,14 +137,14 @@ class LookDiagnosis:
     def reason(self, verdict: Verdict | None, answer: Attempt) -> Reason:
         """Return the reason with a verdict; None: with the one if no limit stands in the way."""
         if not self._has_direction(answer):
-            return Reason(Verdict.DEGENERATE, 0.0, answer.turned)
+            return Reason(Verdict.DEGENERATE, 0.0, answer.angle)
         missing, proven = 0.0, self._is_exact and verdict is not Verdict.BUDGET_SPENT
         if verdict is None:
             missing = self._too_near()
             verdict = Verdict.TOO_NEAR if missing > 0.0 else Verdict.ORIENTATION_NOT_FOUND
             proven = proven and missing > 0.0
         starts = 0 if proven else self.starts
-        return Reason(verdict, missing, answer.turned, starts=starts, proven=proven)
+        return Reason(verdict, missing, answer.angle, starts=starts, proven=proven)
 
     @property
     def _is_closed(self) -> bool:
@@ -175,11 +175,11 @@ class LookDiagnosis:
         tolerances = 1.0, self.tolerance
         return RankedTask(LOOK_RESIDUAL, self.ready.exact, WEIGHTS, goal, 0, tolerances)
 
-    def _settle(self, ranked: Ranked, start: FloatArray, left: int) -> _Settled:
+    def _minimise(self, ranked: Ranked, start: FloatArray, left: int) -> _Ended:
         """Descend to the least angle, with at most so many steps."""
         end = ranked.in_order(start, left)
         take_shortest_turns(ranked.variables, self.seed, end.q)
-        return _Settled(self._attempt(end.q), end.steps)
+        return _Ended(self._attempt(end.q), end.steps)
 
     def _inside(self, q: FloatArray) -> Attempt:
         """Return positions, brought inside the limits that were held."""
@@ -188,5 +188,5 @@ class LookDiagnosis:
         return self._attempt(inside)
 
     def _attempt(self, q: FloatArray) -> Attempt:
-        away, angle = self._task.miss(q)
-        return Attempt(q, away, angle, angle <= self.tolerance)
+        distance, angle = self._task.miss(q)
+        return Attempt(q, distance, angle, angle <= self.tolerance)

@@ -42,12 +42,12 @@ from basis_ik.search.pose_search_kernel import (
     LARGEST_LENGTH,
     LIMITS,
     MARGIN,
-    begin_anew,
     begin_inside,
     go_back_to_best,
     keep_best,
     set_bounds,
     take_shortest_turns,
+    write_start,
 )
 from basis_ik.search.tables_kernel import BEST_SCOUT, LOWER, UPPER, ChainFields, PackedChain
 
@@ -68,7 +68,7 @@ def relate_to_point(base: FloatArray, point: FloatArray, work: FloatArray, row: 
 @helper
 def begin_aside(variables: FloatArray, seed: FloatArray, start: int, q: FloatArray) -> None:
     """Write the start-th fresh start: the first ones are mixed with the seed, to stay near it."""
-    begin_anew(variables, start, q)
+    write_start(variables, start, q)
     take_shortest_turns(variables, seed, q)
     mix = 0.5 ** max(NEARBY_STARTS + 1 - start, 0)
     for k in range(variables.shape[0]):
@@ -91,7 +91,7 @@ def begin_well(
         return
     n, least = variables.shape[0], np.inf
     for i in range(SCOUTS):
-        begin_anew(variables, SCOUTS * (start - NEARBY_STARTS) + i, q)
+        write_start(variables, SCOUTS * (start - NEARBY_STARTS) + i, q)
         tip = place(chain.joints, chain.ends[1], q, work, n)
         _, _, d0, p0, _, _, d1, p1, _, _, d2, p2 = tip
         ahead = max(-(d0 * p0 + d1 * p1 + d2 * p2), 0.0)

@@ -41,8 +41,8 @@ class Attempt(NamedTuple):
     """Positions, and the distance [m] and angle [rad] that they leave; 0 m if none is wanted."""
 
     q: FloatArray
-    away: float
-    turned: float
+    distance: float
+    angle: float
     reached: bool
 
 

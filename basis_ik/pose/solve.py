@@ -313,7 +313,7 @@ def _search_in_time(problem: PoseProblem, budget: SearchBudget, time_limit: floa
     refuse(status, "seed", problem.start.tolist(), problem.target)
     if status == ARRIVED:
         return _reached(ready, q, found)
-    turn = 0.0 if ready.full[WRX] == 0.0 else orientation_error
+    turn = 0.0 if ready.weights[WRX] == 0.0 else orientation_error
     reason = Reason(Verdict.BUDGET_SPENT, position_error, turn, starts=last + 1)
     if status == OUT_OF_REACH:
         reason = Reason(Verdict.TOO_FAR, position_error, turn, proven=True)
@@ -345,7 +345,7 @@ def _explained(problem: PoseProblem, found: Found, q: FloatArray, budget: Search
     """
     ready, (status, steps, last, position_error, orientation_error) = problem.ready, found
     refuse(status, "seed", problem.start.tolist(), problem.target)
-    position_only = ready.full[WRX] == 0.0
+    position_only = ready.weights[WRX] == 0.0
     proven = status in (OUT_OF_REACH, NO_BRANCH_INSIDE)  # by the chain's length or in closed form
     if steps >= budget.iterations or not (proven or last >= FEWEST_STARTS):
         turn = 0.0 if position_only else orientation_error
@@ -358,14 +358,14 @@ def _explained(problem: PoseProblem, found: Found, q: FloatArray, budget: Search
         last, proven, ready.closed if status == NO_BRANCH_INSIDE else None,
     )  # fmt: skip
     best, reason = _diagnose(diagnosis, problem.chain, budget)
-    position_error, steps = best.away, budget.iterations - diagnosis.budget
-    if ready.full[WX] == 0.0:
+    position_error, steps = best.distance, budget.iterations - diagnosis.budget
+    if ready.weights[WX] == 0.0:
         position_error = float(np.linalg.norm(ready.tip_position(best.q) - problem.goal[:3, 3]))
     return Solution(
         read_only(best.q),
         reason.verdict,
         position_error,
-        best.turned,
+        best.angle,
         steps,
         diagnosis.starts,
         reason,

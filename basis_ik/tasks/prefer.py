@@ -147,7 +147,7 @@ def solve_pole(
     if not found[0].success:
         return found[0]
     task = _as_task(chain, target, constraint, tolerances)
-    hint = RankedTask(POSE_RESIDUAL, limb, ready.position, goal, 1, tolerances)
+    hint = RankedTask(POSE_RESIDUAL, limb, ready.position_weights, goal, 1, tolerances)
     return _best(Ranked([task, hint], ready.variables), task, found, start)
 
 
@@ -205,12 +205,12 @@ def _best(
         best=standing[order[0]],
     )
     steps += sum(solution.iterations for solution in found)
-    away, turned = task.miss(best.q)
+    distance, angle = task.miss(best.q)
     return Solution(
         read_only(best.q),
         Verdict.REACHED,
-        away,
-        turned,
+        distance,
+        angle,
         steps,
         max(s.restarts for s in found),
         REACHED,

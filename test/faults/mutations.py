@@ -700,8 +700,8 @@ MUTATIONS = tuple(
         (
             "the missing distance is halved",
             DIAGNOSIS,
-            "return Reason(verdict, answer.away, turn,",
-            "return Reason(verdict, 0.5 * answer.away, turn,",
+            "            verdict, answer.distance, turn,",
+            "            verdict, 0.5 * answer.distance, turn,",
             (53, 54, 58),
         ),
         (

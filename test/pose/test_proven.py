@@ -120,7 +120,7 @@ class Asked(Diagnosis):
     answer = HOME
 
     def best_effort(self):
-        return self._settle(self.answer[None], np.empty((0, 12)))[0]
+        return self._minimise(self.answer[None], np.empty((0, 12)))[0]
 
 
 def question(robot, answer):
@@ -193,7 +193,7 @@ def test_a_point_met_during_the_explanation_is_reached(arm):
     diagnosis = Lame(ready, ready, point, seed, seed, 1e-6, 9999, 21)
     answer, reason = explain(diagnosis, chain.joint_names)
     assert reason is REACHED
-    assert answer.turned <= 1e-6
+    assert answer.angle <= 1e-6
 
 
 def test_the_closed_form_of_a_head_is_a_proof():
