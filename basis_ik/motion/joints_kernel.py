@@ -135,6 +135,17 @@ def begin(memory: FloatArray, positions: FloatArray) -> bool:
 
 
 @jit
+def append_state(memory: FloatArray, past: FloatArray) -> None:
+    """Drop the oldest of past states (k, 3, n), and append the current one; memory (n, 27)."""
+    last = past.shape[0] - 1
+    for i in range(memory.shape[0]):
+        for column in range(3):
+            for k in range(last):
+                past[k, column, i] = past[k + 1, column, i]
+            past[last, column, i] = memory[i, column]
+
+
+@jit
 def is_equal(a: FloatArray, b: FloatArray) -> bool:
     """Return whether all elements of two arrays (n,) are equal."""
     equal = True

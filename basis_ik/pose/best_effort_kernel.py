@@ -30,7 +30,6 @@ from basis_ik.numerics.jit import helper, jit
 from basis_ik.pose.newton_kernel import ANGLE_LEFT, DISTANCE_LEFT, minimise
 from basis_ik.search.pose_search_kernel import (
     LIMITS,
-    begin_anew,
     begin_inside,
     measure,
     meets,
@@ -38,6 +37,7 @@ from basis_ik.search.pose_search_kernel import (
     set_bounds,
     squared_arrival,
     take_shortest_turns,
+    write_start,
 )
 from basis_ik.search.tables_kernel import (
     COLUMNS,
@@ -219,7 +219,7 @@ def find_best_effort(
             q[:] = queue[across]
             across += 1
         else:
-            begin_anew(variables, own + made - given - across + 1, q)
+            write_start(variables, own + made - given - across + 1, q)
         made += 1
         left = min(allowed[0], allowed[1] - total)
         away, turned, taken = settle(packed, wanted, weights[ALONE], q, memory, left)

@@ -57,7 +57,6 @@ from basis_ik.search.pose_search_kernel import (
     GO_ON,
     OUT_OF_REACH,
     Found,
-    begin_anew,
     begin_inside,
     check_start,
     go_back_to_best,
@@ -69,6 +68,7 @@ from basis_ik.search.pose_search_kernel import (
     relate_to_target,
     set_bounds,
     take_shortest_turns,
+    write_start,
 )
 from basis_ik.search.tables_kernel import (
     BOUND_LOWER,
@@ -492,7 +492,7 @@ def _begin_next(variables: FloatArray, q: FloatArray, work: FloatArray, restarts
         return False
     state[START_NUMBER] += 1.0
     state[PASSES], state[LEAST], state[STALLS] = 0.0, np.inf, 0.0
-    begin_anew(variables, int(state[START_NUMBER]), q)
+    write_start(variables, int(state[START_NUMBER]), q)
     set_bounds(variables, FREE_TURNS, work)
     return True
 

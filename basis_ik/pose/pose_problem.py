@@ -108,4 +108,4 @@ def read_problem(
     goal = target._m
     if constraint is not None:
         ready, _, goal = constrain(ready, constraint, goal)
-    return ready, target, (ready.full, goal, length, angle), start
+    return ready, target, (ready.weights, goal, length, angle), start

@@ -67,7 +67,7 @@ class PreparedLimb(Protocol):
 
     exact: FloatArray
     """(m + 1, 16), see `tables_kernel`."""
-    full: FloatArray
+    weights: FloatArray
     """(12,) the weights of a whole pose."""
 
 

@@ -173,7 +173,7 @@ def bring_inside(variables: FloatArray, seed: FloatArray, q: FloatArray) -> None
 
 
 @jit
-def begin_anew(variables: FloatArray, start: int, q: FloatArray) -> None:
+def write_start(variables: FloatArray, start: int, q: FloatArray) -> None:
     """Write a start into q: the chain's own starts first, then points spread over the limits.
 
     Roberts' sequence of the generalised golden ratio is deterministic and has no state.
@@ -280,12 +280,12 @@ def resume(
             q[k] = work[k, UNFINISHED]
         if phase == ENDED:
             number += 1
-            begin_anew(variables, number, q)
+            write_start(variables, number, q)
         return number, least, phase
     if first == 0:
         begin_inside(variables, seed, q)
     else:
-        begin_anew(variables, first, q)
+        write_start(variables, first, q)
     keep_best(q, work)  # or a NaN error would leave the memory's old content
     return number, least, phase
 
@@ -421,7 +421,7 @@ def search(
         if out_of_reach or number >= starts.last or steps >= effort.iterations:
             break
         number, phase = number + 1, ENDED + 0 * n  # of one type with what follows
-        begin_anew(variables, number, q)
+        write_start(variables, number, q)
     suspend(work, number, least, phase if status == SPENT else ENDED + 0 * n)
     status = last_status(status, out_of_reach, effort.careful, number < starts.last)
     go_back_to_best(q, work)
