@@ -22,13 +22,15 @@ ever closer.
 
 from __future__ import annotations
 
-from math import floor, pi
+from math import floor, pi, sin
 
 import numpy as np
 
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
-from basis_ik.pose.newton_kernel import ANGLE_LEFT, DISTANCE_LEFT, minimise
+from basis_ik.pose.newton_kernel import ANGLE_LEFT, DISTANCE_LEFT, SETTLED, Ends, minimise
+from basis_ik.search.descent_kernel import begin_descent, descend
+from basis_ik.search.pose_error_kernel import has_deadband
 from basis_ik.search.pose_search_kernel import (
     LIMITS,
     begin_anew,
@@ -45,8 +47,10 @@ from basis_ik.search.tables_kernel import (
     LOWER,
     PERIODIC,
     UPPER,
+    WRX,
     WX,
     ChainFields,
+    Effort,
     GoalFields,
     PackedChain,
     PoseGoal,
@@ -59,6 +63,8 @@ AGAIN = 2  # more starts, for each that was needed until the best so far was fou
 MOST_STARTS = 120
 SLACK = 0.3  # of the tolerance: by how much a position held by weights may be off the nearest
 SAME = 1e-2  # [rad or m] within which all joints are at one bottom
+IMPATIENT = 0  # steps without progress, after which Newton's method takes over
+ROUGHLY = 1e-6  # see `newton_kernel.Ends.settled`, where further rows follow
 BETTER = 1e-4  # [rad] by which another orientation has to be nearer
 AT_LIMIT = 1e-3  # [rad] from its limit at which a joint may go on from the other one
 WIDE = 3.0  # [rad] between the limits of a joint that nearly turns fully
@@ -96,14 +102,44 @@ def queue_across(variables: FloatArray, q: FloatArray, queue: FloatArray, queued
 
 
 @helper
+def approach(
+    chain: PackedChain, goal: PoseGoal, weights: FloatArray, q: FloatArray, work: FloatArray,
+    allowed: int,
+) -> int:  # fmt: skip
+    """Move q (n,) to about the bottom, by least squares; return steps taken.
+
+    That costs half a step of Newton's method, and needs no bottom in sight.
+    """
+    wanted = PoseGoal(weights, goal.target, goal.position_tolerance, goal.rotation_tolerance)
+    begin_descent(work)
+    effort = Effort(allowed, IMPATIENT, False)
+    _, taken, _ = descend(chain, weights, q, work, squared_arrival(wanted), effort)
+    return taken
+
+
+@helper
 def settle(
     chain: PackedChain, goal: PoseGoal, weights: FloatArray, q: FloatArray,
-    memory: tuple[FloatArray, FloatArray], allowed: int,
+    memory: tuple[FloatArray, FloatArray], allowed: tuple[int, float, float],
 ) -> tuple[float, float, int]:  # fmt: skip
-    """Settle q (n,) by some weights; return distance [m] and angle [rad] left, and steps taken."""
-    work, square = memory
+    """Settle q (n,) by some weights; return distance [m] and angle [rad] left, and steps taken.
+
+    Args:
+        chain: The chain.
+        goal: The goal.
+        weights: (12,).
+        q: (n,) start, and result.
+        memory: See `newton_kernel.minimise_each`.
+        allowed: Steps allowed; see `newton_kernel.Ends.settled`; angle that it has to come
+            below [rad], may be infinite.
+    """
+    (work, square), (steps, settled, best) = memory, allowed
     wanted = PoseGoal(weights, goal.target, goal.position_tolerance, goal.rotation_tolerance)
-    taken = minimise(chain, weights, q, work, square, squared_arrival(wanted), allowed)
+    hopeless = np.inf
+    if best < pi and not has_deadband(weights):
+        hopeless = 2.0 * weights[WRX] * sin(0.5 * max(best, 0.0))
+    ends = Ends(steps, settled, hopeless)
+    taken = minimise(chain, weights, q, work, square, squared_arrival(wanted), ends)
     away, turned = measure(chain, goal, q, work)
     return (away if goal.weights[WX] != 0.0 else 0.0), turned, taken
 
@@ -131,17 +167,19 @@ def hold_closer(
     Returns:
         Distance [m] and angle [rad] left, infinite where it was abandoned; and steps taken.
     """
-    total, (first, least, best) = 0, bounds
+    total, last, (first, least, best) = 0, weights.shape[0] - 1, bounds
     away, turned = np.inf, np.inf
-    for row in range(first, weights.shape[0]):
+    for row in range(first, last + 1):
         most = min(allowed[0], allowed[1] - total)
-        away, turned, taken = settle(chain, goal, weights[row], q, memory, most)
+        ends = most, SETTLED if row == last else ROUGHLY, best - BETTER
+        away, turned, taken = settle(chain, goal, weights[row], q, memory, ends)
         total += taken
         if turned >= best - BETTER:
             return np.inf, np.inf, total
     if away > least + SLACK * goal.position_tolerance:
         most = min(allowed[0], allowed[1] - total)
-        away, turned, taken = settle(chain, goal, weights[ALONE], q, memory, most)
+        ends = most, SETTLED, np.inf
+        away, turned, taken = settle(chain, goal, weights[ALONE], q, memory, ends)
         total += taken
     return away, turned, total
 
@@ -169,8 +207,8 @@ def turn_in_place(
         many bottoms are known now.
     """
     (work, square, known), (row, bottoms, least, best) = memory, bounds
-    most = min(allowed[0], allowed[1])
-    _, turned, first = settle(chain, goal, weights[row], q, (work, square), most)
+    ends = min(allowed[0], allowed[1]), ROUGHLY, best - BETTER
+    _, turned, first = settle(chain, goal, weights[row], q, (work, square), ends)
     if turned >= best - BETTER or is_known(chain.variables, q, known, bottoms):
         return np.inf, np.inf, first, bottoms
     known[bottoms] = q
@@ -222,15 +260,20 @@ def find_best_effort(
         else:
             begin_anew(variables, own + made - given - across + 1, q)
         made += 1
-        left = min(allowed[0], allowed[1] - total)
-        away, turned, taken = settle(packed, wanted, weights[ALONE], q, memory, left)
+        # Where the position is known to be reached, the orientation comes in at once.
+        first, left = FREELY if row == FREELY else ALONE, min(allowed[0], allowed[1] - total)
+        taken = approach(packed, wanted, weights[first], q, work, left)
         total += taken
-        if away > least + tolerance:
-            continue
-        if away < least - tolerance:
-            best, bottoms, last = np.inf, 0, made
-            row = FREELY if away <= tolerance else FIRMLY
-        least = min(least, away)
+        if first == ALONE:
+            ends = left - taken, SETTLED, np.inf
+            away, turned, taken = settle(packed, wanted, weights[ALONE], q, memory, ends)
+            total += taken
+            if away > least + tolerance:
+                continue
+            if away < least - tolerance:
+                best, bottoms, last = np.inf, 0, made
+                row = FREELY if away <= tolerance and weights.shape[0] > 1 else FIRMLY
+            least = min(least, away)
         if weights.shape[0] > 1:
             end[:] = q
             while True:

@@ -25,6 +25,8 @@ from __future__ import annotations
 from math import sqrt
 from typing import NamedTuple
 
+import numpy as np
+
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, inlined, jit
 from basis_ik.search.descent_kernel import apply_step, place
@@ -88,11 +90,18 @@ from basis_ik.search.tables_kernel import (
     Triple,
 )
 
-FIRST_DAMPING = 0.03  # of the Hessian's diagonal, which is of the order of 1
+FIRST_DAMPING = 0.1  # of the Hessian's diagonal, which is of the order of 1
+ROTATION_DAMPING = 3.0  # ... or of what a rotation of one radian weighs, if that is less
 LEAST_DAMPING = 1e-9  # holds the directions that change nothing
 MOST_DAMPING = 1e6  # there is no way down, not even by the gradient
+DAMPED = 3.0  # factor on the damping after a step that fails
+FAIR, GOOD = 0.5, 0.8  # share of what a step promised above which the damping is divided by:
+FAIR_BY, GOOD_BY = 4.0, 30.0
 DISTANCE_LEFT, ANGLE_LEFT = 0, 1  # columns of the figures
-SETTLED = 1e-13  # of the squared error: what a step has to promise to be worth taking
+SETTLED = 1e-10  # see `Ends.settled`
+NEWTON = 0.3  # [rad or sizes] largest entry of a step up to which the way left is a few such steps
+UNDAMPED = 0.1  # share of a rotation's curvature that the damping then is, at most
+TAIL = 1.5  # by what factor that way may be longer than the step
 
 
 @helper
@@ -289,10 +298,67 @@ def hold_at_bounds(q: FloatArray, work: FloatArray) -> None:
         work[k, HELD] = 1.0 if (low and slope >= 0.0) or (high and slope <= 0.0) else 0.0
 
 
+class Ends(NamedTuple):
+    """What ends a descent that has not arrived."""
+
+    iterations: int
+    """Steps allowed."""
+    settled: float
+    """Share of the squared error, or of that of one radian if it is less, that a step has to
+    promise to be worth taking."""
+    hopeless: float
+    """Weighted error of the rotation that it has to come below; infinite: any will do."""
+
+
+@helper
+def first_damping(weights: FloatArray) -> float:
+    """Return the damping of the first step: less where the rotation has little weight."""
+    if weights[WX] > 0.0 and weights[WRX] > 0.0:
+        return min(FIRST_DAMPING, ROTATION_DAMPING * weights[WRX] ** 2)  # type: ignore[no-any-return]
+    return FIRST_DAMPING
+
+
+@helper
+def is_settled(weights: FloatArray, least: float, gain: float, ends: Ends) -> bool:
+    """Tell whether a step promises too little.
+
+    A rotation of little weight beside a large distance is settled by its own measure.
+    """
+    unit = min(least, weights[WRX] ** 2) if weights[WRX] > 0.0 else least
+    return not gain > ends.settled * unit
+
+
+@helper
+def is_hopeless(
+    weights: FloatArray, work: FloatArray, n: int, step: tuple[float, float], turned: float,
+    ends: Ends,
+) -> bool:  # fmt: skip
+    """Tell whether the rotation cannot come below an error on the way that is left.
+
+    No joint turns the tip by more than itself, and Newton's steps shrink once the damping is small
+    against the curvature.
+
+    Args:
+        weights: (12,).
+        work: With the next step.
+        n: Number of variables.
+        step: Largest entry of this step, and its damping.
+        turned: Weighted squared error of the rotation.
+        ends: See there.
+    """
+    (largest, damping), curvature = step, weights[WRX] ** 2
+    if not (turned > ends.hopeless**2 and largest <= NEWTON and damping <= UNDAMPED * curvature):
+        return False
+    way = 0.0
+    for k in range(n):
+        way += abs(work[k, STEP])
+    return sqrt(turned) - TAIL * weights[WRX] * way > ends.hopeless  # type: ignore[no-any-return]
+
+
 @helper
 def minimise(
     chain: PackedChain, weights: FloatArray, q: FloatArray, work: FloatArray, square: FloatArray,
-    arrival: tuple[float, float], iterations: int,
+    arrival: tuple[float, float], ends: Ends,
 ) -> int:  # fmt: skip
     """Walk q (n,) downhill, inside the bounds, until it settles or arrives; return steps taken.
 
@@ -303,23 +369,25 @@ def minimise(
         work: With target_T_first_joint in its row n + m, and the bounds.
         square: (2, n, n) to work in.
         arrival: See `descent_kernel.descend`.
-        iterations: How many steps are allowed.
+        ends: What else ends it.
     """
     n, hessian, lower = q.shape[0], square[0], square[1]
     rates, tip = n + chain.joints.shape[0] + 1, chain.ends[1]
     frame = place(chain.joints, tip, q, work, n)
     away, turned = squared_errors(weights, work, rates, frame)
-    least, damping, taken, fresh = away + turned, FIRST_DAMPING, 0, True
-    while taken < iterations and not (away <= arrival[0] and turned <= arrival[1]):
+    least, damping, taken, fresh = away + turned, first_damping(weights), 0, True
+    while taken < ends.iterations and not (away <= arrival[0] and turned <= arrival[1]):
         if fresh:
             gradient_and_hessian(chain, weights, work, hessian, frame)
             hold_at_bounds(q, work)
         while damping < MOST_DAMPING and not factor(hessian, work, damping, lower):
-            damping *= 8.0
+            damping *= DAMPED
         if not damping < MOST_DAMPING:
             break
         largest, gain = newton_step(hessian, lower, work)
-        if not gain > SETTLED * least:
+        if is_settled(weights, least, gain, ends):
+            break
+        if is_hopeless(weights, work, n, (largest, damping), turned, ends):
             break
         taken += 1
         for k in range(n):
@@ -330,11 +398,12 @@ def minimise(
         fresh = a + t < least
         if fresh:
             # Half the squared error falls by `gain` where the model holds.
-            good = least - (a + t) > gain
+            share = (least - (a + t)) / (2.0 * gain)
             least, away, turned = a + t, a, t
-            damping = max(LEAST_DAMPING, damping / 8.0) if good else damping
+            by = GOOD_BY if share > GOOD else FAIR_BY if share > FAIR else 1.0
+            damping = max(LEAST_DAMPING, damping / by)
         else:
-            damping *= 8.0
+            damping *= DAMPED
             for k in range(n):
                 q[k] = work[k, BEFORE]
     return taken
@@ -366,7 +435,8 @@ def minimise_each(
         for row in range(weights.shape[0]):
             w, most = weights[row], min(allowed[0], allowed[1] - taken)
             stage = PoseGoal(w, target, wanted.position_tolerance, wanted.rotation_tolerance)
-            taken += minimise(packed, w, q[i], work, square, squared_arrival(stage), most)
+            ends = Ends(most, SETTLED, np.inf)
+            taken += minimise(packed, w, q[i], work, square, squared_arrival(stage), ends)
         take_shortest_turns(variables, starts[i], q[i])
         figures[i, DISTANCE_LEFT], figures[i, ANGLE_LEFT] = measure(packed, wanted, q[i], work)
     return taken
