@@ -250,6 +250,7 @@ def find_best_effort(
     relate_to_target(packed.ends[0], wanted.target, work, n + packed.joints.shape[0])
     made, last, fewest = 0, 0, STARTS + MORE * max(0, n - 6)
     total, bottoms, queued, across, row = 0, 0, 0, 0, FIRMLY
+    direct = False
     least, best, end = np.inf, np.inf, np.empty(n)
     while made < min(MOST_STARTS, fewest + AGAIN * last) and (total < allowed[1] or made == 0):
         if made < given:
@@ -261,7 +262,7 @@ def find_best_effort(
             begin_anew(variables, own + made - given - across + 1, q)
         made += 1
         # Where the position is known to be reached, the orientation comes in at once.
-        first, left = FREELY if row == FREELY else ALONE, min(allowed[0], allowed[1] - total)
+        first, left = FREELY if direct else ALONE, min(allowed[0], allowed[1] - total)
         taken = approach(packed, wanted, weights[first], q, work, left)
         total += taken
         if first == ALONE:
@@ -272,7 +273,8 @@ def find_best_effort(
                 continue
             if away < least - tolerance:
                 best, bottoms, last = np.inf, 0, made
-                row = FREELY if away <= tolerance and weights.shape[0] > 1 else FIRMLY
+                direct = away <= tolerance and weights.shape[0] > 1
+                row = FREELY if direct else FIRMLY
             least = min(least, away)
         if weights.shape[0] > 1:
             end[:] = q
@@ -283,6 +285,9 @@ def find_best_effort(
                 )  # fmt: skip
                 total += taken
                 if row == FIRMEST or not least + tolerance < away < np.inf:
+                    break
+                if first == FREELY:
+                    direct = False
                     break
                 row, bottoms, q[:] = FIRMEST, 0, end
             if away > least + tolerance and best == np.inf:
