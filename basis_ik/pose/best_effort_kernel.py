@@ -58,9 +58,14 @@ from basis_ik.search.tables_kernel import (
 
 OWN, BEST = 0, 1  # rows of the results: what the seed leads to, and the best of all
 ALONE, FREELY, FIRMLY, FIRMEST = 0, 1, 2, 3  # rows of the weights, see `find_best_effort`
-STARTS, MORE = 24, 16  # starts that are made at least; and more for each joint beyond six
+STARTS = 24  # starts that are made at least
+MORE, FOR_FEWER = 16, 36  # and more for each joint beyond six; for each below, which are quick
 AGAIN = 2  # more starts, for each that was needed until the best so far was found
 MOST_STARTS = 120
+# Where some start has reached the position, the others settle the orientation at once, which takes
+# half the steps. But one of so many settles the position alone first, and comes to other bottoms.
+ALONE_EVERY = 2
+FINISHING = 300  # steps allowed to the best of all, whose way along a valley may be long
 SLACK = 0.3  # of the tolerance: by how much a position held by weights may be off the nearest
 SAME = 1e-2  # [rad or m] within which all joints are at one bottom
 IMPATIENT = 0  # steps without progress, after which Newton's method takes over
@@ -102,7 +107,7 @@ def queue_across(variables: FloatArray, q: FloatArray, queue: FloatArray, queued
 
 
 @helper
-def approach(
+def come_near(
     chain: PackedChain, goal: PoseGoal, weights: FloatArray, q: FloatArray, work: FloatArray,
     allowed: int,
 ) -> int:  # fmt: skip
@@ -248,9 +253,8 @@ def find_best_effort(
     figures[:] = np.inf
     set_bounds(variables, LIMITS, work)
     relate_to_target(packed.ends[0], wanted.target, work, n + packed.joints.shape[0])
-    made, last, fewest = 0, 0, STARTS + MORE * max(0, n - 6)
-    total, bottoms, queued, across, row = 0, 0, 0, 0, FIRMLY
-    direct = False
+    made, last, fewest = 0, 0, STARTS + MORE * max(0, n - 6) + FOR_FEWER * max(0, 6 - n)
+    total, bottoms, queued, across, row, reached = 0, 0, 0, 0, FIRMLY, False
     least, best, end = np.inf, np.inf, np.empty(n)
     while made < min(MOST_STARTS, fewest + AGAIN * last) and (total < allowed[1] or made == 0):
         if made < given:
@@ -261,11 +265,11 @@ def find_best_effort(
         else:
             begin_anew(variables, own + made - given - across + 1, q)
         made += 1
-        # Where the position is known to be reached, the orientation comes in at once.
-        first, left = FREELY if direct else ALONE, min(allowed[0], allowed[1] - total)
-        taken = approach(packed, wanted, weights[first], q, work, left)
+        direct = reached and made % ALONE_EVERY == 0
+        left = min(allowed[0], allowed[1] - total)
+        taken = come_near(packed, wanted, weights[FREELY if direct else ALONE], q, work, left)
         total += taken
-        if first == ALONE:
+        if not direct:
             ends = left - taken, SETTLED, np.inf
             away, turned, taken = settle(packed, wanted, weights[ALONE], q, memory, ends)
             total += taken
@@ -273,23 +277,25 @@ def find_best_effort(
                 continue
             if away < least - tolerance:
                 best, bottoms, last = np.inf, 0, made
-                direct = away <= tolerance and weights.shape[0] > 1
-                row = FREELY if direct else FIRMLY
+                reached = away <= tolerance and weights.shape[0] > 1
+                row = FREELY if reached else FIRMLY
             least = min(least, away)
         if weights.shape[0] > 1:
             end[:] = q
+            begin = row if made == 1 or not reached else FREELY if direct else FIRMLY
             while True:
                 away, turned, taken, bottoms = turn_in_place(
-                    packed, wanted, weights, q, (work, square, known), (row, bottoms, least, best),
-                    (allowed[0], allowed[1] - total),
+                    packed, wanted, weights, q, (work, square, known),
+                    (begin, bottoms, least, best), (allowed[0], allowed[1] - total),
                 )  # fmt: skip
                 total += taken
-                if row == FIRMEST or not least + tolerance < away < np.inf:
+                if begin == FIRMEST or not least + tolerance < away < np.inf:
                     break
-                if first == FREELY:
-                    direct = False
+                if direct:  # it ended off the nearest position
+                    reached = False
                     break
-                row, bottoms, q[:] = FIRMEST, 0, end
+                begin, bottoms, q[:] = FIRMEST, 0, end
+                row = row if reached else FIRMEST
             if away > least + tolerance and best == np.inf:
                 q[:] = end
                 away, turned = measure(packed, wanted, q, work)
@@ -305,4 +311,14 @@ def find_best_effort(
         if meets(wanted, away, turned):
             break
         queued = queue_across(variables, q, queue, queued)
+    if weights.shape[0] > 1 and not meets(wanted, least, best) and total < allowed[1]:
+        q[:] = found[BEST]
+        away, turned, taken = hold_closer(
+            packed, wanted, weights, q, memory, (weights.shape[0] - 1, least, np.inf),
+            (FINISHING, allowed[1] - total),
+        )  # fmt: skip
+        total += taken
+        if away <= least + tolerance and turned < best:
+            take_shortest_turns(variables, starts[0], q)
+            found[BEST], figures[BEST, DISTANCE_LEFT], figures[BEST, ANGLE_LEFT] = q, away, turned
     return total
