@@ -112,15 +112,15 @@ def ablation(arms: list[Arm], count: int) -> dict[str, Any]:
             best = np.inf
             for _ in range(3):
                 start = time.perf_counter()
-                run(chosen, p.full, targets, seeds, q, work, last, patience, careful, near, out)
+                run(chosen, p.weights, targets, seeds, q, work, last, patience, careful, near, out)
                 best = min(best, time.perf_counter() - start)
             collected.setdefault(name, []).append(
                 (best / count * 1e6, *out.mean(axis=0), float(np.percentile(out[:, 1], 99)))
             )
         for sweeps in (1, 10, 100):
-            sweep_only(ready, p.full, targets, seeds, q, work, sweeps, out)
+            sweep_only(ready, p.weights, targets, seeds, q, work, sweeps, out)
             start = time.perf_counter()
-            sweep_only(ready, p.full, targets, seeds, q, work, sweeps, out)
+            sweep_only(ready, p.weights, targets, seeds, q, work, sweeps, out)
             spent = (time.perf_counter() - start) / count * 1e6
             collected.setdefault(f"{sweeps} sweeps alone, 1e-3", []).append(
                 (spent, out[:, 0].mean(), sweeps, 0.0, sweeps)

@@ -77,7 +77,7 @@ def hard_poses(arm: ChainArrays, seed: int, count: int) -> list[tuple[int, float
         place_exactly(ready.exact, truth, target[:3])
     q, figures = np.empty((count, n)), np.empty((count, 5))
     solve_poses(
-        ready.packed, PoseGoals(ready.full, targets, seeds, *TOLERANCES), q, figures,
+        ready.packed, PoseGoals(ready.weights, targets, seeds, *TOLERANCES), q, figures,
         ready.new_work(), (BUDGET, MAX_RESTARTS, PATIENCE, NEAR),
     )  # fmt: skip
     hard = []

@@ -15,8 +15,7 @@
 
 # All tests, and how many they were; with arguments: pytest with those, once.
 # Kernels run twice: compiled, and as plain Python, which checks bounds and types. Two lanes of tests with ROS,
-# which mostly wait, and a third, most of which computes in what they leave of the processor. The first is shown
-# as it runs.
+# which mostly wait, and two that compute in what those leave of the processor. The first is shown as it runs.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 if [ $# -gt 0 ]; then exec python -m pytest "$@"; fi
@@ -28,6 +27,8 @@ export OPENBLAS_NUM_THREADS=1
 started=$SECONDS
 logs=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$logs"' EXIT
+
+SOLVERS=(test/fabrik test/look test/pose test/search test/tasks)
 
 run() { # run TITLE COMMAND...
   printf '\n== %s\n' "$1"
@@ -61,23 +62,31 @@ library() {
   fi
   renice -n 19 "$BASHPID" >/dev/null
   run "the library" python -m pytest -q --durations=10 test --ignore test/ros --ignore test/launch \
-    --ignore test/config || status=1
+    --ignore test/config "${SOLVERS[@]/#/--ignore=}" || status=1
+  return $status
+}
+
+solvers() {
+  local status=0
+  renice -n 19 "$BASHPID" >/dev/null
+  run "the solvers" python -m pytest -q --durations=10 "${SOLVERS[@]}" || status=1
   run "kernels, as plain Python" env NUMBA_DISABLE_JIT=1 python -m pytest -q test/*/test_*_kernel.py || status=1
   return $status
 }
 
 # Once and alone: every process that came upon an empty cache would compile for itself.
 python -m basis_ik warm-up || exit 1
-programs >"$logs/programs" 2>&1 &
-others=($!)
-library >"$logs/library" 2>&1 &
-others+=($!)
+others=()
+for lane in programs library solvers; do
+  "$lane" >"$logs/$lane" 2>&1 &
+  others+=($!)
+done
 ik_node | tee "$logs/ik_node"
 status=${PIPESTATUS[0]}
 for other in "${others[@]}"; do wait "$other" || status=1; done
-cat "$logs/programs" "$logs/library"
+cat "$logs"/{programs,library,solvers}
 
-total() { cat "$logs"/{ik_node,programs,library} | grep -oE "[0-9]+ ($1)\b" | awk '{ n += $1 } END { print n + 0 }'; }
+total() { cat "$logs"/{ik_node,programs,library,solvers} | grep -oE "[0-9]+ ($1)\b" | awk '{ n += $1 } END { print n + 0 }'; }
 printf '\nall tests in %d s\n%d passed, %d failed\n' \
   $((SECONDS - started)) "$(total passed)" "$(total 'failed|errors?')"
 exit "$status"

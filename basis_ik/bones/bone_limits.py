@@ -30,12 +30,12 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.errors import BasisIkError
+from basis_ik.numerics.angles_kernel import nearest_angle
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.checks import unit_vector
 from basis_ik.transforms.directions_kernel import perpendicular, rotation_about, twist_angle
 from basis_ik.transforms.rigid import RigidTransform
 
-_TURN = 2.0 * math.pi
 _ALONG = 1e-9  # sine within which a direction counts as along a hinge
 
 
@@ -177,31 +177,6 @@ class Hinge:
 
 Limit = Cone | SwingTwist | Hinge
 """All kinds of limits."""
-
-
-def nearest_angle(desired: float, present: float, lower: float, upper: float) -> float:
-    """Return the angle within bounds that is nearest to a desired one on the circle.
-
-    Args:
-        desired: Desired angle [rad], up to whole turns.
-        present: Of several equally good angles, the one nearest to this is returned [rad].
-        lower: Lower bound [rad]; may be −inf.
-        upper: Upper bound [rad]; may be inf.
-
-    Returns:
-        An angle in [lower, upper] [rad].
-    """
-    angle = desired + _TURN * round((present - desired) / _TURN)
-    if angle < lower:
-        angle += _TURN * math.ceil((lower - angle) / _TURN)
-    elif angle > upper:
-        angle -= _TURN * math.ceil((angle - upper) / _TURN)
-    if lower <= angle <= upper:
-        return angle
-    ends = (lower, upper)
-    return min(
-        ends, key=lambda e: (round(abs(math.remainder(desired - e, _TURN)), 12), abs(present - e))
-    )
 
 
 def _within_cone(

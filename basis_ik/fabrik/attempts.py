@@ -36,6 +36,7 @@ from basis_ik.fabrik.skeleton_kernel import (
     place_bones,
 )
 from basis_ik.numerics.arrays import FloatArray
+from basis_ik.search.starts import search_starts
 from basis_ik.verdict import Verdict
 
 # What a radian counts for against metres, as part of the longest way from the root.
@@ -66,6 +67,24 @@ class Found(NamedTuple):
     used: int
     starts: int
     record: FloatArray
+
+
+class Pose(NamedTuple):
+    """The end of an attempt; see `Found`.
+
+    Attributes:
+        q: Shape (m, 4).
+        p: Shape (m + 1, 3).
+        apart: [m].
+        turned: [rad].
+        steps: Sweeps and steps of the attempt.
+    """
+
+    q: FloatArray
+    p: FloatArray
+    apart: float
+    turned: float
+    steps: int
 
 
 class Start(NamedTuple):
@@ -114,7 +133,7 @@ def starting_poses(
         yield Start(q.copy(), p.copy(), 0)
 
 
-def search_starts(
+def search_within_limits(
     s: Skeleton,
     g: Goals,
     starts: Iterator[Start],
@@ -139,22 +158,23 @@ def search_starts(
     """
     scale = radian(s, g)
     accuracy = tolerance, turn_tolerance, scale
-    best, least, used = None, math.inf, 0
     history: list[FloatArray] = []
-    while best is None or used < budget:
-        q, p, before = next(starts)
-        used = min(used + before, budget)
-        trace = np.full(budget - used if record else 0, np.nan)
-        spent = attempt(s, g, q, p, accuracy, budget - used, trace)
-        used += spent
+
+    def descend(start: Start, left: int) -> Pose:
+        before = min(start.used, left)
+        trace = np.full(left - before if record else 0, np.nan)
+        spent = attempt(s, g, start.q, start.p, accuracy, left - before, trace)
         history.append(trace[:spent])
-        apart, turned = errors(g, q, p)
-        reached = apart <= tolerance and turned <= turn_tolerance
-        if best is None or reached or apart + scale * turned < least:
-            best, least = (q, p, apart, turned), apart + scale * turned
-        if reached:
-            break
-    return Found(*best, used, len(history), np.concatenate(history))
+        return Pose(start.q, start.p, *errors(g, start.q, start.p), before + spent)
+
+    best, used, tried = search_starts(
+        starts,
+        descend,
+        lambda one, other: one.apart + scale * one.turned < other.apart + scale * other.turned,
+        lambda end: end.apart <= tolerance and end.turned <= turn_tolerance,
+        budget=budget,
+    )
+    return Found(*best[:4], used, tried, np.concatenate(history))
 
 
 def attempt(

@@ -39,18 +39,19 @@ from basis_ik.fabrik.swing_twist_kernel import Vector, conjugate, multiply
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
 from basis_ik.numerics.normal_equations_kernel import solve_symmetric
+from basis_ik.robot.chain_kernel import joint_twist
 
 # Damping, as part of the mean diagonal: at first, its factors after a good and a bad step, and
 # the largest that is still worth a try.
-_DAMPING, _EASE, _BRAKE, _STUCK = 1e-3, 0.1, 8.0, 1e8
+_DAMPING, _DECREASE, _INCREASE, _LARGEST = 1e-3, 0.1, 8.0, 1e8
 # Longest turn of one joint in one step [rad].
-_STRIDE = 0.6
+_LARGEST_STEP = 0.6
 # Steps in a row that gain less than this part of the squared error end the descent.
 _PATIENCE, _GAIN = 4, 1e-6
 
 
 @helper
-def _chase(
+def _fill_joint_rows(
     s: Skeleton, table: FloatArray, p: FloatArray, i: int, row: int, sign: float, jac: FloatArray
 ) -> None:
     """Add how joint i moves with every freedom between it and the root to three rows of J."""
@@ -58,12 +59,13 @@ def _chase(
     while joint > 0:
         bone = joint - 1
         joint = s.starts[bone]
-        x, y, z = p[i, 0] - p[joint, 0], p[i, 1] - p[joint, 1], p[i, 2] - p[joint, 2]
+        arm = (p[i, 0] - p[joint, 0], p[i, 1] - p[joint, 1], p[i, 2] - p[joint, 2])
         for c in range(3 * bone, 3 * bone + 3):
-            a, b, d = table[c, 0], table[c, 1], table[c, 2]
-            jac[row, c] += sign * (b * z - d * y)
-            jac[row + 1, c] += sign * (d * x - a * z)
-            jac[row + 2, c] += sign * (a * y - b * x)
+            axis = (table[c, 0], table[c, 1], table[c, 2])
+            x, y, z, _, _, _ = joint_twist(sign, 0.0, axis, arm)
+            jac[row, c] += x
+            jac[row + 1, c] += y
+            jac[row + 2, c] += z
     if s.free_root[0] == 1:
         for c in range(3):
             jac[row + c, jac.shape[1] - 3 + c] += sign
@@ -81,7 +83,7 @@ def _rotation_vector(goal: FloatArray, k: int, q: FloatArray, j: int) -> Vector:
 
 
 @helper
-def _miss(g: Goals, q: FloatArray, p: FloatArray, scale: float, out: FloatArray) -> float:
+def _fill_residual(g: Goals, q: FloatArray, p: FloatArray, scale: float, out: FloatArray) -> float:
     """Write the differences from the goals, angles times `scale`; return the sum of squares."""
     row = 0
     for k in range(g.joints.shape[0]):
@@ -106,16 +108,16 @@ def _miss(g: Goals, q: FloatArray, p: FloatArray, scale: float, out: FloatArray)
 def _jacobian(
     s: Skeleton, g: Goals, table: FloatArray, p: FloatArray, scale: float, jac: FloatArray
 ) -> None:
-    """Fill J: how the rows of `_miss` shrink with each freedom, shape (rows, 3 m + 3)."""
+    """Fill J: how the rows of `_fill_residual` shrink with each freedom, shape (rows, 3 m + 3)."""
     for i in range(jac.shape[0]):
         for c in range(jac.shape[1]):
             jac[i, c] = 0.0
     for k in range(g.joints.shape[0]):
-        _chase(s, table, p, g.joints[k], 3 * k, 1.0, jac)
+        _fill_joint_rows(s, table, p, g.joints[k], 3 * k, 1.0, jac)
     row = 3 * g.joints.shape[0]
     for k in range(g.loops.shape[0]):
-        _chase(s, table, p, g.loops[k, 0], row + 3 * k, 1.0, jac)
-        _chase(s, table, p, g.loops[k, 1], row + 3 * k, -1.0, jac)
+        _fill_joint_rows(s, table, p, g.loops[k, 0], row + 3 * k, 1.0, jac)
+        _fill_joint_rows(s, table, p, g.loops[k, 1], row + 3 * k, -1.0, jac)
     row += 3 * g.loops.shape[0]
     for k in range(g.turned.shape[0]):
         joint = g.turned[k] + 1
@@ -136,14 +138,14 @@ def _clear(jac: FloatArray, c: int) -> None:
 
 @helper
 def _step(
-    jac: FloatArray, table: FloatArray, miss: FloatArray, damping: float, step: FloatArray
+    jac: FloatArray, table: FloatArray, residual: FloatArray, damping: float, step: FloatArray
 ) -> None:
-    """Write the damped least-squares step, Jᵀ(J Jᵀ + μ I)⁻¹ miss, that runs against no limit.
+    """Write the damped least-squares step, Jᵀ(J Jᵀ + μ I)⁻¹ residual, that runs against no limit.
 
     Args:
         jac: J, shape (rows, columns); columns of blocked freedoms are cleared.
         table: Freedoms, shape (3 m, 6).
-        miss: Shape (rows,).
+        residual: Shape (rows,).
         damping: μ as part of the mean diagonal of J Jᵀ.
         step: Filled, shape (columns,).
     """
@@ -161,7 +163,7 @@ def _step(
                     value += jac[i, c] * jac[k, c]
                 normal[i, k] = value
             mean += normal[i, i] / rows
-            weights[i] = miss[i]
+            weights[i] = residual[i]
         for i in range(rows):
             normal[i, i] += damping * mean + 1e-300
         solve_symmetric(normal, weights)
@@ -179,9 +181,9 @@ def _step(
     longest = 0.0
     for c in range(table.shape[0]):
         longest = max(longest, abs(step[c]))
-    if longest > _STRIDE:
+    if longest > _LARGEST_STEP:
         for c in range(step.shape[0]):
-            step[c] *= _STRIDE / longest
+            step[c] *= _LARGEST_STEP / longest
 
 
 @jit
@@ -207,33 +209,33 @@ def descend_tree(
     m = q.shape[0]
     rows = 3 * (g.joints.shape[0] + g.loops.shape[0] + g.turned.shape[0])
     jac, table = np.empty((rows, 3 * m + 3)), np.empty((3 * m, 6))
-    miss, step, other = np.empty(rows), np.empty(3 * m + 3), np.empty(rows)
+    residual, step, other = np.empty(rows), np.empty(3 * m + 3), np.empty(rows)
     next_q, next_p = np.empty_like(q), np.empty_like(p)
-    error, damping = _miss(g, q, p, scale, miss), _DAMPING
+    error, damping = _fill_residual(g, q, p, scale, residual), _DAMPING
     used, idle = 0, 0
-    while used < budget and idle < _PATIENCE and damping < _STUCK:
+    while used < budget and idle < _PATIENCE and damping < _LARGEST:
         apart, turned = errors(g, q, p)
         if apart <= tolerance and turned <= turn_tolerance:
             break
         used += 1
         freedoms(s, q, table)
         _jacobian(s, g, table, p, scale, jac)
-        _step(jac, table, miss, damping, step)
+        _step(jac, table, residual, damping, step)
         turn_joints(s, q, table, step, next_q)
         for c in range(3):
             next_p[0, c] = p[0, c] + step[3 * m + c]
         place_bones(s, next_q, next_p)
-        trial = _miss(g, next_q, next_p, scale, other)
+        trial = _fill_residual(g, next_q, next_p, scale, other)
         if trial < error:
             idle = idle + 1 if trial > (1.0 - _GAIN) * error else 0
             copy(next_q, q)
             copy(next_p, p)
             for i in range(rows):
-                miss[i] = other[i]
+                residual[i] = other[i]
             error = trial
-            damping = max(damping * _EASE, 1e-12)
+            damping = max(damping * _DECREASE, 1e-12)
         else:
-            damping *= _BRAKE
+            damping *= _INCREASE
         if used <= record.shape[0]:
             record[used - 1] = errors(g, q, p)[0]
     return used

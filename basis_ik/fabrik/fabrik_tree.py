@@ -25,7 +25,7 @@ import numpy.typing as npt
 from basis_ik.fabrik.attempts import (
     out_of_reach,
     position_first,
-    search_starts,
+    search_within_limits,
     starting_poses,
     touched,
 )
@@ -86,7 +86,7 @@ def solve_tree(
         record: Whether to record the residuals.
 
     Returns:
-        The pose. What obeys no limit is never returned.
+        The pose. What is outside a limit is never returned.
 
     Raises:
         ShapeError, NotFiniteError, OutOfRangeError, NotARotationError: A bad value.
@@ -100,8 +100,8 @@ def solve_tree(
     turn_tolerance = check_tolerance("turn_tolerance", turn_tolerance)
     check_budget("max_iterations", max_iterations)
     starts = starts_of(parents, len(p))
-    calm = p if rest is None else _checked_rest(rest, p, starts)
-    s = make_skeleton(starts, calm, limits or {}, free_root)
+    at_rest = p if rest is None else _checked_rest(rest, p, starts)
+    s = make_skeleton(starts, at_rest, limits or {}, free_root)
     g = make_goals(starts, targets, orientations or {}, loops, free_root)
     if limits or orientations or loops:
         given = quaternions(rotations, s, p)
@@ -124,7 +124,7 @@ def _bounded(
     poses = starting_poses(s, given, p, solve_freely if len(g.joints) else None)
     both = len(g.turned) > 0 and len(g.joints) > 0
     share = budget // 4 if both else 0  # kept back for the position alone
-    found = search_starts(s, g, poses, tolerance, turn_tolerance, budget - share, record)
+    found = search_within_limits(s, g, poses, tolerance, turn_tolerance, budget - share, record)
     verdict = Verdict.REACHED
     if found.apart > tolerance or found.turned > turn_tolerance:
         verdict = out_of_reach(s, g, p[0], tolerance) or Verdict.BUDGET_SPENT
@@ -149,10 +149,10 @@ def _bounded(
 
 def _checked_rest(rest: npt.ArrayLike, p: FloatArray, starts: IntArray) -> FloatArray:
     """Return the rest pose, or raise TreeError if its bones are not those of the start."""
-    calm = finite_chain("rest", rest)
-    if calm.shape != p.shape:
-        raise TreeError(f"rest has {len(calm)} joints, positions have {len(p)}")
-    lengths = [np.sqrt(((x[1:] - x[starts]) ** 2).sum(axis=1)) for x in (calm, p)]
+    at_rest = finite_chain("rest", rest)
+    if at_rest.shape != p.shape:
+        raise TreeError(f"rest has {len(at_rest)} joints, positions have {len(p)}")
+    lengths = [np.sqrt(((x[1:] - x[starts]) ** 2).sum(axis=1)) for x in (at_rest, p)]
     off = np.abs(lengths[0] - lengths[1])
     worst = int(off.argmax())
     if off[worst] > _SAME * float(lengths[1].sum()):
@@ -160,4 +160,4 @@ def _checked_rest(rest: npt.ArrayLike, p: FloatArray, starts: IntArray) -> Float
             f"bone {worst} is {lengths[0][worst]:.6g} m at rest and {lengths[1][worst]:.6g} m in "
             "positions"
         )
-    return calm
+    return at_rest

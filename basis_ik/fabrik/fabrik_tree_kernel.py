@@ -17,7 +17,7 @@
 Every bone has a rotation, which hinges and twists need. The backward pass goes from the end
 effectors to the root, and turns each bone as far towards its new place as the joints to its
 children allow. The forward pass goes from the root outwards, and turns each bone as far as the
-joint to its parent allows. It ends in a pose that obeys every limit and keeps every bone's length.
+joint to its parent allows. It ends in a pose within every limit and keeps every bone's length.
 Where branches meet (a sub-base), the backward pass goes on from the centroid of their proposals
 (Aristidou & Lasenby 2011, on several end effectors). Both ends of a loop go to the point between.
 """
@@ -33,7 +33,7 @@ from basis_ik.fabrik.skeleton_kernel import (
     Goals,
     IntArray,
     Skeleton,
-    aim,
+    align_bone,
     copy,
     errors,
     load,
@@ -100,10 +100,10 @@ def _hinged(
 
 @helper
 def _allowed_by_parent(
-    s: Skeleton, parent: Quaternion, j: int, aimed: Quaternion, along: Vector
+    s: Skeleton, parent: Quaternion, j: int, aligned: Quaternion, along: Vector
 ) -> Quaternion:
-    """Nearest rotation of bone j to `aimed`, along a vector, that its joint to the parent has."""
-    turn = multiply(conjugate(parent), aimed)
+    """Nearest rotation of bone j to `aligned`, along a vector, that its joint to the parent has."""
+    turn = multiply(conjugate(parent), aligned)
     if s.kinds[j] == HINGE:
         bone = (s.bones[j, 0], s.bones[j, 1], s.bones[j, 2])
         wanted = rotate(conjugate(parent), along[0], along[1], along[2])
@@ -114,10 +114,10 @@ def _allowed_by_parent(
 
 @helper
 def _allowed_by_child(
-    s: Skeleton, child: Quaternion, j: int, i: int, aimed: Quaternion, along: Vector
+    s: Skeleton, child: Quaternion, j: int, i: int, aligned: Quaternion, along: Vector
 ) -> Quaternion:
-    """Nearest rotation of bone i to `aimed`, along a vector, that the joint to child j has."""
-    turn = multiply(conjugate(aimed), child)
+    """Nearest rotation of bone i to `aligned`, along a vector, that the joint to child j has."""
+    turn = multiply(conjugate(aligned), child)
     if s.kinds[j] == HINGE:
         bone = (s.bones[i, 0], s.bones[i, 1], s.bones[i, 2])
         wanted = rotate(conjugate(child), along[0], along[1], along[2])
@@ -173,15 +173,15 @@ def reach_backward(
             for c in range(3):
                 p[end, c] = sums[end, c] / votes[end]
         x, y, z = p[end, 0] - p[start, 0], p[end, 1] - p[start, 1], p[end, 2] - p[start, 2]
-        aimed = load(q, j)
+        aligned = load(q, j)
         if not _is_turned(g, j):
-            aimed = aim(s, q, j, x, y, z)
+            aligned = align_bone(s, q, j, x, y, z)
             child = s.children[j]
             while child >= 0:
                 if g.active[child] == 1:
-                    aimed = _allowed_by_child(s, load(q, child), child, j, aimed, (x, y, z))
+                    aligned = _allowed_by_child(s, load(q, child), child, j, aligned, (x, y, z))
                 child = s.siblings[child]
-        store(q, j, aimed)
+        store(q, j, aligned)
         x, y, z = rotate(load(q, j), s.bones[j, 0], s.bones[j, 1], s.bones[j, 2])
         votes[start] += 1
         sums[start, 0] += p[end, 0] - x
@@ -214,13 +214,13 @@ def reach_forward(s: Skeleton, g: Goals, q: FloatArray, p: FloatArray) -> None:
     for j in range(q.shape[0]):
         end, start = j + 1, s.starts[j]
         x, y, z = p[end, 0] - p[start, 0], p[end, 1] - p[start, 1], p[end, 2] - p[start, 2]
-        aimed = load(q, j)
+        aligned = load(q, j)
         if _is_turned(g, j):
-            x, y, z = rotate(aimed, s.bones[j, 0], s.bones[j, 1], s.bones[j, 2])
+            x, y, z = rotate(aligned, s.bones[j, 0], s.bones[j, 1], s.bones[j, 2])
         else:
-            aimed = aim(s, q, j, x, y, z)
+            aligned = align_bone(s, q, j, x, y, z)
         parent = load(q, start - 1)
-        store(q, j, _allowed_by_parent(s, parent, j, aimed, (x, y, z)))
+        store(q, j, _allowed_by_parent(s, parent, j, aligned, (x, y, z)))
         x, y, z = rotate(load(q, j), s.bones[j, 0], s.bones[j, 1], s.bones[j, 2])
         p[end, 0], p[end, 1], p[end, 2] = p[start, 0] + x, p[start, 1] + y, p[start, 2] + z
 

@@ -31,6 +31,7 @@ import numpy as np
 
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper
+from basis_ik.numerics.normal_equations_kernel import factor_symmetric, solve_lower, solve_upper
 
 # Evaluations of F before giving up.
 _TRIALS = 24
@@ -51,7 +52,7 @@ def slope(
         y: Second component of λ.
         z: Third component of λ.
         chord: Distance from root to target, in the unit of the lengths.
-        hessian: Filled with xx, yy, zz, xy, xz, yz, shape (6,).
+        hessian: Its lower triangle is filled, shape (3, 3).
 
     Returns:
         F and the three components of its gradient.
@@ -78,37 +79,27 @@ def slope(
         xy += s * u * v
         xz += s * u * w
         yz += s * v * w
-    hessian[0], hessian[1], hessian[2] = stiff - xx, stiff - yy, stiff - zz
-    hessian[3], hessian[4], hessian[5] = -xy, -xz, -yz
+    hessian[0, 0], hessian[1, 1], hessian[2, 2] = stiff - xx, stiff - yy, stiff - zz
+    hessian[1, 0], hessian[2, 0], hessian[2, 1] = -xy, -xz, -yz
     return value, a, b, c
 
 
 @helper
-def descent(h: FloatArray, a: float, b: float, c: float) -> tuple[float, float, float]:
-    """Newton's step −H⁻¹(a, b, c) for a positive semidefinite H, by Cholesky.
+def descent(hessian: FloatArray, step: FloatArray) -> None:
+    """Replace a gradient by Newton's step −H⁻¹ gradient, for a positive semidefinite H.
 
     Args:
-        h: xx, yy, zz, xy, xz, yz of H, shape (6,).
-        a: First component of the gradient.
-        b: Second component.
-        c: Third component.
-
-    Returns:
-        The step.
+        hessian: H, shape (3, 3), of which the lower triangle counts; overwritten.
+        step: The gradient, and result, shape (3,).
     """
     # Near full reach a chain is stiffer across than along by as many digits as there are.
-    ridge = 1e-15 * (h[0] + h[1] + h[2]) + 1e-300
-    l00 = math.sqrt(max(h[0], 0.0) + ridge)
-    l10, l20 = h[3] / l00, h[4] / l00
-    l11 = math.sqrt(max(h[1] - l10 * l10, 0.0) + ridge)
-    l21 = (h[5] - l20 * l10) / l11
-    l22 = math.sqrt(max(h[2] - l20 * l20 - l21 * l21, 0.0) + ridge)
-    y0 = -a / l00
-    y1 = (-b - l10 * y0) / l11
-    y2 = (-c - l20 * y0 - l21 * y1) / l22
-    z = y2 / l22
-    y = (y1 - l21 * z) / l11
-    return (y0 - l10 * y - l20 * z) / l00, y, z
+    ridge = 1e-15 * (hessian[0, 0] + hessian[1, 1] + hessian[2, 2]) + 1e-300
+    for i in range(3):
+        hessian[i, i] += ridge
+        step[i] = -step[i]
+    factor_symmetric(hessian, ridge)
+    solve_lower(hessian, step)
+    solve_upper(hessian, step)
 
 
 @helper
@@ -146,7 +137,7 @@ def lean(
         spent: the guides are then untouched) and the passes used.
     """
     n = guides.shape[0]
-    h = np.empty(6)
+    h, step = np.empty((3, 3)), np.empty(3)
     x, y, z = 0.0, 0.0, 0.0
     across = 0.0
     for i in range(n):
@@ -159,7 +150,9 @@ def lean(
     if record.shape[0] > 0:
         record[0] = away
     while away > tolerance:
-        dx, dy, dz = descent(h, a, b, c)
+        step[0], step[1], step[2] = a, b, c
+        descent(h, step)
+        dx, dy, dz = step[0], step[1], step[2]
         fall = a * dx + b * dy + c * dz
         share = 1.0
         while True:

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from basis_ik.fabrik.attempts import Found, out_of_reach, search_starts, starting_poses
+from basis_ik.fabrik.attempts import Found, out_of_reach, search_within_limits, starting_poses
 from basis_ik.fabrik.ball_chain_kernel import pull
 from basis_ik.fabrik.free_reach_kernel import reach_chain
 from basis_ik.fabrik.limbs_kernel import LimbArrays, sweep_limbs
@@ -152,7 +152,7 @@ def _as_arms(
     q = np.empty((len(starts), 4))
     fit_rotations(s, p, q)
     poses = starting_poses(s, q, p, None)
-    return search_starts(s, g, poses, 0.1 * tolerance, math.inf, budget, record)
+    return search_within_limits(s, g, poses, 0.1 * tolerance, math.inf, budget, record)
 
 
 def _lay(limb: list[int], place: FloatArray, p: FloatArray, out: FloatArray) -> None:

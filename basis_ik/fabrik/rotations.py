@@ -52,11 +52,11 @@ def bone_rotations(
         NoBonesError: There is one joint only.
         TreeError: Parents that do not fit, or poses of different size.
     """
-    calm, now = finite_chain("rest", rest), finite_chain("positions", positions)
-    if calm.shape != now.shape:
-        raise TreeError(f"rest has {len(calm)} joints, positions have {len(now)}")
-    starts = starts_of(range(-1, len(calm) - 1) if parents is None else parents, len(calm))
-    s = make_skeleton(starts, calm, {}, False)
+    at_rest, now = finite_chain("rest", rest), finite_chain("positions", positions)
+    if at_rest.shape != now.shape:
+        raise TreeError(f"rest has {len(at_rest)} joints, positions have {len(now)}")
+    starts = starts_of(range(-1, len(at_rest) - 1) if parents is None else parents, len(at_rest))
+    s = make_skeleton(starts, at_rest, {}, False)
     return matrices(quaternions(None, s, now))
 
 

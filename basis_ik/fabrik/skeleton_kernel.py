@@ -124,7 +124,7 @@ def place_bones(s: Skeleton, q: FloatArray, p: FloatArray) -> None:
 
 
 @helper
-def aim(s: Skeleton, q: FloatArray, j: int, x: float, y: float, z: float) -> Quaternion:
+def align_bone(s: Skeleton, q: FloatArray, j: int, x: float, y: float, z: float) -> Quaternion:
     """Return bone j's rotation, turned as little as possible to point along (x, y, z)."""
     now = load(q, j)
     bone = rotate(now, s.bones[j, 0], s.bones[j, 1], s.bones[j, 2])
@@ -183,4 +183,4 @@ def fit_rotations(s: Skeleton, p: FloatArray, q: FloatArray) -> None:
         a = s.starts[j]
         store(q, j, load(q, a - 1))
         x, y, z = p[j + 1, 0] - p[a, 0], p[j + 1, 1] - p[a, 1], p[j + 1, 2] - p[a, 2]
-        store(q, j, aim(s, q, j, x, y, z))
+        store(q, j, align_bone(s, q, j, x, y, z))

@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import math
 
+from basis_ik.numerics.angles_kernel import nearest_angle
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper
 
@@ -137,9 +138,7 @@ def from_swing_twist(x: float, y: float, twist: float) -> Quaternion:
 @helper
 def clamp_angle(angle: float, lower: float, upper: float) -> float:
     """Nearest place on the circle to an angle [rad], within bounds that may span it all."""
-    middle = 0.5 * (lower + upper)
-    angle -= 2.0 * math.pi * math.floor((angle - middle) / (2.0 * math.pi) + 0.5)
-    return min(max(angle, lower), upper)
+    return nearest_angle(angle, 0.5 * (lower + upper), lower, upper)
 
 
 @helper

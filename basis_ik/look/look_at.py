@@ -24,9 +24,10 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.errors import SolveArgumentError
-from basis_ik.look.explain_look import LookDiagnosis, explain_look
+from basis_ik.look.look_diagnosis import LookDiagnosis
 from basis_ik.look.look_kernel import solve_look
 from basis_ik.numerics.arrays import FloatArray, as_numbers, as_three
+from basis_ik.pose.explain import explain
 from basis_ik.pose.solve import Solution
 from basis_ik.search.arguments import Positions, as_positions, count, hold_near, positive
 from basis_ik.search.descent_kernel import REACHED as ARRIVED
@@ -105,7 +106,7 @@ def look_at(
         and 0.0 < angle_tolerance < math.pi
         and max_iterations >= 1
         and max_restarts >= 0
-    ):  # one type each, or the kernel would be compiled anew
+    ):  # one type each, or the kernel would be compiled again
         angle_tolerance = positive("angle_tolerance", angle_tolerance, "rad")
         max_iterations = count("max_iterations", max_iterations, 1)
         max_restarts = count("max_restarts", max_restarts, 0)
@@ -115,9 +116,9 @@ def look_at(
     held = ready if max_move is None else hold_near(ready, start, max_move)
     positions = np.empty(len(start))
     work = ready.take_work()
-    status, steps, fresh, angle, _ = solve_look(
+    status, steps, fresh, angle = solve_look(
         held.fields, goal, start, positions, work,
-        (angle_tolerance, max_iterations, max_restarts, False),
+        (angle_tolerance, max_iterations, max_restarts),
     )  # fmt: skip
     ready.spare.append(work)
     if status == ARRIVED:
@@ -131,7 +132,7 @@ def look_at(
     diagnosis = LookDiagnosis(
         ready, held, goal, start, positions, angle_tolerance, max_iterations - steps, fresh + 1
     )  # fmt: skip
-    answer, reason = explain_look(diagnosis, names)
+    answer, reason = explain(diagnosis, names)
     if reason is REACHED:
         ready.prove_inside(answer.q)
     steps = max_iterations - diagnosis.budget
@@ -175,7 +176,7 @@ def _prepare_ray(ready: PreparedChain, direction: FloatArray, start: FloatArray)
     frame = frame_about(tuple(direction.tolist()))
     frame[:3, 3] = start
     exact, ends = move_tip(ready, frame)
-    variables = ready.variables[:, :COLUMNS].copy()  # the starts that suit poses are not for aims
+    variables = ready.variables[:, :COLUMNS].copy()  # without the starts found for poses
     return replace(
         ready, exact=exact, ends=ends, variables=variables,
         closed=None, closed_position=None, redundant=None,

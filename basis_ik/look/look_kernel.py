@@ -42,12 +42,12 @@ from basis_ik.search.pose_search_kernel import (
     LARGEST_LENGTH,
     LIMITS,
     MARGIN,
-    begin_anew,
     begin_inside,
     go_back_to_best,
     keep_best,
     set_bounds,
     take_shortest_turns,
+    write_start,
 )
 from basis_ik.search.tables_kernel import BEST_SCOUT, LOWER, UPPER, ChainFields, PackedChain
 
@@ -68,7 +68,7 @@ def relate_to_point(base: FloatArray, point: FloatArray, work: FloatArray, row: 
 @helper
 def begin_aside(variables: FloatArray, seed: FloatArray, start: int, q: FloatArray) -> None:
     """Write the start-th fresh start: the first ones are mixed with the seed, to stay near it."""
-    begin_anew(variables, start, q)
+    write_start(variables, start, q)
     take_shortest_turns(variables, seed, q)
     mix = 0.5 ** max(NEARBY_STARTS + 1 - start, 0)
     for k in range(variables.shape[0]):
@@ -91,7 +91,7 @@ def begin_well(
         return
     n, least = variables.shape[0], np.inf
     for i in range(SCOUTS):
-        begin_anew(variables, SCOUTS * (start - NEARBY_STARTS) + i, q)
+        write_start(variables, SCOUTS * (start - NEARBY_STARTS) + i, q)
         tip = place(chain.joints, chain.ends[1], q, work, n)
         _, _, d0, p0, _, _, d1, p1, _, _, d2, p2 = tip
         ahead = max(-(d0 * p0 + d1 * p1 + d2 * p2), 0.0)
@@ -140,15 +140,13 @@ class LookEffort(NamedTuple):
     """Steps allowed, all descents together."""
     restarts: int
     """Number of the last start: 0 is the seed, all others are fresh ones."""
-    careful: bool
-    """See `ray_kernel.descend_to_point`."""
 
 
 @jit
 def solve_look(
     chain: ChainFields, point: FloatArray, seed: FloatArray, q: FloatArray, work: FloatArray,
-    effort: tuple[float, int, int, bool],
-) -> tuple[int, int, int, float, float]:  # fmt: skip
+    effort: tuple[float, int, int],
+) -> tuple[int, int, int, float]:  # fmt: skip
     """Run `search_look` from Python, with the fields of its named tuples."""
     return search_look(PackedChain(*chain), point, seed, q, work, LookEffort(*effort))
 
@@ -169,7 +167,7 @@ def check_look(seed: FloatArray, point: FloatArray) -> int:
 def search_look(
     chain: PackedChain, point: FloatArray, seed: FloatArray, q: FloatArray, work: FloatArray,
     effort: LookEffort,
-) -> tuple[int, int, int, float, float]:  # fmt: skip
+) -> tuple[int, int, int, float]:  # fmt: skip
     """Descend from the nearest closed form or the seed, then from fresh starts, until proven.
 
     Args:
@@ -182,12 +180,11 @@ def search_look(
 
     Returns:
         REACHED, else how the last descent ended (SPENT, STALLED), BAD_SEED or BAD_TARGET before any
-        work; steps; number of the last start; at q the angle left [rad] and the distance of the
-        point from the ray's origin [m].
+        work; steps; number of the last start; the angle left at q [rad].
     """
     refused = check_look(seed, point)
     if refused != 0:
-        return refused, 0, 0, pi, 0.0
+        return refused, 0, 0, pi
     exact, variables, n = chain.exact, chain.variables, q.shape[0]
     last, restarts, goal = n + chain.joints.shape[0], effort.restarts, MARGIN * effort.tolerance
     frame, begin = work[last + 1].reshape((3, 4)), work[last + 2 :].reshape(-1)[:n]
@@ -197,21 +194,21 @@ def search_look(
     least, steps, fresh, status = np.inf, 0, 0, STALLED
     for k in range(n):
         q[k] = begin[k]
-    if not effort.careful and admits_pan_tilt(exact, n):
+    if admits_pan_tilt(exact, n):
         nearest_branch(exact, variables, point, begin, q, work)
         restarts = min(restarts, CLOSED_STARTS)
     while True:
         if fresh > 0:
             begin_well(chain, begin, fresh, q, work)
         left = effort.iterations - steps
-        status, taken, angle = descend_to_point(chain, q, work, goal, left, effort.careful)
+        status, taken, angle = descend_to_point(chain, q, work, goal, left)
         steps += taken
         if status == REACHED and n > 2:
             steps += pull_to_seed(chain, begin, q, work, goal, effort.iterations - steps)
         take_shortest_turns(variables, begin, q)
-        angle, away = exact_miss(exact, q, point, frame)
+        angle = exact_miss(exact, q, point, frame)
         if status == REACHED and angle <= effort.tolerance:
-            return REACHED, steps, fresh, angle, away
+            return REACHED, steps, fresh, angle
         if angle < least:
             least = angle
             keep_best(q, work)
@@ -219,5 +216,4 @@ def search_look(
             break
         fresh += 1
     go_back_to_best(q, work)
-    angle, away = exact_miss(exact, q, point, frame)
-    return status, steps, fresh, angle, away
+    return status, steps, fresh, exact_miss(exact, q, point, frame)

@@ -28,22 +28,26 @@ from math import atan2, pi, sqrt
 import numpy as np
 
 from basis_ik.numerics.arrays import FloatArray
+from basis_ik.numerics.bounded_step_kernel import leaves
 from basis_ik.numerics.jit import helper
-from basis_ik.search.descent_kernel import REACHED, SPENT, STALLED, apply_step, place
+from basis_ik.search.descent_kernel import (
+    REACHED,
+    SPENT,
+    STALLED,
+    apply_step,
+    place,
+    twist_by,
+)
 from basis_ik.search.proof_kernel import place_exactly
 from basis_ik.search.tables_kernel import (
     ASIDE,
     AXIS_X,
     AXIS_Y,
     AXIS_Z,
-    BEFORE,
     BEFORE_PULL,
     DRIVER,
     IS_FIRST,
     LOWER,
-    POINT_X,
-    POINT_Y,
-    POINT_Z,
     PULL,
     SCALE,
     SLIDE,
@@ -113,20 +117,14 @@ def fill_rows(
     k: Triple, a: Triple,
 ) -> None:  # fmt: skip
     """Write both rows of the Jacobian, scaled to angles; p, k and a are those of `ray_miss`."""
-    (p0, p1, p2), (k0, k1, k2), (a0, a1, a2), n = p, k, a, variables.shape[0]
+    (k0, k1, k2), (a0, a1, a2), n = k, a, variables.shape[0]
     m0, m1, m2 = k1 * a2 - k2 * a1, k2 * a0 - k0 * a2, k0 * a1 - k1 * a0
     for i in range(joints.shape[0]):
-        row = n + i
-        x, y, z = work[row, AXIS_X], work[row, AXIS_Y], work[row, AXIS_Z]
-        dx, dy, dz = p0 - work[row, POINT_X], p1 - work[row, POINT_Y], p2 - work[row, POINT_Z]
-        turn, slide = joints[i, TURN], joints[i, SLIDE]
-        v0 = turn * (y * dz - z * dy) + slide * x
-        v1 = turn * (z * dx - x * dz) + slide * y
-        v2 = turn * (x * dy - y * dx) + slide * z
+        v0, v1, v2, w0, w1, w2 = twist_by(joints[i, TURN], joints[i, SLIDE], work, n + i, p)
         column = int(joints[i, DRIVER])
         scale = variables[column, SCALE]
-        towards = turn * (x * k0 + y * k1 + z * k2) + near * (v0 * m0 + v1 * m1 + v2 * m2)
-        aside = turn * (x * m0 + y * m1 + z * m2) - near * (v0 * k0 + v1 * k1 + v2 * k2)
+        towards = w0 * k0 + w1 * k1 + w2 * k2 + near * (v0 * m0 + v1 * m1 + v2 * m2)
+        aside = w0 * m0 + w1 * m1 + w2 * m2 - near * (v0 * k0 + v1 * k1 + v2 * k2)
         if joints[i, IS_FIRST] == 0.0:  # a mimic joint adds to the column of the one it follows
             work[column, TOWARDS] += scale * towards
             work[column, ASIDE] += scale * aside
@@ -162,10 +160,7 @@ def fill_ray_step(
         largest, again = 0.0, False
         for k in range(n):
             step = work[k, TOWARDS] * x + work[k, ASIDE] * y + work[k, PULL]
-            outward = (q[k] <= variables[k, LOWER] and step < 0.0) or (
-                q[k] >= variables[k, UPPER] and step > 0.0
-            )
-            if outward:
+            if leaves(q[k], variables[k, LOWER], variables[k, UPPER], step, 0.0):
                 work[k, TOWARDS], work[k, ASIDE], work[k, PULL] = 0.0, 0.0, 0.0
                 step, again = 0.0, True
             work[k, STEP] = step
@@ -176,12 +171,13 @@ def fill_ray_step(
 
 
 @helper
-def aim_step(
-    chain: PackedChain, q: FloatArray, work: FloatArray, seed: FloatArray, trust: float, pull: float
-) -> tuple[float, float]:
+def ray_step(
+    chain: PackedChain, q: FloatArray, work: FloatArray, seed: FloatArray, damping: float,
+    pull: float,
+) -> tuple[float, float]:  # fmt: skip
     """Write a step from q into `work`; return the angle at q and the step's largest entry.
 
-    Without pull, the step is damped by `trust` times the squared angle; see `descend_to_point`.
+    The step is damped by `damping` times the squared angle; see `fill_ray_step` for the pull.
     """
     joints, variables, n = chain.joints, chain.variables, q.shape[0]
     x0, _, d0, p0, x1, _, d1, p1, x2, _, d2, p2 = place(joints, chain.ends[1], q, work, n)
@@ -192,15 +188,15 @@ def aim_step(
         if k0 == k1 == k2 == 0.0:
             k0, k1, k2 = x0, x1, x2
     fill_rows(joints, variables, work, (p0, p1, p2), near, (k0, k1, k2), (a0, a1, a2))
-    largest = fill_ray_step(variables, q, work, trust * angle * angle + FLOOR, angle, pull, seed)
+    largest = fill_ray_step(variables, q, work, damping * angle * angle + FLOOR, angle, pull, seed)
     return angle, largest
 
 
 @helper
 def descend_to_point(
-    chain: PackedChain, q: FloatArray, work: FloatArray, goal: float, iterations: int, careful: bool
+    chain: PackedChain, q: FloatArray, work: FloatArray, goal: float, iterations: int
 ) -> tuple[int, int, float]:
-    """Walk q (n,) downhill until the ray meets the point, inside the limits.
+    """Walk q (n,) inside the limits until the ray meets the point, or the angle shrinks slowly.
 
     Args:
         chain: The chain with a ray as its tip: its origin, and its direction as z.
@@ -208,29 +204,16 @@ def descend_to_point(
         work: With point_T_first_joint, root's axes, in its row n + m, and the bounds.
         goal: Angle that counts as reached [rad].
         iterations: How many steps are allowed.
-        careful: Take back each step that does not descend, to settle on the least angle where the
-            point cannot be met. Otherwise stop when the angle shrinks slowly.
 
     Returns:
         REACHED, SPENT or STALLED; steps taken; the angle at q [rad].
     """
-    variables, n = chain.variables, q.shape[0]
-    least, trust, stalls, taken = np.inf, DAMPING, 0, 0
+    least, stalls, taken = np.inf, 0, 0
     while True:
-        angle, largest = aim_step(chain, q, work, q, trust, 0.0)
+        angle, largest = ray_step(chain, q, work, q, DAMPING, 0.0)
         if angle <= goal:
             return REACHED, taken, angle
-        if careful:
-            if angle > least:
-                trust = max(8.0 * trust, DAMPING)
-                for k in range(n):
-                    q[k] = work[k, BEFORE]
-                if trust > 1e9:
-                    return STALLED, taken, least
-                angle, largest = aim_step(chain, q, work, q, trust, 0.0)
-            else:
-                least, trust = angle, max(trust / 3.0, 1e-7)
-        elif angle < 0.97 * least:
+        if angle < 0.97 * least:
             least, stalls = angle, 0
         else:
             stalls += 1
@@ -238,12 +221,8 @@ def descend_to_point(
                 return STALLED, taken, angle
         if taken >= iterations:
             return SPENT, taken, angle
-        if careful and angle <= least and largest < 1e-11:
-            return STALLED, taken, angle
         taken += 1
-        for k in range(n):
-            work[k, BEFORE] = q[k]
-        apply_step(variables, q, work, largest)
+        apply_step(chain.variables, q, work, largest)
 
 
 @helper
@@ -268,11 +247,10 @@ def pull_to_seed(
             break
         for k in range(n):
             work[k, BEFORE_PULL] = q[k]
-        largest = aim_step(chain, q, work, seed, 0.0, 1.0)[1]
+        largest = ray_step(chain, q, work, seed, 0.0, 1.0)[1]
         apply_step(variables, q, work, largest)
-        careful = taken < 0  # never; a constant would be a type of its own
         left = iterations - taken - 1
-        status, steps, _ = descend_to_point(chain, q, work, goal, left, careful)
+        status, steps, _ = descend_to_point(chain, q, work, goal, left)
         taken += 1 + steps
         now = squared_way(variables, seed, q)
         if status != REACHED or not now < way:
@@ -286,10 +264,8 @@ def pull_to_seed(
 
 
 @helper
-def exact_miss(
-    exact: FloatArray, q: FloatArray, point: FloatArray, frame: FloatArray
-) -> tuple[float, float]:
-    """Return the angle from the ray to the point [rad] and the point's distance from it [m].
+def exact_miss(exact: FloatArray, q: FloatArray, point: FloatArray, frame: FloatArray) -> float:
+    """Return the angle from the ray to the point [rad].
 
     Args:
         exact: (m + 1, 16), see `tables_kernel`; the last row holds the ray.
@@ -299,5 +275,4 @@ def exact_miss(
     """
     place_exactly(exact, q, frame)
     p0, p1, p2 = frame[0, 3] - point[0], frame[1, 3] - point[1], frame[2, 3] - point[2]
-    angle = ray_miss(frame[0, 2], frame[1, 2], frame[2, 2], p0, p1, p2)[0]
-    return angle, sqrt(p0 * p0 + p1 * p1 + p2 * p2)
+    return ray_miss(frame[0, 2], frame[1, 2], frame[2, 2], p0, p1, p2)[0]

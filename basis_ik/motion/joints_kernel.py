@@ -22,7 +22,7 @@ velocities, accelerations and jerks.
 
 from __future__ import annotations
 
-from math import floor, inf, isfinite, pi
+from math import inf, isfinite
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,7 @@ from basis_ik.motion.profile_kernel import (
     position_range,
     sample,
 )
+from basis_ik.numerics.angles_kernel import whole_turns
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
 
@@ -51,7 +52,6 @@ CURVE = 0.5  # the same for its largest acceleration
 EDGE = 1e-12  # rounding allowance at a position limit [rad or m]
 ROUNDING = 1.0 + 1e-9  # allowance at the other limits
 ROUNDED = 1e-9  # allowance for times, in periods
-TURN = 2.0 * pi
 
 
 @jit
@@ -135,6 +135,17 @@ def begin(memory: FloatArray, positions: FloatArray) -> bool:
 
 
 @jit
+def append_state(memory: FloatArray, past: FloatArray) -> None:
+    """Drop the oldest of past states (k, 3, n), and append the current one; memory (n, 27)."""
+    last = past.shape[0] - 1
+    for i in range(memory.shape[0]):
+        for column in range(3):
+            for k in range(last):
+                past[k, column, i] = past[k + 1, column, i]
+            past[last, column, i] = memory[i, column]
+
+
+@jit
 def is_equal(a: FloatArray, b: FloatArray) -> bool:
     """Return whether all elements of two arrays (n,) are equal."""
     equal = True
@@ -168,7 +179,7 @@ def is_near(
             least, largest = min(least, way[k, i]), max(largest, way[k, i])
         off = measured[i] - 0.5 * (least + largest)
         if endless[i]:
-            off -= TURN * floor(off / TURN + 0.5)
+            off -= whole_turns(off)
         away[i] = abs(off) - 0.5 * (largest - least)
         near = near and away[i] <= margin
     return near

@@ -171,8 +171,7 @@ class Limiter:
 
     def _append_final(self) -> None:
         """Append the last command to the final ones."""
-        self._final[:-1] = self._final[1:]
-        self._final[-1] = self._memory[:, :3].T
+        kernels.append_state(self._memory, self._final)
         self._count = min(self._count + 1, 1 + LEAD)
 
     @property

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basis_ik.numerics.arrays import FloatArray
-from basis_ik.numerics.jit import helper
+from basis_ik.numerics.jit import helper, inlined
 from basis_ik.numerics.normal_equations_kernel import solve_symmetric
 
 IntArray = NDArray[np.int64]
@@ -90,6 +90,12 @@ def moved_inside(here: float, there: float, lower: float, upper: float) -> float
     Minimum and maximum alone would turn a NaN into the lower bound, a command like any other.
     """
     return min(upper, max(lower, there)) if there == there else here
+
+
+@inlined
+def leaves(value: float, lower: float, upper: float, push: float, least: float) -> bool:
+    """Return whether a variable stands at a bound and is pushed out of it by more than `least`."""
+    return bool((value <= lower and push < -least) or (value >= upper and push > least))
 
 
 @helper

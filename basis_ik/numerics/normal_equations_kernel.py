@@ -140,18 +140,49 @@ def solve_symmetric(a: FloatArray, x: FloatArray) -> None:
         a: (n, n), of which the lower triangle counts; overwritten with its factor.
         x: The right-hand side, and result.
     """
-    n = x.shape[0]
-    for i in range(n):
+    factor_symmetric(a, 1e-300)
+    solve_lower(a, x)
+    solve_upper(a, x)
+
+
+@helper
+def factor_symmetric(a: FloatArray, least: float) -> bool:
+    """Replace a symmetric matrix (n, n) by its Cholesky factor, in the lower triangle.
+
+    Args:
+        a: Its lower triangle counts.
+        least: The squares on the factor's diagonal are raised to this.
+
+    Returns:
+        Whether none was less.
+    """
+    sound = True
+    for i in range(a.shape[0]):
         for j in range(i + 1):
             total = a[i, j]
             for k in range(j):
                 total -= a[i, k] * a[j, k]
-            a[i, j] = sqrt(max(total, 1e-300)) if i == j else total / a[j, j]
-    for i in range(n):
+            if j < i:
+                a[i, j] = total / a[j, j]
+            else:
+                sound = sound and total > least
+                a[i, i] = sqrt(max(total, least))
+    return sound
+
+
+@helper
+def solve_lower(factor: FloatArray, x: FloatArray) -> None:
+    """Replace x (n,) by L⁻¹ x, with a factor of `factor_symmetric`."""
+    for i in range(x.shape[0]):
         for k in range(i):
-            x[i] -= a[i, k] * x[k]
-        x[i] /= a[i, i]
-    for i in range(n - 1, -1, -1):
-        for k in range(i + 1, n):
-            x[i] -= a[k, i] * x[k]
-        x[i] /= a[i, i]
+            x[i] -= factor[i, k] * x[k]
+        x[i] /= factor[i, i]
+
+
+@helper
+def solve_upper(factor: FloatArray, x: FloatArray) -> None:
+    """Replace x (n,) by L⁻ᵀ x, with a factor of `factor_symmetric`."""
+    for i in range(x.shape[0] - 1, -1, -1):
+        for k in range(i + 1, x.shape[0]):
+            x[i] -= factor[k, i] * x[k]
+        x[i] /= factor[i, i]

@@ -22,10 +22,11 @@ ever closer.
 
 from __future__ import annotations
 
-from math import floor, pi, sin
+from math import pi, sin
 
 import numpy as np
 
+from basis_ik.numerics.angles_kernel import whole_turns
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
 from basis_ik.pose.newton_kernel import ANGLE_LEFT, DISTANCE_LEFT, SETTLED, Ends, minimise
@@ -33,7 +34,6 @@ from basis_ik.search.descent_kernel import begin_descent, descend
 from basis_ik.search.pose_error_kernel import has_deadband
 from basis_ik.search.pose_search_kernel import (
     LIMITS,
-    begin_anew,
     begin_inside,
     measure,
     meets,
@@ -41,6 +41,7 @@ from basis_ik.search.pose_search_kernel import (
     set_bounds,
     squared_arrival,
     take_shortest_turns,
+    write_start,
 )
 from basis_ik.search.tables_kernel import (
     COLUMNS,
@@ -83,7 +84,7 @@ def is_known(variables: FloatArray, q: FloatArray, known: FloatArray, count: int
         for k in range(q.shape[0]):
             off = q[k] - known[i, k]
             if variables[k, PERIODIC] != 0.0:
-                off -= 2.0 * pi * floor(off / (2.0 * pi) + 0.5)
+                off -= whole_turns(off)
             same = same and abs(off) <= SAME
         if same:
             return True
@@ -263,7 +264,7 @@ def find_best_effort(
             q[:] = queue[across]
             across += 1
         else:
-            begin_anew(variables, own + made - given - across + 1, q)
+            write_start(variables, own + made - given - across + 1, q)
         made += 1
         direct = reached and made % ALONE_EVERY == 0
         left = min(allowed[0], allowed[1] - total)

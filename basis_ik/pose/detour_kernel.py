@@ -42,11 +42,11 @@ from basis_ik.search.descent_kernel import REACHED, column_inside, fill_jacobian
 from basis_ik.search.pose_error_kernel import has_deadband, pose_residual
 from basis_ik.search.pose_search_kernel import (
     LIMITS,
-    begin_anew,
     go_back_to_best,
     keep_best,
     set_bounds,
     take_shortest_turns,
+    write_start,
 )
 from basis_ik.search.tables_kernel import (
     BOUND_LOWER,
@@ -140,7 +140,7 @@ def price(
 def begin_search(variables: FloatArray, here: FloatArray, number: int, q: FloatArray) -> None:
     """Write a start: those of the chain, then those with one joint put aside to either side."""
     if number < STARTS:
-        begin_anew(variables, number + 1, q)
+        write_start(variables, number + 1, q)
         return
     k = (number - STARTS) // 2
     aside = ASIDE * variables[k, SCALE]

@@ -18,18 +18,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pose.best_effort_kernel import BEST, OWN, find_best_effort
+from basis_ik.pose.explain import Attempt, Relaxation
 from basis_ik.pose.newton_kernel import minimise_each
 from basis_ik.search.closed_form import ClosedForm
 from basis_ik.search.closed_form_search_kernel import SAFETY
 from basis_ik.search.descent_kernel import REACHED
-from basis_ik.search.pose_search_kernel import NEAR, PATIENCE, begin_anew
+from basis_ik.search.pose_search_kernel import NEAR, PATIENCE, write_start
 from basis_ik.search.prepared_chain import PreparedChain
 from basis_ik.search.self_motion import sample_starts
 from basis_ik.search.tables_kernel import (
@@ -43,9 +43,10 @@ from basis_ik.search.tables_kernel import (
     WX,
     GoalFields,
 )
+from basis_ik.verdict import Reason, Verdict
 
-SETTLING = 60  # steps after which a descent by Newton's method has settled or never will
-SCOUTING = 40  # steps after which two starts can be compared
+NEWTON_STEPS = 60  # after which Newton's method has converged, or never will
+SCOUT_STEPS = 40  # steps after which two starts can be compared
 STARTS = 8  # fresh starts that get a chance to find a nearer answer than the seed's
 FEWEST_STARTS = 20  # below it, nothing is claimed about a target
 STARTS_BY_ERROR = 0.5  # over the best scout's weighted error: how many starts are worth making
@@ -72,15 +73,6 @@ BETTER_TURN = 1e-3  # [rad] the same for another orientation
 WORTH_A_WAY = 0.1
 
 
-class Attempt(NamedTuple):
-    """Positions, and the distance [m] and angle [rad] that they leave; 0 m if none is wanted."""
-
-    q: FloatArray
-    away: float
-    turned: float
-    reached: bool
-
-
 @dataclass
 class Diagnosis:
     """One failed search, questioned further on what is left of its budget.
@@ -98,7 +90,7 @@ class Diagnosis:
             limits.
         inside: What reaches the target within the limits after all, found while they were lifted.
         grid: At how many points of a grid over the spare joints all positions were calculated.
-        hopeful: Whether some of these were near the limits, or there are none.
+        promising: Whether some of these were near the limits, or there are none.
     """
 
     ready: PreparedChain
@@ -112,12 +104,13 @@ class Diagnosis:
     closed: ClosedForm | None = None
     inside: Attempt | None = None
     grid: int = 0
-    hopeful: bool = True
+    promising: bool = True
     _work: FloatArray = field(init=False)
     _square: FloatArray = field(init=False)
     _starts: FloatArray = field(init=False)
     _scouts: list[Attempt] = field(default_factory=list)
     _free: Attempt | None = None
+    _nearest: Attempt | None = None
     _found: tuple[Attempt, Attempt] | None = None
 
     def __post_init__(self) -> None:
@@ -127,22 +120,23 @@ class Diagnosis:
         self._starts[0], self._starts[1] = self.seed, self.found
         spread = self.ready.variables[:, :COLUMNS].copy()
         for number in range(1, STARTS + 1):
-            begin_anew(spread, number, self._starts[number + 1])
+            write_start(spread, number, self._starts[number + 1])
 
     @property
     def position_only(self) -> bool:
         """Whether the orientation is free."""
-        return bool(self.ready.full[WRX] == 0.0)
+        return bool(self.ready.weights[WRX] == 0.0)
 
     def meets(self, attempt: Attempt) -> bool:
         """Return whether an attempt got all that is wanted."""
-        turned = self.position_only or attempt.turned <= self.tolerances[1]
-        return attempt.reached and turned
+        return attempt.reached and (self.position_only or attempt.angle <= self.tolerances[1])
 
     def nearest_position(self) -> Attempt:
         """Return the nearest position: the seed's if it reaches, else the best effort's."""
-        held = self._settle(self.seed[None], self.ready.position[None])[0]
-        return held if held.reached else self.best_effort()
+        if self._nearest is None:
+            held = self._minimise(self.seed[None], self.ready.position_weights[None])[0]
+            self._nearest = held if held.reached else self.best_effort()
+        return self._nearest
 
     def best_effort(self) -> Attempt:
         """Return the nearest position, and there the nearest orientation.
@@ -153,12 +147,12 @@ class Diagnosis:
         own, best = self._efforts()
         if self._way(own) > AT_HAND or self.meets(best):
             return best
-        nearer = best.away < own.away - BETTER_BY * self.ready.size - self.tolerances[0]
+        nearer = best.distance < own.distance - BETTER_BY * self.ready.size - self.tolerances[0]
         nearer = nearer or (best.reached and not own.reached)
         farther = max(self._way(best) - self._way(own), 0.0)
-        enough = own.turned - BETTER_TURN - WORTH_A_WAY * farther
-        turned = not self.position_only and best.turned < enough
-        return best if nearer or turned else own
+        enough = own.angle - BETTER_TURN - WORTH_A_WAY * farther
+        better_turned = not self.position_only and best.angle < enough
+        return best if nearer or better_turned else own
 
     def _doubts(self) -> bool:
         """Withdraw a closed form's proof where a position is as near as that excludes.
@@ -168,8 +162,8 @@ class Diagnosis:
         if self.closed is None or self._error(self.best_effort()) > NEARLY:
             return False
         effort, (length, angle) = self._relax(), self.tolerances
-        near = effort.away <= SAFETY * length
-        if near and (self.position_only or effort.turned <= SAFETY * angle):
+        near = effort.distance <= SAFETY * length
+        if near and (self.position_only or effort.angle <= SAFETY * angle):
             self.proven, self.closed = False, None
         return not self.proven
 
@@ -180,7 +174,7 @@ class Diagnosis:
             q, figures = np.empty((2, n)), np.empty((2, 2))
             self.budget -= find_best_effort(
                 self.ready.fields, self._goal, self._held_ever_closer(), starts, (q, figures),
-                (self._work, self._square), (SETTLING, self.budget),
+                (self._work, self._square), (NEWTON_STEPS, self.budget),
             )  # fmt: skip
             self._found = self._attempt(q[OWN], figures[OWN]), self._attempt(q[BEST], figures[BEST])
         return self._found
@@ -188,15 +182,15 @@ class Diagnosis:
     def _held_ever_closer(self) -> FloatArray:
         """Return rows of weights for `find_best_effort`."""
         if self.position_only:
-            return self.ready.position[None]
-        weights = np.empty((len(TIGHTENING) + 1, len(self.ready.full)))
-        weights[0], weights[1:] = self.ready.position, self.ready.full
+            return self.ready.position_weights[None]
+        weights = np.empty((len(TIGHTENING) + 1, len(self.ready.weights)))
+        weights[0], weights[1:] = self.ready.position_weights, self.ready.weights
         weights[1:, ROTATION] *= TIGHTENING[:, None]
         return weights
 
     def scout(self) -> Attempt | None:
         """Settle on all that is wanted from every start; return an attempt that got it all."""
-        self._scouts = self._settle(self._starts, self.ready.full[None], SCOUTING)
+        self._scouts = self._minimise(self._starts, self.ready.weights[None], SCOUT_STEPS)
         self._scouts.sort(key=self._error)
         best = self._scouts[0]
         return best if self.meets(best) else None
@@ -211,7 +205,8 @@ class Diagnosis:
         Args:
             held: The nearest position.
             last: Number of the last start.
-            asked: Whether so many starts were asked for; else they end where there is no hope.
+            asked: Whether so many starts were asked for; else they end where more are not
+                worthwhile.
         """
         if self.proven and not self._doubts():
             return None
@@ -224,7 +219,7 @@ class Diagnosis:
         sampled = self.sample_self_motion()
         if asked:
             found = self.search(last)
-        elif self.hopeful:
+        elif self.promising:
             if held.reached:
                 found = self.persist(last)
             if found is None and (held.reached or self.least_error() <= CLOSE):
@@ -237,13 +232,13 @@ class Diagnosis:
 
     def rest(self, answer: Attempt) -> Attempt:
         """Return the seed itself where the answer is no better: an arm at its best stands still."""
-        still = self._settle(self.seed[None], np.empty((0, len(self.ready.full))))[0]
-        as_near = still.away <= answer.away + BETTER_BY * self.ready.size
-        as_turned = self.position_only or still.turned <= answer.turned + BETTER_TURN
-        return still if as_near and as_turned and not answer.reached else answer
+        still = self._minimise(self.seed[None], np.empty((0, len(self.ready.weights))))[0]
+        as_near = still.distance <= answer.distance + BETTER_BY * self.ready.size
+        as_well_turned = self.position_only or still.angle <= answer.angle + BETTER_TURN
+        return still if as_near and as_well_turned and not answer.reached else answer
 
     def persist(self, last: int) -> Attempt | None:
-        """Go on with the search, up to start number `last`, while there is hope.
+        """Go on with the search, up to start number `last`, while it is worthwhile.
 
         What can be reached is nearly reached by some scout, and what is not even reached without
         limits is not reached with them either, as a rule.
@@ -265,7 +260,7 @@ class Diagnosis:
         ready, first = self.ready, self.starts + 1
         if last < first:
             return None
-        found, self.starts = self._descend(ready, ready.full, first, last)
+        found, self.starts = self._descend(ready, ready.weights, first, last)
         return found if found.reached else None
 
     def finish(self) -> Attempt | None:
@@ -282,24 +277,24 @@ class Diagnosis:
         return end if self.meets(end) else None
 
     def _finish_from(self, q: FloatArray) -> Attempt:
-        end = self._settle(q[None], self.ready.full[None], FINISHING)[0]
+        end = self._minimise(q[None], self.ready.weights[None], FINISHING)[0]
         if not self.meets(end):
             end, _ = self._descend(
-                self.ready, self.ready.full, 0, 0, seed=end.q, patience=UNHURRIED, near=math.inf
+                self.ready, self.ready.weights, 0, 0, seed=end.q, patience=UNHURRIED, near=math.inf
             )
         return end
 
     def _relax(self) -> Attempt:
         """Settle on all that is wanted from the best effort, which holds the position closer."""
-        return self._settle(self.best_effort().q[None], self.ready.full[None], FINISHING)[0]
+        return self._minimise(self.best_effort().q[None], self.ready.weights[None], FINISHING)[0]
 
     def sample_self_motion(self) -> Attempt | None:
         """Calculate all positions with the spare joints on a grid, and descend from the best.
 
         This is worth it where only limits stand in the way. Where no position is near them, the
-        search is not hopeful any more.
+        search is not promising any more.
         """
-        form, variables, weights = self.ready.redundant, self.ready.variables, self.ready.full
+        form, variables, weights = self.ready.redundant, self.ready.variables, self.ready.weights
         if form is None:
             return None
         free = self.without_any_limits()
@@ -311,7 +306,7 @@ class Diagnosis:
         for starts, points in sample_starts(form, variables, self.target, self.seed, most):
             self.grid += points
             if not len(starts):
-                self.hopeful = False
+                self.promising = False
                 break
             with_starts = np.hstack([variables[:, :COLUMNS], starts.T])
             found, _ = self._descend(
@@ -320,7 +315,7 @@ class Diagnosis:
             )  # fmt: skip
             ends = [found]
             if self.grid == points and not found.reached:  # of the first grid
-                ends += self._settle(starts[:FEW], weights[None])
+                ends += self._minimise(starts[:FEW], weights[None])
             for end in ends:
                 if self.meets(end):
                     return end
@@ -342,7 +337,7 @@ class Diagnosis:
         error = self.least_error()
         worth = int(min(max(CORNERS / error, CORNERS_BY_SQUARE / error**2), MOST_CORNERS))
         wider = replace(ready, variables=variables)
-        found, made = self._descend(wider, ready.full, 1, worth, patience=CORNER_PATIENCE)
+        found, made = self._descend(wider, ready.weights, 1, worth, patience=CORNER_PATIENCE)
         self.starts += made
         return found if found.reached else None
 
@@ -350,17 +345,25 @@ class Diagnosis:
         """Search with all limits lifted, once; None where there are none that matter."""
         bounded = self.ready.bounded()
         if self._free is None and bounded.any():
-            self._free = self.without_limits(bounded)
+            self._free = self._search_relaxed(*self.relaxations(), bounded)
         return self._free
 
-    def without_limits(self, lifted: npt.NDArray[np.bool_]) -> Attempt:
-        """Search with some of the limits lifted, (n,)."""
+    def relaxations(self, answer: Attempt | None = None) -> tuple[Relaxation]:
+        """Return all limits to be lifted, also those of `max_move`."""
+        return (Relaxation(self.ready, self.ready.without_limits(self.ready.bounded())),)
+
+    def relax(self, relaxation: Relaxation, which: npt.NDArray[np.bool_]) -> Attempt:
+        """Search with some of the limits lifted, (n,); with all of them once."""
+        free = self.without_any_limits() if (which == self.ready.bounded()).all() else None
+        return self._search_relaxed(relaxation, which) if free is None else free
+
+    def _search_relaxed(self, relaxation: Relaxation, which: npt.NDArray[np.bool_]) -> Attempt:
         if self.closed is not None:
-            return self._branch(self.closed, lifted)
-        ready, weights = self.ready, self.ready.full
-        free = self._descend(ready.without_limits(lifted), weights, 0, LIFTED_STARTS)[0]
+            return self._branch(self.closed, which)
+        weights = self.ready.weights
+        free = self._descend(relaxation.relaxed(which), weights, 0, LIFTED_STARTS)[0]
         if free.reached and self.inside is None:
-            back = self._settle(free.q[None], np.empty((0, len(weights))))[0]
+            back = self._minimise(free.q[None], np.empty((0, len(weights))))[0]
             self.inside = back if self.meets(back) else None
         return free
 
@@ -373,24 +376,46 @@ class Diagnosis:
                 return Attempt(q.copy(), 0.0, 0.0, reached=True)
         return Attempt(self.seed, math.inf, math.inf, reached=False)
 
-    def better_without(self, k: int, answer: Attempt) -> bool:
+    def is_inconclusive(self, answer: Attempt) -> bool:
+        """Return whether the budget was spent before the reason was found."""
+        return self.budget <= 0
+
+    def reason(self, verdict: Verdict | None, answer: Attempt) -> Reason:
+        """Return the reason with a verdict; None: with the one if no limit stands in the way."""
+        if verdict is None and self.nearest_position().reached:
+            proven = self.proven
+            verdict = Verdict.ORIENTATION_UNREACHABLE if proven else Verdict.ORIENTATION_NOT_FOUND
+        verdict = self._far_or_near(answer) if verdict is None else verdict
+        turn = 0.0 if self.position_only else answer.angle
+        starts = 0 if self.proven else self.starts + 1
+        return Reason(
+            verdict, answer.distance, turn, starts=starts, proven=self.proven, grid=self.grid
+        )
+
+    def _far_or_near(self, answer: Attempt) -> Verdict:
+        """Say which is farther from the first joint, the target or the nearest position."""
+        centre = self.ready.ends[0, :, 3]
+        wanted = float(np.linalg.norm(self.target[:3, 3] - centre))
+        got = float(np.linalg.norm(self.ready.tip_position(answer.q) - centre))
+        return Verdict.TOO_FAR if wanted > got else Verdict.TOO_NEAR
+
+    def better_without(self, k: int, relaxation: Relaxation, answer: Attempt) -> bool:
         """Return whether the answer gets better when the limits of one variable are lifted."""
-        lifted = self.ready.without_limits(np.arange(len(self.seed)) == k)
-        wider = replace(self, ready=lifted)
-        other = wider._settle(answer.q[None], self.ready.position[None])[0]
-        nearer = other.away < answer.away - BETTER_BY * self.ready.size - self.tolerances[0]
+        wider = replace(self, ready=relaxation.relaxed(np.arange(len(self.seed)) == k))
+        other = wider._minimise(answer.q[None], self.ready.position_weights[None])[0]
+        nearer = other.distance < answer.distance - BETTER_BY * self.ready.size - self.tolerances[0]
         if not (nearer or self.position_only):
-            other = wider._settle(answer.q[None], self._held_ever_closer()[::-1])[0]
-            nearer = other.turned < answer.turned - BETTER_TURN - self.tolerances[1]
+            other = wider._minimise(answer.q[None], self._held_ever_closer()[::-1])[0]
+            nearer = other.angle < answer.angle - BETTER_TURN - self.tolerances[1]
         self.budget = wider.budget
         return nearer
 
     def _error(self, attempt: Attempt) -> float:
-        away, turned = self.ready.full[[WX, WRX]].tolist()
-        return math.hypot(away * attempt.away, turned * attempt.turned)
+        position, rotation = self.ready.weights[[WX, WRX]].tolist()
+        return math.hypot(position * attempt.distance, rotation * attempt.angle)
 
-    def _settle(
-        self, starts: FloatArray, weights: FloatArray, steps: int = SETTLING
+    def _minimise(
+        self, starts: FloatArray, weights: FloatArray, steps: int = NEWTON_STEPS
     ) -> list[Attempt]:
         q, figures = np.empty_like(starts), np.empty((len(starts), 2))
         self.budget -= minimise_each(
@@ -401,21 +426,22 @@ class Diagnosis:
 
     def _attempt(self, q: FloatArray, figures: FloatArray) -> Attempt:
         """Return positions with the distance [m] and angle [rad] that they leave."""
-        (away, turned), free = figures.tolist(), self.ready.position[WX] == 0.0
-        return Attempt(q, 0.0 if free else away, turned, free or away <= self.tolerances[0])
+        (distance, angle), free = figures.tolist(), self.ready.position_weights[WX] == 0.0
+        reached = free or distance <= self.tolerances[0]
+        return Attempt(q, 0.0 if free else distance, angle, reached)
 
     @property
     def _goal(self) -> GoalFields:
-        return self.ready.full, self.target, *self.tolerances
+        return self.ready.weights, self.target, *self.tolerances
 
     def _descend(
         self, ready: PreparedChain, weights: FloatArray, first: int, last: int,
         *, seed: FloatArray | None = None, patience: int = PATIENCE, near: float = NEAR,
     ) -> tuple[Attempt, int]:  # fmt: skip
         q = np.empty_like(self.seed)
-        status, taken, fresh, away, turned = ready.search(
+        status, taken, fresh, distance, angle = ready.search(
             weights, self.target, self.seed if seed is None else seed, q, self.tolerances,
             max(0, self.budget), first=first, last=last, patience=patience, near=near,
         )  # fmt: skip
         self.budget -= taken
-        return Attempt(q, away, turned, status == REACHED), fresh
+        return Attempt(q, distance, angle, status == REACHED), fresh

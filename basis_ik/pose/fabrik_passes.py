@@ -26,7 +26,7 @@ from basis_ik.pose.fabrik_passes_kernel import BACKWARD_ROTATION, NOW, solve_by_
 from basis_ik.pose.pose_problem import PoseProblem, read_problem
 from basis_ik.robot.chain import Chain
 from basis_ik.search.descent_kernel import REACHED
-from basis_ik.search.pose_search_kernel import GO_ON, begin_anew, begin_inside
+from basis_ik.search.pose_search_kernel import GO_ON, begin_inside, write_start
 from basis_ik.search.prepared_chain import PreparedChain
 from basis_ik.search.proof_kernel import place_exactly
 from basis_ik.search.tables_kernel import BOX_X, WX
@@ -98,7 +98,7 @@ def run_passes(
     Raises:
         SolveArgumentError: The position is free, or something has a deadband.
     """
-    ready, seed, weights = problem.ready, problem.start, problem.ready.full
+    ready, seed, weights = problem.ready, problem.start, problem.ready.weights
     if weights[WX] == 0.0 or weights[BOX_X:].any():
         required = "'descent' if the position is free or has a box: FABRIK needs a point to reach"
         raise SolveArgumentError("solver", "fabrik", required)
@@ -164,7 +164,7 @@ def _started(ready: PreparedChain, seed: FloatArray, start: int) -> Stage:
     if start == 0:
         begin_inside(ready.variables, seed, q)
     else:
-        begin_anew(ready.variables, start, q)
+        write_start(ready.variables, start, q)
     return Stage("start", start, read_only(_points(ready, q)[0]), read_only(q))
 
 

@@ -37,6 +37,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from basis_ik.numerics.angles_kernel import nearest_angle
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.bounded_step_kernel import moved_inside
 from basis_ik.numerics.jit import helper, inlined, jit
@@ -44,7 +45,6 @@ from basis_ik.search.descent_kernel import LARGEST_STEP, REACHED, SPENT, STALLED
 from basis_ik.search.hinge_fit_kernel import (
     ORIENTATION_MOMENT,
     axis_of,
-    clamp_turn,
     fit_turn,
     moved,
     point_of,
@@ -57,7 +57,6 @@ from basis_ik.search.pose_search_kernel import (
     GO_ON,
     OUT_OF_REACH,
     Found,
-    begin_anew,
     begin_inside,
     check_start,
     go_back_to_best,
@@ -69,6 +68,7 @@ from basis_ik.search.pose_search_kernel import (
     relate_to_target,
     set_bounds,
     take_shortest_turns,
+    write_start,
 )
 from basis_ik.search.tables_kernel import (
     BOUND_LOWER,
@@ -211,7 +211,7 @@ def _turn_joint(
         best = (
             q[k] + course.sign * _share_of_variable(joints, i) * rough_angle(across, along) / turn
         )
-        q[k] = clamp_turn(best, work[k, BOUND_LOWER], work[k, BOUND_UPPER])
+        q[k] = nearest_angle(best, best, work[k, BOUND_LOWER], work[k, BOUND_UPPER])
     before = work[n + joints.shape[0] + 2 + k, BEFORE]
     s, c = sine_cosine(course.sign * turn * (q[k] - before))
     return turned_first(motion, axis, s, c, point)
@@ -492,7 +492,7 @@ def _begin_next(variables: FloatArray, q: FloatArray, work: FloatArray, restarts
         return False
     state[START_NUMBER] += 1.0
     state[PASSES], state[LEAST], state[STALLS] = 0.0, np.inf, 0.0
-    begin_anew(variables, int(state[START_NUMBER]), q)
+    write_start(variables, int(state[START_NUMBER]), q)
     set_bounds(variables, FREE_TURNS, work)
     return True
 

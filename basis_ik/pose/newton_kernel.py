@@ -28,8 +28,10 @@ from typing import NamedTuple
 import numpy as np
 
 from basis_ik.numerics.arrays import FloatArray
+from basis_ik.numerics.bounded_step_kernel import leaves
 from basis_ik.numerics.jit import helper, inlined, jit
-from basis_ik.search.descent_kernel import apply_step, place
+from basis_ik.numerics.normal_equations_kernel import factor_symmetric, solve_lower, solve_upper
+from basis_ik.search.descent_kernel import apply_step, place, twist_by
 from basis_ik.search.pose_error_kernel import (
     excess,
     has_deadband,
@@ -46,9 +48,6 @@ from basis_ik.search.pose_search_kernel import (
     take_shortest_turns,
 )
 from basis_ik.search.tables_kernel import (
-    AXIS_X,
-    AXIS_Y,
-    AXIS_Z,
     BEFORE,
     BOUND_LOWER,
     BOUND_UPPER,
@@ -64,9 +63,6 @@ from basis_ik.search.tables_kernel import (
     P0,
     P1,
     P2,
-    POINT_X,
-    POINT_Y,
-    POINT_Z,
     RATE_X,
     RATE_Y,
     RATE_Z,
@@ -170,14 +166,9 @@ def fill_motion(
 ) -> None:
     """Write how a joint moves the tip and turns it, by its scaled variable."""
     row, turn, slide = n + j, scale * joints[j, TURN], scale * joints[j, SLIDE]
-    x, y, z = work[row, AXIS_X], work[row, AXIS_Y], work[row, AXIS_Z]
-    a = frame[P0] - work[row, POINT_X]
-    b = frame[P1] - work[row, POINT_Y]
-    d = frame[P2] - work[row, POINT_Z]
-    work[row, MOTION_X] = turn * (y * d - z * b) + slide * x
-    work[row, MOTION_Y] = turn * (z * a - x * d) + slide * y
-    work[row, MOTION_Z] = turn * (x * b - y * a) + slide * z
-    work[row, SPIN_X], work[row, SPIN_Y], work[row, SPIN_Z] = turn * x, turn * y, turn * z
+    twist = twist_by(turn, slide, work, row, (frame[P0], frame[P1], frame[P2]))
+    work[row, MOTION_X], work[row, MOTION_Y], work[row, MOTION_Z] = twist[0], twist[1], twist[2]
+    work[row, SPIN_X], work[row, SPIN_Y], work[row, SPIN_Z] = twist[3], twist[4], twist[5]
 
 
 @inlined
@@ -252,40 +243,27 @@ def gradient_and_hessian(
 @helper
 def factor(hessian: FloatArray, work: FloatArray, damping: float, lower: FloatArray) -> bool:
     """Write the Cholesky factor of the damped Hessian without held variables, if there is one."""
-    n = hessian.shape[0]
-    for k in range(n):
+    for k in range(hessian.shape[0]):
         held = work[k, HELD] != 0.0
         for i in range(k + 1):
-            total = 0.0 if held or work[i, HELD] != 0.0 else hessian[k, i]
-            if i == k:
-                total = 1.0 + damping if held else total + damping
-            for h in range(i):
-                total -= lower[k, h] * lower[i, h]
-            if i < k:
-                lower[k, i] = total / lower[i, i]
-            elif not total > 0.1 * damping:
-                return False
-            else:
-                lower[k, k] = sqrt(total)
-    return True
+            lower[k, i] = 0.0 if held or work[i, HELD] != 0.0 else hessian[k, i]
+        lower[k, k] = 1.0 + damping if held else lower[k, k] + damping
+    return factor_symmetric(lower, 0.1 * damping)
 
 
 @helper
-def newton_step(hessian: FloatArray, lower: FloatArray, work: FloatArray) -> tuple[float, float]:
-    """Write the step into column 6; return its largest entry, and what it promises to gain."""
-    n, largest, gain = hessian.shape[0], 0.0, 0.0
+def newton_step(lower: FloatArray, work: FloatArray, step: FloatArray) -> tuple[float, float]:
+    """Write the step (n,), also into `work`; return its largest entry, and its promised gain."""
+    n, largest, gain = step.shape[0], 0.0, 0.0
     for k in range(n):
-        total = 0.0 if work[k, HELD] != 0.0 else -work[k, GRADIENT]
-        for h in range(k):
-            total -= lower[k, h] * work[h, STEP]
-        work[k, STEP] = total / lower[k, k]
-        gain += work[k, STEP] ** 2
-    for k in range(n - 1, -1, -1):
-        total = work[k, STEP]
-        for h in range(k + 1, n):
-            total -= lower[h, k] * work[h, STEP]
-        work[k, STEP] = total / lower[k, k]
-        largest = max(largest, abs(work[k, STEP]))
+        step[k] = 0.0 if work[k, HELD] != 0.0 else -work[k, GRADIENT]
+    solve_lower(lower, step)
+    for k in range(n):
+        gain += step[k] ** 2
+    solve_upper(lower, step)
+    for k in range(n):
+        work[k, STEP] = step[k]
+        largest = max(largest, abs(step[k]))
     return largest, 0.5 * gain
 
 
@@ -293,9 +271,8 @@ def newton_step(hessian: FloatArray, lower: FloatArray, work: FloatArray) -> tup
 def hold_at_bounds(q: FloatArray, work: FloatArray) -> None:
     """Hold the variables that stand at a bound and are pulled outward."""
     for k in range(q.shape[0]):
-        slope = work[k, GRADIENT]
-        low, high = q[k] <= work[k, BOUND_LOWER], q[k] >= work[k, BOUND_UPPER]
-        work[k, HELD] = 1.0 if (low and slope >= 0.0) or (high and slope <= 0.0) else 0.0
+        low, high = work[k, BOUND_LOWER], work[k, BOUND_UPPER]
+        work[k, HELD] = 1.0 if leaves(q[k], low, high, -work[k, GRADIENT], 0.0) else 0.0
 
 
 class Ends(NamedTuple):
@@ -330,9 +307,8 @@ def is_settled(weights: FloatArray, least: float, gain: float, ends: Ends) -> bo
 
 @helper
 def is_hopeless(
-    weights: FloatArray, work: FloatArray, n: int, step: tuple[float, float], turned: float,
-    ends: Ends,
-) -> bool:  # fmt: skip
+    weights: FloatArray, step: FloatArray, sizes: tuple[float, float], turned: float, ends: Ends
+) -> bool:
     """Tell whether the rotation cannot come below an error on the way that is left.
 
     No joint turns the tip by more than itself, and Newton's steps shrink once the damping is small
@@ -340,18 +316,17 @@ def is_hopeless(
 
     Args:
         weights: (12,).
-        work: With the next step.
-        n: Number of variables.
-        step: Largest entry of this step, and its damping.
+        step: (n,) the next one.
+        sizes: Its largest entry, and its damping.
         turned: Weighted squared error of the rotation.
         ends: See there.
     """
-    (largest, damping), curvature = step, weights[WRX] ** 2
+    (largest, damping), curvature = sizes, weights[WRX] ** 2
     if not (turned > ends.hopeless**2 and largest <= NEWTON and damping <= UNDAMPED * curvature):
         return False
     way = 0.0
-    for k in range(n):
-        way += abs(work[k, STEP])
+    for k in range(step.shape[0]):
+        way += abs(step[k])
     return sqrt(turned) - TAIL * weights[WRX] * way > ends.hopeless  # type: ignore[no-any-return]
 
 
@@ -375,6 +350,7 @@ def minimise(
     rates, tip = n + chain.joints.shape[0] + 1, chain.ends[1]
     frame = place(chain.joints, tip, q, work, n)
     away, turned = squared_errors(weights, work, rates, frame)
+    step = np.empty(n)
     least, damping, taken, fresh = away + turned, first_damping(weights), 0, True
     while taken < ends.iterations and not (away <= arrival[0] and turned <= arrival[1]):
         if fresh:
@@ -384,10 +360,10 @@ def minimise(
             damping *= DAMPED
         if not damping < MOST_DAMPING:
             break
-        largest, gain = newton_step(hessian, lower, work)
+        largest, gain = newton_step(lower, work, step)
         if is_settled(weights, least, gain, ends):
             break
-        if is_hopeless(weights, work, n, (largest, damping), turned, ends):
+        if is_hopeless(weights, step, (largest, damping), turned, ends):
             break
         taken += 1
         for k in range(n):

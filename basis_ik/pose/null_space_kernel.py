@@ -19,14 +19,17 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from basis_ik.numerics.arrays import FloatArray
-from basis_ik.numerics.bounded_step_kernel import moved_inside
+from basis_ik.numerics.bounded_step_kernel import leaves, moved_inside
 from basis_ik.numerics.jit import helper
 from basis_ik.numerics.normal_equations_kernel import solve_symmetric_6
-from basis_ik.search.descent_kernel import begin_descent, descend, fill_columns, place
+from basis_ik.search.descent_kernel import (
+    begin_descent,
+    descend,
+    fill_columns,
+    place,
+    twist_by,
+)
 from basis_ik.search.tables_kernel import (
-    AXIS_X,
-    AXIS_Y,
-    AXIS_Z,
     BOUND_LOWER,
     BOUND_UPPER,
     CENTRING,
@@ -41,9 +44,6 @@ from basis_ik.search.tables_kernel import (
     P0,
     P1,
     P2,
-    POINT_X,
-    POINT_Y,
-    POINT_Z,
     SCALE,
     SLIDE,
     START,
@@ -247,14 +247,7 @@ def pull_to_slow_joints(
         row, k = n + j, int(joints[j, DRIVER])
         scale, rate = variables[k, SCALE], work[k, STEP]
         turn, slide = scale * joints[j, TURN], scale * joints[j, SLIDE]
-        x, y, d = work[row, AXIS_X], work[row, AXIS_Y], work[row, AXIS_Z]
-        p0, p1, p2 = (
-            tip[0] - work[row, POINT_X], tip[1] - work[row, POINT_Y], tip[2] - work[row, POINT_Z]
-        )  # fmt: skip
-        c0 = turn * (y * p2 - d * p1) + slide * x
-        c1 = turn * (d * p0 - x * p2) + slide * y
-        c2 = turn * (x * p1 - y * p0) + slide * d
-        x, y, d = turn * x, turn * y, turn * d
+        c0, c1, c2, x, y, d = twist_by(turn, slide, work, row, tip)
         if i < m:  # first their sums over all joints
             v0, v1, v2 = v0 + rate * c0, v1 + rate * c1, v2 + rate * c2
             w0, w1, w2 = w0 + rate * x, w1 + rate * y, w2 + rate * d
@@ -281,8 +274,7 @@ def project(q: FloatArray, work: FloatArray) -> float:
         largest, leaving = 0.0, False
         for k in range(n):
             free = work[k, CENTRING] - work[k, STEP]
-            low, high = q[k] <= work[k, BOUND_LOWER], q[k] >= work[k, BOUND_UPPER]
-            if (low and free < 0.0) or (high and free > 0.0):
+            if leaves(q[k], work[k, BOUND_LOWER], work[k, BOUND_UPPER], free, 0.0):
                 leaving, work[k, CENTRING] = True, 0.0
                 for c in range(6):
                     work[k, c] = 0.0

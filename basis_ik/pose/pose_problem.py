@@ -109,4 +109,4 @@ def read_problem(
     goal = target._m
     if position_only or constraint is not None:
         ready, _, goal = constrain(ready, constraint, goal, position_only=position_only)
-    return ready, target, (ready.full, goal, length, angle), start
+    return ready, target, (ready.weights, goal, length, angle), start

@@ -17,7 +17,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeGuard
 
 import numpy as np
@@ -25,8 +24,8 @@ import numpy.typing as npt
 
 from basis_ik.errors import SolveArgumentError
 from basis_ik.numerics.arrays import FloatArray
-from basis_ik.pose.diagnosis import FEWEST_STARTS, Attempt, Diagnosis
-from basis_ik.pose.explain import explain
+from basis_ik.pose.diagnosis import FEWEST_STARTS, Diagnosis
+from basis_ik.pose.explain import Attempt, explain
 from basis_ik.pose.fabrik_passes import Passes, run_passes
 from basis_ik.pose.pose_problem import PoseProblem, SearchBudget, read_problem
 from basis_ik.pose.timed_search import search_until
@@ -314,7 +313,7 @@ def _search_in_time(problem: PoseProblem, budget: SearchBudget, time_limit: floa
     refuse(status, "seed", problem.start.tolist(), problem.target)
     if status == ARRIVED:
         return _reached(ready, q, found)
-    turn = 0.0 if ready.full[WRX] == 0.0 else orientation_error
+    turn = 0.0 if ready.weights[WRX] == 0.0 else orientation_error
     reason = Reason(Verdict.BUDGET_SPENT, position_error, turn, starts=last + 1)
     if status == OUT_OF_REACH:
         reason = Reason(Verdict.TOO_FAR, position_error, turn, proven=True)
@@ -346,7 +345,7 @@ def _explained(problem: PoseProblem, found: Found, q: FloatArray, budget: Search
     """
     ready, (status, steps, last, position_error, orientation_error) = problem.ready, found
     refuse(status, "seed", problem.start.tolist(), problem.target)
-    position_only = ready.full[WRX] == 0.0
+    position_only = ready.weights[WRX] == 0.0
     proven = status in (OUT_OF_REACH, NO_BRANCH_INSIDE)  # by the chain's length or in closed form
     if steps >= budget.iterations or not (proven or last >= FEWEST_STARTS):
         turn = 0.0 if position_only else orientation_error
@@ -359,14 +358,14 @@ def _explained(problem: PoseProblem, found: Found, q: FloatArray, budget: Search
         last, proven, ready.closed if status == NO_BRANCH_INSIDE else None,
     )  # fmt: skip
     best, reason = _diagnose(diagnosis, problem.chain, budget)
-    position_error, steps = best.away, budget.iterations - diagnosis.budget
-    if ready.full[WX] == 0.0:
+    position_error, steps = best.distance, budget.iterations - diagnosis.budget
+    if ready.weights[WX] == 0.0:
         position_error = float(np.linalg.norm(ready.tip_position(best.q) - problem.goal[:3, 3]))
     return Solution(
         read_only(best.q),
         reason.verdict,
         position_error,
-        best.turned,
+        best.angle,
         steps,
         diagnosis.starts,
         reason,
@@ -378,7 +377,7 @@ def _diagnose(diagnosis: Diagnosis, chain: Chain, budget: SearchBudget) -> tuple
 
     Args:
         diagnosis: The search.
-        chain: The chain as given; bounds that are not its limits are those of `max_move`.
+        chain: The chain.
         budget: Number of starts, and whether the caller has set it.
     """
     # A quick test comes before a long search; most unreachable targets fail it.
@@ -388,11 +387,7 @@ def _diagnose(diagnosis: Diagnosis, chain: Chain, budget: SearchBudget) -> tuple
         if found is not None:
             best = found
         else:
-            names = chain.joint_names
-            best, reason = explain(diagnosis, best, names)
-            limits = {*zip(names, chain.lower, strict=True), *zip(names, chain.upper, strict=True)}
-            if reason.verdict is Verdict.LIMIT and (reason.joint, reason.bound) not in limits:
-                reason = replace(reason, verdict=Verdict.MOVE_BOUND)
+            best, reason = explain(diagnosis, chain.joint_names)
     if reason is REACHED:
         diagnosis.ready.prove_inside(best.q)
     return best, reason

@@ -126,7 +126,7 @@ class _Solutions:
         problem, ready = self.problem, self.problem.ready
         q = np.empty_like(start)
         status, steps, _, position_error, orientation_error = ready.search(
-            ready.full, problem.goal, start, q, problem.tolerances, STEPS_PER_START,
+            ready.weights, problem.goal, start, q, problem.tolerances, STEPS_PER_START,
             first=number, last=number, near=near,
         )  # fmt: skip
         refuse(status, "seed", problem.start.tolist(), problem.target)
@@ -173,7 +173,7 @@ def _manipulability(problem: PoseProblem, q: FloatArray) -> float:
     With fewer joints than rows it is √det(Jᵀ J).
     """
     along = problem.goal[:3, :3].T @ problem.chain.jacobian(q).reshape(2, 3, -1)  # the goal's axes
-    rows = along.reshape(6, -1)[problem.ready.full[:BOX_X] > 0.0]
+    rows = along.reshape(6, -1)[problem.ready.weights[:BOX_X] > 0.0]
     return float(np.prod(np.linalg.svd(rows, compute_uv=False)))
 
 

@@ -52,7 +52,7 @@ def search_until(
         fitting = (deadline - now) / (MARGIN * slowest) if slowest > 0.0 else 1.0
         slice_ = min(max(1, int(min(fitting, LONGEST))), budget.iterations - steps)
         status, taken, last, position_error, orientation_error = ready.search(
-            ready.full, problem.goal, problem.start, q, problem.tolerances, slice_,
+            ready.weights, problem.goal, problem.start, q, problem.tolerances, slice_,
             first=first, last=budget.restarts, work=work,
         )  # fmt: skip
         before, now = now, time.perf_counter()

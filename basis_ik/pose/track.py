@@ -107,7 +107,7 @@ def track(
         before = as_positions("previous", previous, chain.joint_names)
     ready, weights, goal = constrain(ready, constraint, target._m)
     goal_fields = (
-        ready.position if position_only else weights, goal,
+        ready.position_weights if position_only else weights, goal,
         positive("position_tolerance", position_tolerance, "m"),
         positive("orientation_tolerance", orientation_tolerance, "rad"),
     )  # fmt: skip

@@ -26,6 +26,7 @@ from math import sqrt
 import numpy as np
 
 from basis_ik.numerics.arrays import FloatArray
+from basis_ik.numerics.bounded_step_kernel import leaves
 from basis_ik.numerics.jit import helper, jit
 from basis_ik.pose.detour_kernel import make_detour
 from basis_ik.pose.null_space_kernel import (
@@ -122,8 +123,7 @@ def what_holds(
         linear = work[k, JX] * e0 + work[k, JY] * e1 + work[k, JZ] * e2
         pull = linear + work[k, JRX] * e3 + work[k, JRY] * e4 + work[k, JRZ] * e5
         pull *= variables[k, SCALE]
-        low = q[k] <= work[k, BOUND_LOWER] and pull < -PULL * size
-        if low or (q[k] >= work[k, BOUND_UPPER] and pull > PULL * size):
+        if leaves(q[k], work[k, BOUND_LOWER], work[k, BOUND_UPPER], pull, PULL * size):
             by = AT_LIMIT if q[k] == variables[k, LOWER if pull < 0.0 else UPPER] else AT_STEP
             if by > holds or (by == holds and abs(pull) > most):
                 holds, joint, most = by, k, abs(pull)

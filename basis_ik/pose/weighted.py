@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pose.pose_problem import PoseProblem
 from basis_ik.search.pose_residual_kernel import POSE_RESIDUAL
-from basis_ik.search.ranked_tasks import ITERATIONS, Ranked, RankedTask
+from basis_ik.search.ranked_tasks import Ranked, RankedTask
+from basis_ik.search.starts import search_starts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,12 +50,10 @@ def least_error(
     exact, goal = problem.ready.exact, problem.goal
     task = RankedTask(POSE_RESIDUAL, exact, weights, goal, 0, problem.tolerances)
     ranked = Ranked([task], problem.ready.variables)
-    best, left = ranked.standing(ranked.start(0, starts[0])), budget
-    fresh = [ranked.start(number, starts[0]) for number in range(1, STARTS + 1)]
-    for start in (best.q, *starts[1:], *fresh):
-        ended = ranked.in_order(start, max(0, min(ITERATIONS, left)))
-        left -= ended.steps
-        if ranked.is_better(ended, best):
-            best = ended
-    away, turned = task.miss(best.q)
-    return best.q, away, turned, budget - left
+    seed, *more = starts
+    first, *fresh = (ranked.start(number, seed) for number in range(STARTS + 1))
+    best, steps, _ = search_starts(
+        (first, *more, *fresh), ranked.in_order, ranked.is_better,
+        budget=budget, best=ranked.standing(first),
+    )  # fmt: skip
+    return best.q, *task.miss(best.q), steps

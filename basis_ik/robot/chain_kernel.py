@@ -30,7 +30,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basis_ik.numerics.arrays import FloatArray
-from basis_ik.numerics.jit import helper, jit
+from basis_ik.numerics.jit import helper, inlined, jit
+from basis_ik.numerics.normal_equations_kernel import Six
 
 IntArray = NDArray[np.int64]
 
@@ -68,27 +69,62 @@ ChainFields = tuple[
     IntArray,
 ]  # fmt: skip
 """The fields of `ChainArrays`."""
+Triple = tuple[float, float, float]
 Row = tuple[float, float, float, float]
-"""A row of a frame; with three rows in registers `forward` is twice as fast as in memory."""
+"""A row of a frame; with three rows in registers the loop is twice as fast as in memory."""
 
 
-@helper
-def _moved(row: Row, origin: FloatArray, c: float, s: float, slide: float) -> Row:
-    """Return a row of frame @ origin @ (rotation about z with cosine c, sine s; slide along z)."""
+@inlined
+def through_link(row: Row, link: FloatArray) -> Row:
+    """Return a row of frame @ link; the first 12 numbers of `link` are a frame (3, 4) by rows."""
     a, b, d, t = row
-    x = a * origin[0, 0] + b * origin[1, 0] + d * origin[2, 0]
-    y = a * origin[0, 1] + b * origin[1, 1] + d * origin[2, 1]
-    z = a * origin[0, 2] + b * origin[1, 2] + d * origin[2, 2]
-    p = a * origin[0, 3] + b * origin[1, 3] + d * origin[2, 3] + t
-    return c * x + s * y, c * y - s * x, z, p + slide * z
+    return (
+        a * link[0] + b * link[4] + d * link[8],
+        a * link[1] + b * link[5] + d * link[9],
+        a * link[2] + b * link[6] + d * link[10],
+        a * link[3] + b * link[7] + d * link[11] + t,
+    )
 
 
-@helper
-def _motion(slides: int, value: float) -> tuple[float, float, float]:
+@inlined
+def through_joint(row: Row, motion: Triple) -> Row:
+    """Return a row of frame @ motion, with a joint's motion as of `joint_motion`."""
+    (x, y, z, t), (cosine, sine, slide) = row, motion
+    return cosine * x + sine * y, cosine * y - sine * x, z, t + slide * z
+
+
+@inlined
+def joint_motion(slides: bool, value: float) -> Triple:
     """Return a joint's motion: cosine and sine of its angle about z, and its slide along z."""
-    if slides != 0:
+    if slides:
         return 1.0, 0.0, value
     return cos(value), sin(value), 0.0
+
+
+@inlined
+def joint_twist(turn: float, slide: float, axis: Triple, arm: Triple) -> Six:
+    """Return how a joint moves a point: a column of the geometric Jacobian.
+
+    All Jacobians by joints that turn about an axis or slide along it are made of these.
+
+    Args:
+        turn: Angle of the joint by its variable [rad].
+        slide: Length of the joint by its variable [m].
+        axis: Its direction, a unit vector.
+        arm: The point, from a point on the axis [m].
+
+    Returns:
+        The point's velocity, and the angular velocity, by the variable.
+    """
+    (x, y, z), (a, b, c) = axis, arm
+    return (
+        turn * (y * c - z * b) + slide * x,
+        turn * (z * a - x * c) + slide * y,
+        turn * (x * b - y * a) + slide * z,
+        turn * x,
+        turn * y,
+        turn * z,
+    )
 
 
 @helper
@@ -101,33 +137,9 @@ def _store(x: Row, y: Row, z: Row, out: FloatArray) -> None:
 
 
 @helper
-def _store_moved(x: Row, y: Row, z: Row, constant: FloatArray, out: FloatArray) -> None:
-    """Write three rows, as a frame, times a constant transform (3, 4)."""
-    _store(
-        _moved(x, constant, 1.0, 0.0, 0.0),
-        _moved(y, constant, 1.0, 0.0, 0.0),
-        _moved(z, constant, 1.0, 0.0, 0.0),
-        out,
-    )
-
-
-@helper
 def joint_value(chain: ChainArrays, q: FloatArray, joint: int) -> float:
     """Return the value of one of the m joints, by its mimic relation [rad or m]."""
     return chain.multipliers[joint] * q[chain.variables[joint]] + chain.offsets[joint]  # type: ignore[no-any-return]
-
-
-@helper
-def forward(chain: ChainArrays, q: FloatArray, tip: FloatArray) -> None:
-    """Write root_T_tip (3, 4) at variables q (n,)."""
-    x, y, z = (1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0)
-    for i in range(chain.origins.shape[0]):
-        origin = chain.origins[i]
-        c, s, slide = _motion(chain.prismatic[i], joint_value(chain, q, i))
-        x = _moved(x, origin, c, s, slide)
-        y = _moved(y, origin, c, s, slide)
-        z = _moved(z, origin, c, s, slide)
-    _store_moved(x, y, z, chain.tip, tip)
 
 
 @helper
@@ -137,14 +149,15 @@ def forward_frames(chain: ChainArrays, q: FloatArray, frames: FloatArray, tip: F
     Column 2 of a frame is the joint's axis; column 3 is a point on the axis of a turning joint.
     """
     x, y, z = (1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0)
-    for i in range(chain.origins.shape[0]):
-        origin = chain.origins[i]
-        c, s, slide = _motion(chain.prismatic[i], joint_value(chain, q, i))
-        x = _moved(x, origin, c, s, slide)
-        y = _moved(y, origin, c, s, slide)
-        z = _moved(z, origin, c, s, slide)
+    origins, last = chain.origins.reshape((-1, 12)), chain.tip.reshape(12)
+    for i in range(origins.shape[0]):
+        origin = origins[i]
+        motion = joint_motion(chain.prismatic[i] != 0, joint_value(chain, q, i))
+        x = through_joint(through_link(x, origin), motion)
+        y = through_joint(through_link(y, origin), motion)
+        z = through_joint(through_link(z, origin), motion)
         _store(x, y, z, frames[i])
-    _store_moved(x, y, z, chain.tip, tip)
+    _store(through_link(x, last), through_link(y, last), through_link(z, last), tip)
 
 
 @helper
@@ -158,23 +171,19 @@ def jacobian_at(
     """
     jacobian[:, :] = 0.0
     for i in range(chain.origins.shape[0]):
-        k = chain.variables[i]
-        g = chain.multipliers[i]
-        x, y, z = g * frames[i, 0, 2], g * frames[i, 1, 2], g * frames[i, 2, 2]
+        k, frame = chain.variables[i], frames[i]
+        turn, slide = chain.multipliers[i], 0.0 * chain.multipliers[i]
         if chain.prismatic[i] != 0:
-            jacobian[0, k] += x
-            jacobian[1, k] += y
-            jacobian[2, k] += z
-            continue
-        a = point[0] - frames[i, 0, 3]
-        b = point[1] - frames[i, 1, 3]
-        c = point[2] - frames[i, 2, 3]
-        jacobian[0, k] += y * c - z * b
-        jacobian[1, k] += z * a - x * c
-        jacobian[2, k] += x * b - y * a
-        jacobian[3, k] += x
-        jacobian[4, k] += y
-        jacobian[5, k] += z
+            turn, slide = slide, turn
+        axis = (frame[0, 2], frame[1, 2], frame[2, 2])
+        arm = (point[0] - frame[0, 3], point[1] - frame[1, 3], point[2] - frame[2, 3])
+        vx, vy, vz, wx, wy, wz = joint_twist(turn, slide, axis, arm)
+        jacobian[0, k] += vx
+        jacobian[1, k] += vy
+        jacobian[2, k] += vz
+        jacobian[3, k] += wx
+        jacobian[4, k] += wy
+        jacobian[5, k] += wz
 
 
 @helper
@@ -204,7 +213,7 @@ def link_frames(
             if joints[i] >= 0:
                 frame = frames[joints[i]]
                 row = (frame[r, 0], frame[r, 1], frame[r, 2], frame[r, 3])
-            moved = _moved(row, constants[i], 1.0, 0.0, 0.0)
+            moved = through_link(row, constants[i].reshape(12))
             for c in range(4):
                 out[i, r, c] = moved[c]
 

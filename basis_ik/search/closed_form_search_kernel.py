@@ -16,11 +16,12 @@
 
 from __future__ import annotations
 
-from math import floor, isnan, pi
+from math import isnan
 from typing import NamedTuple
 
 import numpy as np
 
+from basis_ik.numerics.angles_kernel import whole_turns
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, inlined, jit
 from basis_ik.robot.safety_kernel import is_inside
@@ -83,7 +84,6 @@ OUTSIDE = 1e-2  # [rad or sizes] outside the limits: clamped, and polished by a 
 # bounds are worst cases; where the arm really is singular, the margin is a thousandth of this.
 REGULAR = 0.01
 SAFETY = 10.0  # factor on errors of the form and of a solution, for a proof
-PER_TURN = 0.5 / pi
 NO_BRANCH_INSIDE = -5  # proven: no branch is within the limits or close to them
 
 
@@ -277,7 +277,7 @@ def assign_variables(
         if number >= 0.0:
             angle, v = angles[first + on * i], int(number)
             offset = form[DRIVES + i, FACTOR] * (angle - form[DRIVES + i, SHIFT]) - seed[v]
-            branch[v] = seed[v] + offset - 2.0 * pi * floor(offset * PER_TURN + 0.5)
+            branch[v] = seed[v] + offset - whole_turns(offset)
         elif number != FREE:
             bound = True
     return coupling_error(form, angles, branch) if bound else (0.0, 1.0)
@@ -298,7 +298,7 @@ def coupling_error(form: FloatArray, angles: FloatArray, branch: FloatArray) -> 
                 amplification = max(amplification, 1.0 + abs(form[DRIVES + i, FACTOR]))
             angle = angles[5 - i] if form[KIND, BACKWARD] != 0.0 else angles[i]
             off = angle - at
-            error = max(error, abs(off - 2.0 * pi * floor(off * PER_TURN + 0.5)))
+            error = max(error, abs(off - whole_turns(off)))
     return error, amplification
 
 
@@ -319,7 +319,7 @@ def turn_branch_inside(
             branch[k] = shortest_turn(variables, k, seed[k], branch[k])
         if not lower <= branch[k] <= upper:  # use the full turn with the least excess
             if k != slide_variable:
-                branch[k] += 2.0 * pi * floor((0.5 * (lower + upper) - branch[k]) * PER_TURN + 0.5)
+                branch[k] += whole_turns(0.5 * (lower + upper) - branch[k])
             outside = max(outside, max(lower - branch[k], branch[k] - upper) / variables[k, SCALE])
         squared_distance += (branch[k] - seed[k]) ** 2
     if outside > OUTSIDE:

@@ -25,13 +25,14 @@ from __future__ import annotations
 import numpy as np
 
 from basis_ik.numerics.arrays import FloatArray
-from basis_ik.numerics.bounded_step_kernel import moved_inside
+from basis_ik.numerics.bounded_step_kernel import leaves, moved_inside
 from basis_ik.numerics.jit import helper, inlined
 from basis_ik.numerics.normal_equations_kernel import (
     diagonal_6,
     solve_symmetric_6,
     with_column_6,
 )
+from basis_ik.robot.chain_kernel import joint_twist
 from basis_ik.search.pose_error_kernel import (
     excess,
     has_deadband,
@@ -144,20 +145,21 @@ def place(joints: FloatArray, tip: FloatArray, q: FloatArray, work: FloatArray, 
     return r00, r01, r02, p0, r10, r11, r12, p1, r20, r21, r22, p2
 
 
+@inlined
+def twist_by(turn: float, slide: float, work: FloatArray, row: int, point: Triple) -> Six:
+    """Return how a joint that `place` wrote into a row moves a point; see `joint_twist`."""
+    axis = (work[row, AXIS_X], work[row, AXIS_Y], work[row, AXIS_Z])
+    a, b = point[0] - work[row, POINT_X], point[1] - work[row, POINT_Y]
+    return joint_twist(turn, slide, axis, (a, b, point[2] - work[row, POINT_Z]))
+
+
 @helper
 def fill_columns(joints: FloatArray, work: FloatArray, n: int, point: Triple, factors: Six) -> None:
     """Write the Jacobian of the tip at a point, its rows times `factors`, by variable."""
-    p0, p1, p2 = point
     w0, w1, w2, w3, w4, w5 = factors
     for i in range(joints.shape[0]):
-        row = n + i
-        x, y, z = work[row, AXIS_X], work[row, AXIS_Y], work[row, AXIS_Z]
-        dx, dy, dz = p0 - work[row, POINT_X], p1 - work[row, POINT_Y], p2 - work[row, POINT_Z]
-        turn, slide = joints[i, TURN], joints[i, SLIDE]
-        j0 = w0 * (turn * (y * dz - z * dy) + slide * x)
-        j1 = w1 * (turn * (z * dx - x * dz) + slide * y)
-        j2 = w2 * (turn * (x * dy - y * dx) + slide * z)
-        j3, j4, j5 = w3 * turn * x, w4 * turn * y, w5 * turn * z
+        j0, j1, j2, j3, j4, j5 = twist_by(joints[i, TURN], joints[i, SLIDE], work, n + i, point)
+        j0, j1, j2, j3, j4, j5 = w0 * j0, w1 * j1, w2 * j2, w3 * j3, w4 * j4, w5 * j5
         k = int(joints[i, DRIVER])
         if joints[i, IS_FIRST] == 0.0:  # a mimic joint adds to its variable's column
             j0, j1, j2 = j0 + work[k, JX], j1 + work[k, JY], j2 + work[k, JZ]
@@ -204,11 +206,11 @@ def column_inside(
     scale = variables[k, SCALE]
     j0, j1, j2 = scale * work[k, JX], scale * work[k, JY], scale * work[k, JZ]
     j3, j4, j5 = scale * work[k, JRX], scale * work[k, JRY], scale * work[k, JRZ]
-    low, high = q[k] <= work[k, BOUND_LOWER], q[k] >= work[k, BOUND_UPPER]
-    if low or high:
+    lower, upper = work[k, BOUND_LOWER], work[k, BOUND_UPPER]
+    if not lower < q[k] < upper:
         e0, e1, e2, e3, e4, e5 = residual
         pull = j0 * e0 + j1 * e1 + j2 * e2 + j3 * e3 + j4 * e4 + j5 * e5
-        if (low and pull <= 0.0) or (high and pull >= 0.0):
+        if leaves(q[k], lower, upper, pull, 0.0):
             j0, j1, j2, j3, j4, j5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     return j0, j1, j2, j3, j4, j5
 

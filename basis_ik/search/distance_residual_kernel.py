@@ -91,7 +91,7 @@ class DistanceTask:
         """
         goal, weights, limb = np.eye(4), np.zeros(12), ready.exact.copy()
         goal[:3, 3] = as_three(f"{name}.point", self.point, LARGEST_LENGTH)
-        weights[WX] = ready.full[WX]
+        weights[WX] = ready.weights[WX]
         weights[TO_KEEP] = as_length(f"{name}.distance", self.distance, LARGEST_LENGTH)
         origin = as_three(f"{name}.origin", self.origin, LARGEST_LENGTH)
         link = limb[-1, ORIGIN].reshape(3, 4)

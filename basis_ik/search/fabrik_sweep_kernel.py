@@ -28,12 +28,12 @@ from __future__ import annotations
 
 from math import sqrt
 
+from basis_ik.numerics.angles_kernel import nearest_angle
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, inlined
 from basis_ik.search.descent_kernel import place
 from basis_ik.search.hinge_fit_kernel import (
     axis_of,
-    clamp_turn,
     fit_turn,
     moved,
     point_of,
@@ -146,7 +146,7 @@ def turn_hinge(
     """
     across, along = fit
     best = q[k] + rough_angle(across, along) / turn
-    reached = clamp_turn(best, work[k, BOUND_LOWER], work[k, BOUND_UPPER])
+    reached = nearest_angle(best, best, work[k, BOUND_LOWER], work[k, BOUND_UPPER])
     size = across * across + along * along
     if reached == best and size > 0.0:  # the usual case does not need the angle
         f = 1.0 / sqrt(size)

@@ -21,7 +21,7 @@ N = Σ (a − o) (t − X o)ᵀ X, which yields its sine and cosine in closed fo
 
 from __future__ import annotations
 
-from math import floor, pi
+from math import pi
 
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, inlined
@@ -55,20 +55,6 @@ def rough_angle(y: float, x: float) -> float:
     if x < 0.0:
         angle = pi - angle
     return -angle if y < 0.0 else angle
-
-
-@helper
-def clamp_turn(value: float, lower: float, upper: float) -> float:
-    """Return the angle within the limits that is nearest to `value` on the circle [rad]."""
-    if lower <= value <= upper:
-        return value
-    above = value - upper
-    above -= 2.0 * pi * floor(above / (2.0 * pi))
-    below = lower - value
-    below -= 2.0 * pi * floor(below / (2.0 * pi))
-    if above + below >= 2.0 * pi:  # a full turn of it is within the limits
-        return upper - 2.0 * pi + above
-    return upper if above < below else lower
 
 
 @inlined

@@ -17,11 +17,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import cos, sin
 from typing import NamedTuple, Protocol
 
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper
+from basis_ik.robot.chain_kernel import joint_motion, joint_twist, through_joint, through_link
 from basis_ik.search.tables_kernel import (
     AXIS_X,
     AXIS_Y,
@@ -67,7 +67,7 @@ class PreparedLimb(Protocol):
 
     exact: FloatArray
     """(m + 1, 16), see `tables_kernel`."""
-    full: FloatArray
+    weights: FloatArray
     """(12,) the weights of a whole pose."""
 
 
@@ -90,8 +90,8 @@ class PackedTask(NamedTuple):
 def place_limb(limb: FloatArray, q: FloatArray, axes: FloatArray, frame: FloatArray) -> None:
     """Write the axis of every joint, a point (3,) and a direction (3,), and root_T_tip (3, 4).
 
-    The steps are those of `proof_kernel.place_exactly`, written twice on purpose: what proves an
-    answer shares nothing with what found it.
+    It does the work of `proof_kernel.place_exactly` with other code: what proves an answer shares
+    nothing with what found it.
 
     Args:
         limb: (m + 1, 16) as `proof_kernel.place_exactly` takes it.
@@ -99,25 +99,22 @@ def place_limb(limb: FloatArray, q: FloatArray, axes: FloatArray, frame: FloatAr
         axes: (≥ m, 6) result.
         frame: (3, 4) result.
     """
-    for r in range(3):
-        for c in range(4):
-            frame[r, c] = limb[0, 4 * r + c]
+    first = limb[0]
+    one = first[R00], first[R01], first[R02], first[P0]
+    two = first[R10], first[R11], first[R12], first[P1]
+    three = first[R20], first[R21], first[R22], first[P2]
     for i in range(limb.shape[0] - 1):
+        axes[i, POINT_X], axes[i, POINT_Y], axes[i, POINT_Z] = one[3], two[3], three[3]
+        axes[i, AXIS_X], axes[i, AXIS_Y], axes[i, AXIS_Z] = one[2], two[2], three[2]
         value = limb[i, MULTIPLIER] * q[int(limb[i, VARIABLE])] + limb[i, OFFSET]
-        cosine, sine, slide = 1.0, 0.0, value
-        if limb[i, PRISMATIC] == 0.0:
-            cosine, sine, slide = cos(value), sin(value), 0.0
-        j = i + 1
-        for r in range(3):
-            axes[i, POINT_X + r], axes[i, AXIS_X + r] = frame[r, 3], frame[r, 2]
-            x = cosine * frame[r, 0] + sine * frame[r, 1]
-            y = cosine * frame[r, 1] - sine * frame[r, 0]
-            z = frame[r, 2]
-            t = frame[r, 3] + slide * z
-            frame[r, 0] = x * limb[j, R00] + y * limb[j, R10] + z * limb[j, R20]
-            frame[r, 1] = x * limb[j, R01] + y * limb[j, R11] + z * limb[j, R21]
-            frame[r, 2] = x * limb[j, R02] + y * limb[j, R12] + z * limb[j, R22]
-            frame[r, 3] = x * limb[j, P0] + y * limb[j, P1] + z * limb[j, P2] + t
+        motion = joint_motion(limb[i, PRISMATIC] != 0.0, value)
+        link = limb[i + 1]
+        one = through_link(through_joint(one, motion), link)
+        two = through_link(through_joint(two, motion), link)
+        three = through_link(through_joint(three, motion), link)
+    frame[0, 0], frame[0, 1], frame[0, 2], frame[0, 3] = one
+    frame[1, 0], frame[1, 1], frame[1, 2], frame[1, 3] = two
+    frame[2, 0], frame[2, 1], frame[2, 2], frame[2, 3] = three
 
 
 @helper
@@ -134,18 +131,16 @@ def fill_twists(limb: FloatArray, axes: FloatArray, frame: FloatArray, twists: F
         for c in range(6):
             twists[k, c] = 0.0
     for i in range(limb.shape[0] - 1):
-        k, g = int(limb[i, VARIABLE]), limb[i, MULTIPLIER]
-        x, y, z = g * axes[i, AXIS_X], g * axes[i, AXIS_Y], g * axes[i, AXIS_Z]
+        k, turn, slide = int(limb[i, VARIABLE]), limb[i, MULTIPLIER], 0.0 * limb[i, MULTIPLIER]
         if limb[i, PRISMATIC] != 0.0:
-            twists[k, 0] += x
-            twists[k, 1] += y
-            twists[k, 2] += z
-            continue
+            turn, slide = slide, turn
         u, v = frame[0, 3] - axes[i, POINT_X], frame[1, 3] - axes[i, POINT_Y]
-        w = frame[2, 3] - axes[i, POINT_Z]
-        twists[k, 0] += y * w - z * v
-        twists[k, 1] += z * u - x * w
-        twists[k, 2] += x * v - y * u
-        twists[k, 3] += x
-        twists[k, 4] += y
-        twists[k, 5] += z
+        arm = (u, v, frame[2, 3] - axes[i, POINT_Z])
+        axis = (axes[i, AXIS_X], axes[i, AXIS_Y], axes[i, AXIS_Z])
+        vx, vy, vz, wx, wy, wz = joint_twist(turn, slide, axis, arm)
+        twists[k, 0] += vx
+        twists[k, 1] += vy
+        twists[k, 2] += vz
+        twists[k, 3] += wx
+        twists[k, 4] += wy
+        twists[k, 5] += wz

@@ -16,7 +16,7 @@
 
 from __future__ import annotations
 
-from math import sqrt
+from math import atan2, pi, sqrt
 
 import numpy as np
 
@@ -29,10 +29,15 @@ NEAREST = 1e-9  # [m]: a point nearer to a ray's origin has no direction from th
 
 
 def look_miss(frame: FloatArray, goal: FloatArray, weights: FloatArray) -> tuple[float, float]:
-    """Return 0, and the angle between the tip's z and the direction to the point [rad]."""
-    way = goal[:3, 3] - frame[:, 3]
-    across = np.cross(frame[:, 2], way)
-    return 0.0, float(np.arctan2(np.sqrt(across @ across), frame[:, 2] @ way))
+    """Return 0, and the angle between the tip's z and the direction to the point [rad].
+
+    The angle is π where the point is the ray's own origin: there is no direction.
+    """
+    (x, y, z), (a, b, c) = frame[:, 2].tolist(), (goal[:3, 3] - frame[:, 3]).tolist()
+    if not a * a + b * b + c * c > NEAREST * NEAREST:
+        return 0.0, pi
+    across = sqrt((y * c - z * b) ** 2 + (z * a - x * c) ** 2 + (x * b - y * a) ** 2)
+    return 0.0, atan2(across, x * a + y * b + z * c)  # np.cross would take 50 µs
 
 
 LOOK = 1

@@ -125,7 +125,7 @@ def constrain(
         ready = narrow(ready, constraint)
     goals = targets if ready.target_T_goal is None else targets @ ready.target_T_goal
     ready = ready.of_position if position_only else ready
-    return ready, ready.full, goals
+    return ready, ready.weights, goals
 
 
 def narrow(ready: PreparedChain, constraint: PoseConstraint) -> PreparedChain:
@@ -139,11 +139,11 @@ def narrow(ready: PreparedChain, constraint: PoseConstraint) -> PreparedChain:
 
 
 def _narrow(ready: PreparedChain, constraint: PoseConstraint) -> PreparedChain:
-    full, position = ready.full.copy(), ready.position.copy()
-    full[BOX] = position[BOX] = constraint.box
-    full[ROTATION_BOX] = constraint.rotation_box
+    weights, position = ready.weights.copy(), ready.position_weights.copy()
+    weights[BOX] = position[BOX] = constraint.box
+    weights[ROTATION_BOX] = constraint.rotation_box
     if not constraint.position:
-        full[POSITION] = position[POSITION] = 0.0
+        weights[POSITION] = position[POSITION] = 0.0
     reach = ready.reach + math.hypot(*constraint.box) if constraint.position else math.inf
     exactly = constraint.position and not any(constraint.box)
     placed = ready.closed_position if exactly else None
@@ -151,21 +151,21 @@ def _narrow(ready: PreparedChain, constraint: PoseConstraint) -> PreparedChain:
     if constraint.free_axis is None:
         exactly = exactly and not any(constraint.rotation_box)
         narrowed = replace(
-            ready, full=full, position=position, reach=reach,
+            ready, weights=weights, position_weights=position, reach=reach,
             closed=ready.closed if exactly else None, closed_position=placed,
             redundant=ready.redundant if exactly else None,
         )  # fmt: skip
         return narrowed if constraint.orientation else narrowed.of_position
-    full[WRZ] = 0.0
+    weights[WRZ] = 0.0
     turn = frame_about(constraint.free_axis)
-    full[BOX] = position[BOX] = np.array(constraint.box)[_order(turn)]
-    full[ROTATION_BOX] = np.array(constraint.rotation_box)[_order(turn)]
-    full[BOX_RZ] = 0.0
-    exactly = exactly and not full[ROTATION_BOX].any()
+    weights[BOX] = position[BOX] = np.array(constraint.box)[_order(turn)]
+    weights[ROTATION_BOX] = np.array(constraint.rotation_box)[_order(turn)]
+    weights[BOX_RZ] = 0.0
+    exactly = exactly and not weights[ROTATION_BOX].any()
     exact, ends = move_tip(ready, turn)
     closed = closed_form(exact, ready.variables, ready.size, Free.AXIS) if exactly else None
     return replace(
-        ready, full=full, position=position, reach=reach, exact=exact, ends=ends,
+        ready, weights=weights, position_weights=position, reach=reach, exact=exact, ends=ends,
         target_T_goal=turn, closed=closed, closed_position=placed, redundant=None,
     )  # fmt: skip
 
@@ -180,7 +180,8 @@ def weigh(
         constraint: Which part of the pose counts; None: the whole pose.
         position_only: Whether the orientation is free whatever the constraint says.
     """
-    weights = ready.full.copy() if constraint is None else narrow(ready, constraint).full.copy()
+    narrowed = ready if constraint is None else narrow(ready, constraint)
+    weights = narrowed.weights.copy()
     if position_only:
         weights[ROTATION] = 0.0
     if constraint is None or constraint.weights is None:

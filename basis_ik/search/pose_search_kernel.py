@@ -20,11 +20,12 @@ arrives, the shortest turns, the proof. The starts and their order depend on the
 
 from __future__ import annotations
 
-from math import floor, pi, sqrt
+from math import floor, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
+from basis_ik.numerics.angles_kernel import TURN, turned_inside
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, inlined, jit
 from basis_ik.search.descent_kernel import REACHED, SPENT, STALLED, begin_descent, descend
@@ -124,14 +125,10 @@ def shortest_turn(variables: FloatArray, k: int, seed: float, value: float) -> f
     if variables[k, PERIODIC] == 0.0:
         return value
     lower, upper = variables[k, LOWER], variables[k, UPPER]
-    near = value + 2.0 * pi * floor((seed - value) / (2.0 * pi) + 0.5)
-    if near > upper:
-        near -= 2.0 * pi * np.ceil((near - upper) / (2.0 * pi))
-    if near < lower:
-        near += 2.0 * pi * np.ceil((lower - near) / (2.0 * pi))
+    near = turned_inside(value, seed, lower, upper)
     if lower <= near <= upper:
         return near
-    if upper - lower >= 2.0 * pi:  # outside by rounding, with limits one turn apart
+    if upper - lower >= TURN:  # outside by rounding, with limits one turn apart
         return min(upper, max(lower, near))  # type: ignore[no-any-return]
     return value
 
@@ -153,7 +150,7 @@ def set_bounds(variables: FloatArray, kind: float, work: FloatArray) -> None:
     """
     for k in range(variables.shape[0]):
         low, high = variables[k, LOWER], variables[k, UPPER]
-        turns = variables[k, PERIODIC] != 0.0 and high - low >= 2.0 * pi
+        turns = variables[k, PERIODIC] != 0.0 and high - low >= TURN
         if kind == UNBOUNDED or (kind == FREE_TURNS and turns):
             low, high = -np.inf, np.inf
         work[k, BOUND_LOWER], work[k, BOUND_UPPER] = low, high
@@ -176,7 +173,7 @@ def bring_inside(variables: FloatArray, seed: FloatArray, q: FloatArray) -> None
 
 
 @jit
-def begin_anew(variables: FloatArray, start: int, q: FloatArray) -> None:
+def write_start(variables: FloatArray, start: int, q: FloatArray) -> None:
     """Write a start into q: the chain's own starts first, then points spread over the limits.
 
     Roberts' sequence of the generalised golden ratio is deterministic and has no state.
@@ -283,12 +280,12 @@ def resume(
             q[k] = work[k, UNFINISHED]
         if phase == ENDED:
             number += 1
-            begin_anew(variables, number, q)
+            write_start(variables, number, q)
         return number, least, phase
     if first == 0:
         begin_inside(variables, seed, q)
     else:
-        begin_anew(variables, first, q)
+        write_start(variables, first, q)
     keep_best(q, work)  # or a NaN error would leave the memory's old content
     return number, least, phase
 
@@ -424,7 +421,7 @@ def search(
         if out_of_reach or number >= starts.last or steps >= effort.iterations:
             break
         number, phase = number + 1, ENDED + 0 * n  # of one type with what follows
-        begin_anew(variables, number, q)
+        write_start(variables, number, q)
     suspend(work, number, least, phase if status == SPENT else ENDED + 0 * n)
     status = last_status(status, out_of_reach, effort.careful, number < starts.last)
     go_back_to_best(q, work)

@@ -26,7 +26,7 @@ import numpy as np
 
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.search.descent_kernel import REACHED
-from basis_ik.search.pose_search_kernel import begin_anew
+from basis_ik.search.pose_search_kernel import write_start
 from basis_ik.search.prepared_chain import PreparedChain
 from basis_ik.search.proof_kernel import place_exactly
 
@@ -62,7 +62,7 @@ def with_own_starts(ready: PreparedChain) -> FloatArray:
         worth = (reached * count).sum(axis=1) / (cost * count).sum(axis=1)
         best = int(np.argmax(np.where(left, worth, -1.0)))
         left[best] = False
-        begin_anew(ready.variables, best + 1, start)
+        write_start(ready.variables, best + 1, start)
         count = np.where(reached[best], RESERVE * count, count)
     return np.ascontiguousarray(np.hstack([ready.variables, starts.T]))
 
@@ -72,11 +72,11 @@ def _try_starts(ready: PreparedChain) -> FloatArray:
     steps, unbounded = np.empty((CANDIDATES, TARGETS)), replace(ready, reach=np.inf)
     truth, q, target = np.empty(len(ready.variables)), np.empty(len(ready.variables)), np.eye(4)
     for j in range(TARGETS):
-        begin_anew(ready.variables, FIRST_TARGET + j, truth)
+        write_start(ready.variables, FIRST_TARGET + j, truth)
         place_exactly(ready.exact, truth, target[:3])
         for i in range(CANDIDATES):
             status, taken, *_ = unbounded.search(
-                ready.full, target, truth, q, (TOLERANCE, TOLERANCE), STEPS,
+                ready.weights, target, truth, q, (TOLERANCE, TOLERANCE), STEPS,
                 first=i + 1, last=i + 1, near=0.0,
             )  # fmt: skip
             steps[i, j] = taken if status == REACHED else -taken

@@ -87,9 +87,9 @@ class PreparedChain:
     """(n,) lower and (n,) upper limits of the chain as given, the same in every variant."""
     middle: FloatArray
     """(n,) `Chain.neutral`, writable."""
-    full: FloatArray
+    weights: FloatArray
     """(12,) weights of everything that counts, see `search.tables_kernel`."""
-    position: FloatArray
+    position_weights: FloatArray
     """(12,) weights of the position alone."""
     target_T_goal: FloatArray | None = None
     """(4, 4) from the target to a frame with the free axis as z, if there is one."""
@@ -118,14 +118,16 @@ class PreparedChain:
         table = None
         if self.closed is not None and self.closed.exact:
             table = pack_exact_form(
-                self.closed.rows, self.full, self.limits, self.variables, self.exact
+                self.closed.rows, self.weights, self.limits, self.variables, self.exact
             )
         object.__setattr__(self, "exact_form", table)
 
     @cached_property
     def of_position(self) -> PreparedChain:
         """The chain with a free orientation."""
-        return replace(self, full=self.position, closed=self.closed_position, redundant=None)
+        return replace(
+            self, weights=self.position_weights, closed=self.closed_position, redundant=None
+        )
 
     @property
     def packed(self) -> PackedChain:
@@ -154,7 +156,7 @@ class PreparedChain:
         Calls `search.pose_search_kernel.solve_pose`.
 
         Args:
-            weights: (12,) of what counts: `full`, `position`, or others like them.
+            weights: (12,) of what counts: `weights`, `position_weights`, or others like them.
             target: (4, 4) root_T_target.
             seed: (n,) [rad or m].
             q: (n,) result: the solution, or else the best of all descents [rad or m].

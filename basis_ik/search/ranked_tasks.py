@@ -26,7 +26,7 @@ import numpy.typing as npt
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.search.levels_kernel import descend_levels
 from basis_ik.search.limb_kernel import Residual
-from basis_ik.search.pose_search_kernel import MARGIN, begin_anew, begin_inside
+from basis_ik.search.pose_search_kernel import MARGIN, begin_inside, write_start
 from basis_ik.search.prepare import golden_steps
 from basis_ik.search.proof_kernel import place_exactly
 from basis_ik.search.residuals_kernel import (
@@ -40,6 +40,7 @@ from basis_ik.search.residuals_kernel import (
     WEIGHTS,
     TaskArrays,
 )
+from basis_ik.search.starts import search_starts
 from basis_ik.search.tables_kernel import (
     COLUMNS,
     GOLDEN_STEP,
@@ -51,7 +52,7 @@ from basis_ik.search.tables_kernel import (
     WX,
 )
 
-ITERATIONS = 300  # of one level; a descent settles in far fewer, or creeps along a ridge
+ITERATIONS = 300  # of one level; a descent converges in far fewer, or creeps along a ridge
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,9 +84,9 @@ class RankedTask:
 
     def is_met(self, q: FloatArray) -> bool:
         """Return whether the task is met within its tolerances at q."""
-        away, turned = self.miss(q)
-        near = self.weights[WX] == 0.0 or away <= self.tolerances[0]
-        return near and (self.weights[WRX] == 0.0 or turned <= self.tolerances[1])
+        distance, angle = self.miss(q)
+        near = self.weights[WX] == 0.0 or distance <= self.tolerances[0]
+        return near and (self.weights[WRX] == 0.0 or angle <= self.tolerances[1])
 
     def arrival(self) -> tuple[float, float]:
         """Return the weighted squared errors at which a descent may stop."""
@@ -165,19 +166,17 @@ class Ranked:
         Returns:
             The descent that ended there; steps of all descents; number of the last start.
         """
-        best, steps = self.together(self.start(0, seed)), 0
-        for number in range(restarts + 1):
-            ended = best if number == 0 else self.together(self.start(number, seed))
-            steps += ended.steps
-            if self.all_met(ended.q):
-                return ended, steps, number
-            if ended.costs < best.costs:
-                best = ended
-        return best, steps, restarts
+        best, steps, used = search_starts(
+            (self.start(number, seed) for number in range(restarts + 1)),
+            lambda start, left: self.together(start),
+            lambda one, other: one.costs < other.costs,
+            lambda end: self.all_met(end.q),
+        )
+        return best, steps, used - 1
 
-    def in_order(self, start: FloatArray, iterations: int = ITERATIONS) -> Descent:
-        """Descend level by level, with so many iterations for each."""
-        return self._descend(start, self.levels, iterations)
+    def in_order(self, start: FloatArray, left: int = ITERATIONS) -> Descent:
+        """Descend level by level, with at most so many iterations for each."""
+        return self._descend(start, self.levels, max(0, min(ITERATIONS, left)))
 
     def standing(self, q: FloatArray) -> Descent:
         """Return q itself, with its costs."""
@@ -193,7 +192,7 @@ class Ranked:
         if number == 0:
             begin_inside(self.variables, seed, q)
         else:
-            begin_anew(self.variables, number, q)
+            write_start(self.variables, number, q)
         return q
 
     def is_better(self, one: Descent, other: Descent) -> bool:

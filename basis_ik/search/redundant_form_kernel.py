@@ -21,12 +21,13 @@ geometry wherever the fixed ones are, and so one form. The fixed joints parametr
 
 from __future__ import annotations
 
-from math import floor, isnan, pi
+from math import isnan
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from basis_ik.numerics.angles_kernel import whole_turns
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
 from basis_ik.search.closed_form_kernel import ERROR, MAX_BRANCHES, find_branches, form_goal
@@ -111,7 +112,7 @@ def turn_inside(variables: FloatArray, seed: FloatArray, branch: FloatArray) -> 
     for k in range(branch.shape[0]):
         lower, upper = variables[k, LOWER], variables[k, UPPER]
         if not lower <= branch[k] <= upper:
-            branch[k] += 2.0 * pi * floor((0.5 * (lower + upper) - branch[k]) / (2.0 * pi) + 0.5)
+            branch[k] += whole_turns(0.5 * (lower + upper) - branch[k])
             excess = max(excess, max(lower - branch[k], branch[k] - upper))
     return excess
 

@@ -33,9 +33,9 @@ from basis_ik.search.tables_kernel import LOWER, SCALE, START_LOWER, START_UPPER
 VALUES = {1: (128, 1), 2: (24, 24)}  # of the fixed joints, by their number
 FINER = (9, 1)  # around each position that is kept; a grid of two joints is not refined
 LEVELS = {1: 5, 2: 1}
-# By how many steps of the fixed joints the others may be outside their limits for hope: near
+# By how many steps of the fixed joints the others may be outside their limits at most: near
 # singularities they move that much faster. And as many times as far as the arm is off its form.
-HOPE = 25.0
+MOST_OUTSIDE = 25.0
 APART = 6.0  # steps by which joints differ from one point to the next, if they are on one branch
 KEPT = 48  # starts from a grid
 REFINED = 12  # of these, around which it is refined
@@ -45,7 +45,7 @@ class Sampled(NamedTuple):
     """What all positions at the points of a grid come to."""
 
     starts: FloatArray
-    """(k, n) those least outside the limits, taken into them; none where there is no hope."""
+    """(k, n) those least outside the limits, taken into them; none where all are far outside."""
     points: int
     """How many points the grid has."""
 
@@ -53,7 +53,7 @@ class Sampled(NamedTuple):
 def sample_starts(
     form: RedundantForm, variables: FloatArray, target: FloatArray, seed: FloatArray, most: int
 ) -> Iterator[Sampled]:
-    """Yield starts from a grid, and from ever finer ones around these, as long as there is hope.
+    """Yield starts from a grid, and from ever finer ones around those nearest to the limits.
 
     Args:
         form: Of the chain.
@@ -74,7 +74,7 @@ def sample_starts(
             return
         most -= points
         positions, excess = form.sample(
-            variables, target, seed, grid, APART * size, HOPE * (size + off)
+            variables, target, seed, grid, APART * size, MOST_OUTSIDE * (size + off)
         )
         starts = positions[np.argsort(excess, kind="stable")[:KEPT]]
         yield Sampled(np.clip(starts, lower, upper), points)

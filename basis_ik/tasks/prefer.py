@@ -30,7 +30,8 @@ from basis_ik.search.pose_constraint import PoseConstraint, constrain
 from basis_ik.search.pose_residual_kernel import POSE_RESIDUAL
 from basis_ik.search.pose_search_kernel import LARGEST_ANGLE, LARGEST_LENGTH, take_shortest_turns
 from basis_ik.search.prepare import prepared
-from basis_ik.search.ranked_tasks import Descent, Ranked, RankedTask
+from basis_ik.search.ranked_tasks import Ranked, RankedTask
+from basis_ik.search.starts import search_starts
 from basis_ik.search.tables_kernel import ORIGIN
 from basis_ik.transforms.checks import read_only
 from basis_ik.transforms.rigid import RigidTransform
@@ -146,7 +147,7 @@ def solve_pole(
     if not found[0].success:
         return found[0]
     task = _as_task(chain, target, constraint, tolerances)
-    hint = RankedTask(POSE_RESIDUAL, limb, ready.position, goal, 1, tolerances)
+    hint = RankedTask(POSE_RESIDUAL, limb, ready.position_weights, goal, 1, tolerances)
     return _best(Ranked([task, hint], ready.variables), task, found, start)
 
 
@@ -197,18 +198,19 @@ def _best(
         take_shortest_turns(ranked.variables, reference, start)
     standing = [ranked.standing(start) for start in starts]
     order = sorted(range(len(found)), key=lambda i: standing[i].costs[-1])
-    best, steps = standing[order[0]], sum(solution.iterations for solution in found)
-    for i in order[:CANDIDATES]:
-        moved: Descent = ranked.in_order(starts[i])
-        steps += moved.steps
-        if moved.costs[-1] < best.costs[-1] and task.is_met(moved.q):
-            best = moved
-    away, turned = task.miss(best.q)
+    best, steps, _ = search_starts(
+        [starts[i] for i in order[:CANDIDATES]],
+        ranked.in_order,
+        lambda one, other: one.costs[-1] < other.costs[-1] and task.is_met(one.q),
+        best=standing[order[0]],
+    )
+    steps += sum(solution.iterations for solution in found)
+    distance, angle = task.miss(best.q)
     return Solution(
         read_only(best.q),
         Verdict.REACHED,
-        away,
-        turned,
+        distance,
+        angle,
         steps,
         max(s.restarts for s in found),
         REACHED,

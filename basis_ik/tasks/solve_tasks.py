@@ -25,6 +25,7 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.search.arguments import count, positive
 from basis_ik.search.pose_search_kernel import take_shortest_turns
 from basis_ik.search.ranked_tasks import Descent, Ranked
+from basis_ik.search.starts import search_starts
 from basis_ik.search.tables_kernel import WRX, WX
 from basis_ik.tasks.task_problem import PoseTask, Problem, Task
 from basis_ik.transforms.rigid import RigidTransform
@@ -111,7 +112,7 @@ def solve_tasks(
         start = wish
     pull = np.array([float(posture is not None and name in posture) for name in problem.names])
     ranked = Ranked(problem.ranked, problem.variables, wish, pull)
-    best, steps, number = ranked.search(start, 0 if problem.hopeless() else restarts)
+    best, steps, number = ranked.search(start, 0 if problem.is_out_of_reach() else restarts)
     if not ranked.all_met(best.q) or pull.any():
         best, more = _in_order(ranked, start, wish, best.q)
         steps += more
@@ -140,25 +141,20 @@ def _in_order(
     starts = [found]
     if not ranked.all_met(found):
         starts += [ranked.start(number, seed) for number in range(ORDERED_STARTS)]
-    best, steps = ranked.standing(found), 0
     for start in starts:
         take_shortest_turns(ranked.variables, wish, start)
-        ended = ranked.in_order(start)
-        steps += ended.steps
-        if start is found or ranked.is_better(ended, best):
-            best = ended
-    return best, steps
+    return search_starts(starts, ranked.in_order, ranked.is_better)[:2]
 
 
 def _outcome(problem: Problem, index: int, q: FloatArray, starts: int) -> Outcome:
     """Return the outcome of a task at q, with the reason if it is not met."""
     task = problem.ranked[index]
-    away, turned = task.miss(q)
+    distance, angle = task.miss(q)
     if task.is_met(q):
-        return Outcome(Verdict.REACHED, away, turned, REACHED)
+        return Outcome(Verdict.REACHED, distance, angle, REACHED)
     reason = problem.alone(index, q)
     if reason.verdict is Verdict.REACHED:
-        turn = turned if task.weights[WRX] > 0.0 else 0.0
-        missing = away if task.weights[WX] > 0.0 else 0.0
+        turn = angle if task.weights[WRX] > 0.0 else 0.0
+        missing = distance if task.weights[WX] > 0.0 else 0.0
         reason = Reason(Verdict.OTHER_TASKS, missing, turn, starts=starts + 1)
-    return Outcome(reason.verdict, away, turned, reason)
+    return Outcome(reason.verdict, distance, angle, reason)

@@ -177,7 +177,7 @@ class Problem:
                 values[self.names.index(name)] = value
         return values
 
-    def hopeless(self) -> bool:
+    def is_out_of_reach(self) -> bool:
         """Return whether a position is farther away than its limb is long."""
         return any(self._too_far(index) > 0.0 for index in range(len(self.tasks)))
 

@@ -25,7 +25,6 @@ from basis_ik.bones.bone_limits import (
     Cone,
     Hinge,
     SwingTwist,
-    nearest_angle,
 )
 from basis_ik.bones.points_at import PointsAt, Up, points_at
 from basis_ik.transforms.checks import ZeroLengthError
@@ -207,27 +206,6 @@ def test_a_continuous_hinge_turns_the_short_way_round() -> None:
         target = RigidTransform.from_axis_angle((1, 0, 0), wanted).apply(BONE)
         tree = pose(RigidTransform.from_axis_angle((1, 0, 0), math.copysign(2.9, -wanted)), target)
         assert aimed(tree, free).angle == pytest.approx(wanted - math.copysign(2 * math.pi, wanted))
-
-
-@pytest.mark.parametrize(
-    ("wanted", "present", "lower", "upper", "expected"),
-    [
-        (0.5, 0.0, -1.0, 1.0, 0.5),
-        (0.5, 6.0, -1.0, 10.0, 0.5 + 2 * math.pi),  # of two as good, the nearer to the present
-        (0.5, 6.0, -1.0, 1.0, 0.5),
-        (0.5, -6.0, -1.0, 1.0, 0.5),
-        (2.0, 0.0, -1.0, 1.0, 1.0),
-        (-2.0, 0.0, -1.0, 1.0, -1.0),
-        (3.0, 0.0, -3.0, -1.0, -3.0),  # nearer round the back
-        (math.pi, 0.5, -1.0, 1.0, 1.0),  # as near to both ends: the one nearer to the present
-        (math.pi, -0.5, -1.0, 1.0, -1.0),
-        (-3.0, 3.0, 2.0, 4.0, 2 * math.pi - 3.0),
-    ],
-)
-def test_nearest_angle(
-    wanted: float, present: float, lower: float, upper: float, expected: float
-) -> None:
-    assert nearest_angle(wanted, present, lower, upper) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -0.1, 3.2])

@@ -45,7 +45,7 @@ from basis_ik.fabrik.swing_twist_kernel import (
     rotate,
 )
 
-_miss = from_python(fabrik_descent._miss)
+_fill_residual = from_python(fabrik_descent._fill_residual)
 _step = from_python(fabrik_descent._step)
 _jacobian = from_python(fabrik_descent._jacobian)
 
@@ -234,7 +234,7 @@ def test_the_jacobian_is_the_derivative_of_what_is_missing(seed, free_root):
             turn_joints(s, q, table, step, other)
             moved[0] = p[0] + step[21:] * free_root
             place_bones(s, other, moved)
-            _miss(g, other, moved, 0.7, out)
+            _fill_residual(g, other, moved, 0.7, out)
             column.append(out.copy())
         if c < 21 and (table[c, 5] == 2.0 or touches(s, q, c // 3)):
             continue
@@ -262,7 +262,7 @@ def test_a_step_runs_against_no_limit(seed):
     assert np.count_nonzero(np.abs(table[:, 5]) == 1.0) >= 4
     jac, miss, step = np.empty((6, 24)), np.empty(6), np.empty(24)
     g = goals(3.0 * np.random.default_rng(seed).normal(size=(2, 3)))
-    _miss(g, pushed, p, 1.0, miss)
+    _fill_residual(g, pushed, p, 1.0, miss)
     _jacobian(s, g, table, p, 1.0, jac)
     _step(jac, table, miss, 1e-3, step)
     assert np.all(step[:21] * table[:, 5] <= 0.0)

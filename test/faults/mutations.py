@@ -46,7 +46,7 @@ CONTROLLER, PIPELINE, STATE = "ros/chain_controller.py", "pipeline.py", "motion/
 ELEMENTS, GRAMMAR, LIMITS = "robot/elements.py", "robot/grammar.py", "robot/joint_limits.py"
 TREE, URDF, BUILD = "robot/link_tree.py", "robot/urdf.py", "robot/build.py"
 PARAMETERS, OF_CHAINS = "ros/parameters/parameters.py", "ros/parameters/chain_parameters.py"
-SAFETY, EXPLAIN = "robot/safety_kernel.py", "pose/explain.py"
+SAFETY, DIAGNOSIS = "robot/safety_kernel.py", "pose/diagnosis.py"
 BORDERS = "test/robot/test_infer.py::test_the_borders_of_what_is_obvious"
 NO_BORDERS = "test/robot/test_infer.py::test_the_borders_of_what_is_not"
 
@@ -692,30 +692,30 @@ MUTATIONS = tuple(
         # Solver
         (
             "TOO_FAR and TOO_NEAR are exchanged",
-            EXPLAIN,
+            DIAGNOSIS,
             "Verdict.TOO_FAR if wanted > got else",
             "Verdict.TOO_FAR if wanted < got else",
             (53, 54),
         ),
         (
             "the missing distance is halved",
-            EXPLAIN,
-            "        verdict, answer.away, turn,",
-            "        verdict, 0.5 * answer.away, turn,",
+            DIAGNOSIS,
+            "            verdict, answer.distance, turn,",
+            "            verdict, 0.5 * answer.distance, turn,",
             (53, 54, 58),
         ),
         (
             "a verdict is given after one start",
-            "pose/diagnosis.py",
+            DIAGNOSIS,
             "FEWEST_STARTS = ",
             "FEWEST_STARTS = 0 * ",
             ("test/pose/test_solve_verdicts.py::test_few_steps_or_starts_give_budget_spent",),
         ),
         (
             "a missing direction has no verdict",
-            "look/explain_look.py",
-            "    if answer.away <= NO_LENGTH:",
-            "    if False:",
+            "look/look_diagnosis.py",
+            "        if not self._has_direction(answer):\n            return Reason(",
+            "        if False:\n            return Reason(",
             (56,),
         ),
         (
@@ -741,9 +741,9 @@ MUTATIONS = tuple(
         ),
         (
             "no limit is reported",
-            EXPLAIN,
-            "    elif index is not None:",
-            "    elif False:",
+            "pose/explain.py",
+            "    if limit is None:",
+            "    if True:",
             (58,),
         ),
         (
@@ -769,9 +769,9 @@ MUTATIONS = tuple(
         ),
         (
             "a budget spent on the reason is not reported",
-            EXPLAIN,
-            "    if diagnosis.budget <= 0:",
-            "    if False:",
+            DIAGNOSIS,
+            "return self.budget <= 0",
+            "return False",
             (59,),
         ),
         (

@@ -184,6 +184,15 @@ def test_a_bound_on_the_move_is_kept_and_named():
     assert limit.reason.bound == 2.7
 
 
+def test_a_bound_on_the_move_is_named_even_where_the_joint_stands_at_its_own_limit():
+    """The least angle is at the pan's own limit, 2.7; but a longer move reaches, the other way."""
+    solution = look_at(HEAD, [-0.8, -1.8, 0.1], [2.6, 0.0], max_move=0.3)
+    assert solution.positions[0] == 2.7
+    assert solution.verdict is Verdict.MOVE_BOUND
+    assert solution.reason.joint == "pan_joint"
+    assert solution.reason.bound == pytest.approx(2.3)
+
+
 def test_a_short_search_claims_nothing(arm):
     chain = arm(THREE, "0.03 0.02 0.01")
     point = [-1.0, 0.0, 0.0]

@@ -16,7 +16,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from math import atan2, cos, pi, sin, sqrt
 
@@ -31,11 +30,11 @@ from basis_ik.look.look_kernel import begin_aside, begin_well, relate_to_point
 from basis_ik.look.pan_tilt_kernel import admits_pan_tilt, pan_tilt
 from basis_ik.look.ray_kernel import (
     NO_LENGTH,
-    aim_step,
     descend_to_point,
     exact_miss,
     pull_to_seed,
     ray_miss,
+    ray_step,
 )
 from basis_ik.search.descent_kernel import REACHED
 from basis_ik.search.pose_search_kernel import LIMITS, set_bounds
@@ -44,7 +43,7 @@ from basis_ik.search.tables_kernel import ASIDE, LOWER, SCALE, STEP, TOWARDS, UP
 from basis_ik.transforms.rigid import RigidTransform
 
 (
-    aim_step,
+    ray_step,
     descend_to_point,
     exact_miss,
     pull_to_seed,
@@ -55,7 +54,7 @@ from basis_ik.transforms.rigid import RigidTransform
 ) = map(
     from_python,
     (
-        aim_step,
+        ray_step,
         descend_to_point,
         exact_miss,
         pull_to_seed,
@@ -87,7 +86,7 @@ def related(ready, point):
 
 
 def miss(ready, q, point):
-    return exact_miss(ready.exact, q, point, np.empty((3, 4)))[0]
+    return exact_miss(ready.exact, q, point, np.empty((3, 4)))
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([1e-12, 1e-6, 1e-3, 1.0, 3.0, pi - 1e-6]))
@@ -122,7 +121,7 @@ def test_the_first_row_is_the_gradient_of_the_angle(name):
     for _ in range(40):
         q, point = rng.uniform(-2.0, 2.0, n), rng.uniform(-1, 1, 3)
         work = related(ready, point)
-        angle, _ = aim_step(ready.packed, q, work, q, 0.0, 0.0)
+        angle, _ = ray_step(ready.packed, q, work, q, 0.0, 0.0)
         assert angle == pytest.approx(miss(ready, q, point), abs=1e-12)
         for k in range(n):
             more, less = q.copy(), q.copy()
@@ -136,12 +135,12 @@ def test_a_joint_at_its_limit_leaves_the_step_to_the_others():
     ready = ready_chain("hinges")
     q, point = np.array([0.1, 0.3, -0.4, 0.2, 0.5]), np.array([0.4, 0.9, -0.3])
     work = related(ready, point)
-    aim_step(ready.packed, q, work, q, 0.0, 0.0)
+    ray_step(ready.packed, q, work, q, 0.0, 0.0)
     free = work[:5, STEP].copy()
     k = int(np.argmax(np.abs(free)))
     bound = ready.variables.copy()
     bound[k, UPPER if free[k] > 0 else LOWER] = q[k]
-    aim_step(ready.packed._replace(variables=bound), q, work, q, 0.0, 0.0)
+    ray_step(ready.packed._replace(variables=bound), q, work, q, 0.0, 0.0)
     held, rows = work[:5, STEP].copy(), work[:5, TOWARDS : ASIDE + 1]
     assert held[k] == 0.0
     angle = miss(ready, q, point)
@@ -157,27 +156,10 @@ def test_a_descent_converges_quadratically():
         exact_miss(ready.exact, q, np.zeros(3), frame)
         point = frame[:, 3] + 0.8 * frame[:, 2]
         q += rng.uniform(-0.05, 0.05, 5)
-        status, steps, angle = descend_to_point(
-            ready.packed, q, related(ready, point), 1e-9, 50, False
-        )
+        status, steps, angle = descend_to_point(ready.packed, q, related(ready, point), 1e-9, 50)
         assert status == REACHED
         assert steps <= 6
         assert angle == pytest.approx(miss(ready, q, point), abs=1e-14)
-
-
-def test_a_careful_descent_never_ends_higher_than_it_began():
-    ready = ready_chain("hinges")
-    variables = ready.variables.copy()
-    variables[:, LOWER], variables[:, UPPER] = -0.2, 0.2
-    held = replace(ready, variables=variables)
-    rng = np.random.default_rng(2)
-    for _ in range(100):
-        q, point = rng.uniform(-0.2, 0.2, 5), rng.normal(size=3)
-        before = miss(ready, q, point)
-        _, _, angle = descend_to_point(held.packed, q, related(held, point), 1e-9, 40, True)
-        assert angle <= before
-        assert angle == pytest.approx(miss(ready, q, point), abs=1e-12)
-        assert (np.abs(q) <= 0.2).all()
 
 
 def test_a_pull_shortens_the_way_and_keeps_the_ray_on_the_point():
@@ -273,7 +255,7 @@ def test_every_branch_meets_the_point_and_the_truth_is_among_them(seed, slant, d
     assert missing == 0.0
     assert 1 <= count <= 4
     for q in found[:count]:
-        assert exact_miss(exact, q, point, frame)[0] < 1e-6
+        assert exact_miss(exact, q, point, frame) < 1e-6
     near = np.abs(np.exp(1j * found[:count]) - np.exp(1j * truth)).max(axis=1)
     assert near.min() < 1e-5
 

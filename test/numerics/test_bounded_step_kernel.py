@@ -22,9 +22,9 @@ import numpy as np
 import pytest
 from from_python import from_python, sample
 
-from basis_ik.numerics.bounded_step_kernel import Rows, bounded_step, moved_inside
+from basis_ik.numerics.bounded_step_kernel import Rows, bounded_step, leaves, moved_inside
 
-bounded_step = from_python(bounded_step)
+bounded_step, leaves = from_python(bounded_step), from_python(leaves)
 
 RNG = np.random.default_rng(3)
 
@@ -148,3 +148,12 @@ def test_a_step_that_is_no_number_is_none():
     none, wanted = Rows(np.empty((0, 3)), np.empty(0)), Rows(np.ones((1, 3)), np.array([np.nan]))
     bounded_step(none, wanted, 0.1, np.full(3, -1.0), np.full(3, 1.0), step)
     assert step.tolist() == [0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("value", "push", "expected"),
+    [(-1.0, -0.3, True), (-1.0, 0.3, False), (1.0, 0.3, True), (1.0, -0.3, False),
+     (-1.0, -0.1, False), (1.0, 0.1, False), (0.0, 9.0, False), (0.0, -9.0, False)],
+)  # fmt: skip
+def test_a_variable_leaves_only_at_a_bound_and_if_pushed_enough(value, push, expected):
+    assert leaves(value, -1.0, 1.0, push, 0.2) is expected

@@ -47,7 +47,7 @@ class Way:
         chain = ready.fields if variables is None else replace(ready, variables=variables).fields
         rows, side = np.empty((len(self.goals) - 1, self.n)), np.zeros(self.n)
         reached = go_along(
-            chain, (ready.full, self.goals[1:], TOLERANCE, TOLERANCE),
+            chain, (ready.weights, self.goals[1:], TOLERANCE, TOLERANCE),
             (first if previous is None else previous, first, self.bound),
             manner, side if aside is None else aside.copy(), rows, ready.new_work(),
         )  # fmt: skip

@@ -43,8 +43,8 @@ class Case:
     def __init__(self, robot, target):
         self.chain = robot("panda")
         ready = prepared(self.chain)
-        self.packed, self.weights, self.work = ready.packed, ready.full, ready.new_work()
-        self.goal = PoseGoal(ready.full, target(self.chain).matrix.copy(), 1e-6, 1e-6)
+        self.packed, self.weights, self.work = ready.packed, ready.weights, ready.new_work()
+        self.goal = PoseGoal(ready.weights, target(self.chain).matrix.copy(), 1e-6, 1e-6)
         self.arrival = from_python(squared_arrival)(self.goal)
         relate(ready.ends[0], self.goal.target, self.work, 7 + len(ready.joints))
         self.work[:7, BOUND_LOWER], self.work[:7, BOUND_UPPER] = ready.limits

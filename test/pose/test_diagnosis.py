@@ -43,11 +43,11 @@ def rolled(chain, roll):
     return chain.forward([0.5, 0.6, 0.7, 0.1]) @ RigidTransform.from_rpy(roll, 0, 0, (0, 0, 0))
 
 
-def test_a_hopeless_search_ends_early_and_one_that_nearly_arrives_goes_on(arm):
+def test_a_search_without_prospect_ends_early_and_one_that_nearly_arrives_goes_on(arm):
     chain = flat(arm, pi)  # limits that leave room for a turn are none
-    hopeless = solve(chain, rolled(chain, 0.5), [0.1, 0.2, 0.3, 0.1])
+    unreachable = solve(chain, rolled(chain, 0.5), [0.1, 0.2, 0.3, 0.1])
     close = solve(chain, rolled(chain, 1e-4), [0.1, 0.2, 0.3, 0.1])
-    for solution, starts in ((hopeless, LIFTED_STARTS), (close, PERSISTENCE)):
+    for solution, starts in ((unreachable, LIFTED_STARTS), (close, PERSISTENCE)):
         assert solution.verdict is Verdict.ORIENTATION_NOT_FOUND
         assert solution.restarts == starts
 

@@ -38,7 +38,7 @@ from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Verdict
 
 TOLERANCES = (1e-6, 1e-6)
-HOPELESS = RigidTransform.from_rpy(1.0, 1.0, 1.0, (0.75, 0.5, 0.2))  # for a Panda
+UNREACHABLE = RigidTransform.from_rpy(1.0, 1.0, 1.0, (0.75, 0.5, 0.2))  # for a Panda
 TURNED = RigidTransform.from_rpy(0.3, 1.0, -2.0, (0, 0, 0))
 
 
@@ -335,7 +335,7 @@ def test_an_unreachable_target_is_explained(robot):
     assert solution.reason == solve(chain, far).reason
     assert (solution.passes.count, solution.passes.polished) == (0, True)
     chain = robot("panda")
-    solution, plain = solve(chain, HOPELESS, solver="fabrik"), solve(chain, HOPELESS)
+    solution, plain = solve(chain, UNREACHABLE, solver="fabrik"), solve(chain, UNREACHABLE)
     assert solution.verdict is plain.verdict is Verdict.TOO_FAR
     assert solution.reason.missing == pytest.approx(plain.reason.missing)
     assert solution.passes.polished
@@ -345,10 +345,10 @@ def test_an_unreachable_target_is_explained(robot):
 
 def test_passes_stay_within_their_budget(robot):
     chain = robot("panda")
-    solution = solve(chain, HOPELESS, solver="fabrik", max_iterations=7)
+    solution = solve(chain, UNREACHABLE, solver="fabrik", max_iterations=7)
     assert (solution.passes.count, solution.iterations) == (7, 0)
     assert solution.verdict is Verdict.BUDGET_SPENT
-    assert solve(chain, HOPELESS, solver="fabrik", max_restarts=2).passes.restarts == 2
+    assert solve(chain, UNREACHABLE, solver="fabrik", max_restarts=2).passes.restarts == 2
     seed = prepared(chain).middle
     reachable = chain.forward(seed + 0.3)
     solution = solve(chain, reachable, seed, solver="fabrik", max_move=0.1)

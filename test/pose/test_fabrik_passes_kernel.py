@@ -40,7 +40,7 @@ def _ready():
 def run(ready, target, seed, work, halves, first=0, restarts=100):
     q = np.empty(len(seed))
     found = solve_by_passes(
-        ready.fields, (ready.full, target, *TOLERANCES), seed, q, work, (halves, first, restarts)
+        ready.fields, (ready.weights, target, *TOLERANCES), seed, q, work, (halves, first, restarts)
     )  # fmt: skip
     return found, q
 

@@ -31,16 +31,32 @@ from basis_ik.pose.newton_kernel import (
     newton_step,
     squared_errors,
 )
-from basis_ik.robot.chain_kernel import forward
+from basis_ik.robot.chain_kernel import forward_frames
 from basis_ik.search.descent_kernel import place
 from basis_ik.search.pose_search_kernel import relate_to_target
 from basis_ik.search.prepare import prepare
 from basis_ik.search.tables_kernel import GRADIENT, HELD, SCALE, STEP
 from basis_ik.transforms.rigid import RigidTransform
 
-forward, place, relate_to_target, gradient_and_hessian, factor, squared_errors, newton_step = map(
+(
+    forward_frames,
+    place,
+    relate_to_target,
+    gradient_and_hessian,
+    factor,
+    squared_errors,
+    newton_step,
+) = map(
     from_python,
-    (forward, place, relate_to_target, gradient_and_hessian, factor, squared_errors, newton_step),
+    (
+        forward_frames,
+        place,
+        relate_to_target,
+        gradient_and_hessian,
+        factor,
+        squared_errors,
+        newton_step,
+    ),
 )
 
 WEIGHTS = {
@@ -104,7 +120,7 @@ def test_a_step_solves_the_damped_system_and_promises_what_the_model_says():
         hessian = root @ root.T
         work[:5, GRADIENT], work[2, HELD] = rng.normal(size=5), 1.0  # variable 2 is held
         assert factor(hessian, work, 0.1, lower)
-        largest, gain = newton_step(hessian, lower, work)
+        largest, gain = newton_step(lower, work, np.empty(5))
         free, step = [0, 1, 3, 4], work[:5, STEP]
         damped = hessian[np.ix_(free, free)] + 0.1 * np.eye(4)
         assert np.allclose(damped @ step[free], -work[free, GRADIENT])
@@ -152,12 +168,13 @@ def test_what_can_be_reached_is_reached_and_proven():
     ready = ready_chain("hinges")
     truth = np.array([0.3, -0.8, 1.0, 0.4, -0.6, 0.9])
     frame = np.eye(4)
-    forward(chain, truth, frame[:3])
+    frames = np.empty((len(truth), 3, 4))
+    forward_frames(chain, truth, frames, frame[:3])
     target, full = RigidTransform.from_matrix(frame), np.array([WEIGHTS["pose"]])
     q, figures, _ = settled(ready, full, target, (truth + 0.1)[None])
     assert figures.max() <= 1e-6
     found = np.empty((3, 4))
-    forward(chain, q[0], found)
+    forward_frames(chain, q[0], frames, found)
     assert np.abs(found - frame[:3]).max() < 2e-6
 
 

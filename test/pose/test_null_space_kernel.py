@@ -59,7 +59,7 @@ class Case:
         self.packed = PackedChain(
             ready.exact, ready.joints, ready.variables, ready.ends, ready.reach
         )
-        self.weights, self.scale = ready.full, ready.variables[:, SCALE].copy()
+        self.weights, self.scale = ready.weights, ready.variables[:, SCALE].copy()
         rng = np.random.default_rng(number)
         low, high = (np.clip(limit, -np.pi, np.pi) for limit in (chain.lower, chain.upper))
         self.q, self.rates = rng.uniform(low, high), rng.normal(size=len(low))

@@ -24,10 +24,10 @@ import numpy as np
 import pytest
 
 from basis_ik.errors import SolveArgumentError
-from basis_ik.look.explain_look import LookDiagnosis, explain_look
-from basis_ik.look.look_at import look_at
-from basis_ik.pose.diagnosis import LIFTED_STARTS, Attempt, Diagnosis
-from basis_ik.pose.explain import explain
+from basis_ik.look.look_at import look_at, with_ray
+from basis_ik.look.look_diagnosis import LookDiagnosis
+from basis_ik.pose.diagnosis import LIFTED_STARTS, Diagnosis
+from basis_ik.pose.explain import Attempt, explain
 from basis_ik.pose.solve import solve
 from basis_ik.pose.track import track
 from basis_ik.robot.robot import RobotModel
@@ -120,7 +120,7 @@ class Asked(Diagnosis):
     answer = HOME
 
     def best_effort(self):
-        return self._settle(self.answer[None], np.empty((0, 12)))[0]
+        return self._minimise(self.answer[None], np.empty((0, 12)))[0]
 
 
 def question(robot, answer):
@@ -135,16 +135,14 @@ def question(robot, answer):
 
 def test_a_best_effort_within_the_tolerances_is_reached(robot):
     chain, diagnosis = question(robot, HOME)
-    held = diagnosis.nearest_position()
-    answer, reason = explain(diagnosis, held, chain.joint_names)
+    answer, reason = explain(diagnosis, chain.joint_names)
     assert reason is REACHED
     assert np.array_equal(answer.q, HOME)
 
 
 def test_a_solution_found_without_limits_but_within_them_is_reached(robot):
     chain, diagnosis = question(robot, HOME + 0.1)
-    held = diagnosis.nearest_position()
-    answer, reason = explain(diagnosis, held, chain.joint_names)
+    answer, reason = explain(diagnosis, chain.joint_names)
     assert reason is REACHED
     off = chain.forward(HOME).inverse() @ chain.forward(answer.q)
     assert np.linalg.norm(off.log()) <= 3e-6
@@ -186,16 +184,14 @@ def test_a_point_met_during_the_explanation_is_reached(arm):
     assert failed.reason.starts == failed.restarts + 1
 
     class Lame(LookDiagnosis):
-        def least_angle(self):
-            return self._run(self.held, self.seed, 0, 0, careful=True)
-
-    from basis_ik.look.look_at import with_ray
+        def best_effort(self):
+            return self._inside(self.seed)
 
     ready = with_ray(prepared(chain), (1.0, 0.0, 0.0), (0.0, 0.0, 0.0))
     point = chain.forward([0.1, 0.2, 0.1]).apply(np.array([1.0, 0.0, 0.0]))
     seed = np.zeros(3)
     diagnosis = Lame(ready, ready, point, seed, seed, 1e-6, 9999, 21)
-    answer, reason = explain_look(diagnosis, chain.joint_names)
+    answer, reason = explain(diagnosis, chain.joint_names)
     assert reason is REACHED
     assert answer.angle <= 1e-6
 

@@ -72,7 +72,7 @@ def without(monkeypatch, *searches):
 
 
 def settled(self):
-    return self._settle(self.seed[None], self.ready.full[None])[0]
+    return self._minimise(self.seed[None], self.ready.weights[None])[0]
 
 
 @pytest.mark.parametrize(("name", "truth", "seed"), HARD)

@@ -167,8 +167,8 @@ def test_limit_means_that_the_target_is_reached_without_limits(robot):
             k = chain.joint_names.index(solution.reason.joint)
             assert solution.reason.bound in (chain.lower[k], chain.upper[k])
             status = free.search(
-                free.full, np.array(target.matrix), np.zeros(6), np.empty(6), (1e-6, 1e-6), 20000,
-                last=500,
+                free.weights, np.array(target.matrix), np.zeros(6), np.empty(6), (1e-6, 1e-6),
+                20000, last=500,
             )[0]  # fmt: skip
             assert status == REACHED
         else:

@@ -29,7 +29,6 @@ from basis_ik.robot import chain_kernel as kernels
 from basis_ik.robot.chain_kernel import ChainArrays
 
 forward_and_jacobian = from_python(kernels.forward_and_jacobian)
-forward = from_python(kernels.forward)
 jacobian_at = from_python(kernels.jacobian_at)
 
 
@@ -90,14 +89,6 @@ def test_frames_and_tip_are_the_product_of_the_joints_transforms(seed):
     expected_frames, expected_tip = plain_frames(chain, q)
     np.testing.assert_allclose(frames, expected_frames, atol=1e-13)
     np.testing.assert_allclose(tip, expected_tip, atol=1e-13)
-
-
-@given(st.integers(0, 10_000))
-def test_forward_alone_gives_the_same_tip_bit_for_bit(seed):
-    chain, q = random_chain(seed)
-    tip = np.empty((3, 4))
-    forward(chain, q, tip)
-    np.testing.assert_array_equal(tip, evaluate(chain, q)[1])
 
 
 @given(st.integers(0, 10_000))

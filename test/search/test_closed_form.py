@@ -138,7 +138,7 @@ def test_many_starts_do_not_disprove_a_proof(named, name):
         if reason.proven and reason.verdict is not Verdict.TOO_FAR:
             seen += 1
             status = blind.search(
-                blind.full, target.matrix.copy(), blind.middle, q, (1e-6, 1e-6), 10**7,
+                blind.weights, target.matrix.copy(), blind.middle, q, (1e-6, 1e-6), 10**7,
                 last=1000, work=work,
             )[0]  # fmt: skip
             assert status != ARRIVED

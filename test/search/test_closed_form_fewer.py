@@ -133,7 +133,7 @@ def test_a_pose_off_the_reachable_set_is_proven_unreachable(named, name):
         if solution.reason.proven:
             proven += 1
             status = blind.search(
-                blind.full, target.matrix.copy(), blind.middle, q, (1e-6, 1e-6), 10**6,
+                blind.weights, target.matrix.copy(), blind.middle, q, (1e-6, 1e-6), 10**6,
                 last=200, work=work,
             )[0]  # fmt: skip
             assert status != ARRIVED

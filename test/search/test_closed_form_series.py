@@ -134,7 +134,7 @@ def test_many_starts_do_not_disprove_a_proof(named, name):
         reason = solve(chain, target).reason
         if reason.proven and reason.verdict is not Verdict.TOO_FAR:
             seen += 1
-            goal = blind.full, target.matrix.copy(), 1e-6, 1e-6
+            goal = blind.weights, target.matrix.copy(), 1e-6, 1e-6
             effort, starts = (10**7, 1, False), (0, sample(1000), 0.4)
             status = solve_pose(blind.fields, goal, blind.middle, q, work, effort, starts)[0]
             assert status != ARRIVED

@@ -37,7 +37,7 @@ Q = [0.0, -0.8, 0.0, -2.4, 0.0, 1.6, 0.8]
 @pytest.mark.parametrize("number", range(6))
 def test_a_step_that_is_no_number_moves_no_joint(number):
     ready, start, q = prepared(PANDA), np.array(Q), np.zeros(7)
-    weights, target = ready.full.copy(), PANDA.forward(np.array(Q) + 0.2).matrix.copy()
+    weights, target = ready.weights.copy(), PANDA.forward(np.array(Q) + 0.2).matrix.copy()
     weights[number] = np.nan
     pace = start, start, np.full(7, 0.1), 60
     status = step_towards(ready.fields, (weights, target, 1e-6, 1e-6), pace, q, ready.new_work())[0]
@@ -49,7 +49,7 @@ def test_a_step_that_is_no_number_moves_no_joint(number):
 
 def test_a_descent_that_is_no_number_moves_no_joint():
     ready, q = prepared(PANDA), np.zeros(7)
-    weights, target = ready.full.copy(), PANDA.forward(np.array(Q) + 0.2).matrix.copy()
+    weights, target = ready.weights.copy(), PANDA.forward(np.array(Q) + 0.2).matrix.copy()
     weights[4] = np.nan
     ready.search(weights, target, np.array(Q), q, (1e-6, 1e-6), 3)
     assert q.tolist() == Q

@@ -26,10 +26,10 @@ from from_python import IS_PLAIN, from_python, sample
 from random_chains import random_chain
 
 from basis_ik.numerics.normal_equations_kernel import solve_symmetric_6
-from basis_ik.robot.chain_kernel import forward
+from basis_ik.robot.chain_kernel import forward_frames
 from basis_ik.search.descent_kernel import REACHED, SPENT, begin_descent, descend, place
 from basis_ik.search.fabrik_sweep_kernel import sweep
-from basis_ik.search.hinge_fit_kernel import clamp_turn, rough_angle
+from basis_ik.search.hinge_fit_kernel import rough_angle
 from basis_ik.search.pose_error_kernel import axis_error, excess, rotation_error, sine_cosine
 from basis_ik.search.pose_search_kernel import (
     COLUMNS,
@@ -37,11 +37,11 @@ from basis_ik.search.pose_search_kernel import (
     GO_ON,
     LIMITS,
     UNBOUNDED,
-    begin_anew,
     begin_inside,
     relate_to_target,
     set_bounds,
     take_shortest_turns,
+    write_start,
 )
 from basis_ik.search.precomputed_starts import KEPT
 from basis_ik.search.prepare import prepare
@@ -58,11 +58,10 @@ from basis_ik.search.tables_kernel import (
 from basis_ik.transforms.rigid import RigidTransform
 
 (
-    forward,
+    forward_frames,
     begin_descent,
     descend,
     place,
-    clamp_turn,
     rough_angle,
     sweep,
     relate_to_target,
@@ -75,11 +74,10 @@ from basis_ik.transforms.rigid import RigidTransform
 ) = map(
     from_python,
     (
-        forward,
+        forward_frames,
         begin_descent,
         descend,
         place,
-        clamp_turn,
         rough_angle,
         sweep,
         relate_to_target,
@@ -128,7 +126,7 @@ def test_reduced_chain_and_proof_agree_with_the_chain(name):
     relate_to_target(ready.ends[0], np.eye(4), work, n + m)
     for _ in range(sample(50)):
         q = rng.uniform(-2.5, 2.5, n)
-        forward(chain, q, expected)
+        forward_frames(chain, q, np.empty((m, 3, 4)), expected)
         place_exactly(ready.exact, q, proven)
         assert np.abs(proven - expected).max() < 1e-14
         reduced = np.array(place(ready.joints, ready.ends[1], q, work, n)).reshape(3, 4)
@@ -232,10 +230,10 @@ def test_own_starts_come_first_and_reach_more_than_others():
     ready = prepare(chain)
     plain = replace(ready, variables=ready.variables[:, :COLUMNS].copy())
     q, spread = np.empty(6), np.empty(6)
-    begin_anew(ready.variables, KEPT, q)
+    write_start(ready.variables, KEPT, q)
     assert (q == ready.variables[:, -1]).all()
-    begin_anew(ready.variables, KEPT + 1, q)
-    begin_anew(plain.variables, 1, spread)
+    write_start(ready.variables, KEPT + 1, q)
+    write_start(plain.variables, 1, spread)
     assert (q == spread).all()
     rng = np.random.default_rng(0)
     target, used = np.eye(4), []
@@ -244,7 +242,7 @@ def test_own_starts_come_first_and_reach_more_than_others():
         for truth in rng.uniform(-1.2, 1.2, (sample(300), 6)):
             place_exactly(ready.exact, truth, target[:3])
             used[-1] += chain.search(
-                ready.full, target, np.zeros(6), q, TOLERANCES, 9999, first=1, last=500
+                ready.weights, target, np.zeros(6), q, TOLERANCES, 9999, first=1, last=500
             )[2]
     assert used[0] < 0.9 * used[1] or IS_PLAIN  # few starts are tried there
 
@@ -262,7 +260,7 @@ def test_starts_beyond_the_limits_end_inside_and_help():
             while found[0] != REACHED and first <= 400:
                 last = 400 if begin_at == 0 else first
                 found = ready.search(
-                    ready.full, target, np.zeros(6), q, TOLERANCES, 9999, first=first, last=last
+                    ready.weights, target, np.zeros(6), q, TOLERANCES, 9999, first=first, last=last
                 )
                 assert (np.abs(q) <= 1.5).all()
                 first = found[2] + 1
@@ -286,7 +284,7 @@ def test_a_search_in_slices_equals_one_call(slice_):
 
             def search(q, work, steps, first, restarts=restarts, seed=seed):
                 return ready.search(
-                    ready.full, target, seed, q, TOLERANCES, steps,
+                    ready.weights, target, seed, q, TOLERANCES, steps,
                     first=first, last=restarts, work=work,
                 )  # fmt: skip
 
@@ -309,7 +307,7 @@ def test_further_starts_are_distinct_fill_the_limits_and_are_constant():
     ready = ready_chain("hinges")
     starts = np.empty((500, 6))
     for i in range(500):
-        begin_anew(ready.variables, KEPT + i + 1, starts[i])
+        write_start(ready.variables, KEPT + i + 1, starts[i])
     assert starts.min() >= -2.5
     assert starts.max() <= 2.5
     assert (np.histogram(starts[:, 5], 10, (-2.5, 2.5))[0] > 40).all()
@@ -323,11 +321,6 @@ def test_small_helpers():
     assert excess(7.0, np.inf) == 0.0
     for y, x in ((0.0, 1.0), (1.0, 0.0), (-1.0, -1.0), (0.3, -0.9), (0.0, 0.0), (-2.0, 0.1)):
         assert rough_angle(y, x) == pytest.approx(np.arctan2(y, x), abs=2e-5)
-    assert clamp_turn(0.3, -1.0, 1.0) == 0.3
-    assert clamp_turn(1.2, -1.0, 1.0) == 1.0
-    assert clamp_turn(-1.2, -1.0, 1.0) == -1.0
-    assert clamp_turn(2 * pi + 0.3, -1.0, 1.0) == pytest.approx(0.3)
-    assert clamp_turn(4.0, -1.0, 1.0) == -1.0  # on the circle -1 is nearer to 4
 
 
 def test_a_sweep_brings_the_tip_nearer_and_keeps_the_limits():
@@ -345,7 +338,7 @@ def test_a_sweep_brings_the_tip_nearer_and_keeps_the_limits():
         before = distance_and_angle(frame, target, FREE)[0]
         relate_to_target(ready.ends[0], target, work, 14)
         for _ in range(3):
-            assert sweep(ready.packed, ready.full, q, work, 0.01, 0.0)
+            assert sweep(ready.packed, ready.weights, q, work, 0.01, 0.0)
             assert (np.abs(q) <= 2.5).all()
         place_exactly(ready.exact, q, frame)
         better += distance_and_angle(frame, target, FREE)[0] < before
@@ -365,7 +358,7 @@ def test_a_descent_needs_few_steps_from_nearby():
         relate_to_target(ready.ends[0], target, work, 12)
         begin_descent(work)
         status, steps, _ = descend(
-            ready.packed, ready.full, q, work, (1e-18, 1e-18), Effort(50, 1, careful=False)
+            ready.packed, ready.weights, q, work, (1e-18, 1e-18), Effort(50, 1, careful=False)
         )
         if status == REACHED:
             taken.append(steps)
@@ -384,7 +377,7 @@ def test_a_careful_descent_reads_no_uninitialised_state():
         set_bounds(ready.variables, LIMITS, work)
         relate_to_target(ready.ends[0], target, work, 12)
         assert descend(
-            ready.packed, ready.full, q, work, (1e-18, 1e-18), Effort(50, 1, careful=True)
+            ready.packed, ready.weights, q, work, (1e-18, 1e-18), Effort(50, 1, careful=True)
         )[0] == REACHED  # fmt: skip
         ends.append(q)
     assert (np.array(ends) == ends[0]).all()

@@ -27,7 +27,7 @@ from basis_ik.robot.robot import RobotModel
 from basis_ik.search import residuals_kernel
 from basis_ik.search.distance_residual_kernel import DISTANCE_RESIDUAL, TO_KEEP
 from basis_ik.search.limb_kernel import Residual
-from basis_ik.search.look_residual_kernel import LOOK_RESIDUAL
+from basis_ik.search.look_residual_kernel import LOOK_RESIDUAL, look_miss
 from basis_ik.search.pose_residual_kernel import POSE_RESIDUAL
 from basis_ik.search.prepare import _pack_exact
 from basis_ik.search.residuals_kernel import (
@@ -180,3 +180,10 @@ def test_where_the_tip_is_at_the_centre_its_distance_can_still_grow(chain):
     evaluate(problem, q, np.empty((8, 6)), np.empty((7, 6)), error, jacobian)
     assert error[0] == pytest.approx(0.4)
     assert np.abs(jacobian[0]).max() > 0.1
+
+
+def test_a_ray_is_off_by_half_a_turn_where_the_point_is_its_own_origin():
+    goal = np.eye(4)
+    assert look_miss(np.eye(3, 4), goal, np.zeros(12)) == (0.0, np.pi)
+    goal[2, 3] = 2e-9
+    assert look_miss(np.eye(3, 4), goal, np.zeros(12)) == (0.0, 0.0)

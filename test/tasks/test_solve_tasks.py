@@ -393,7 +393,7 @@ def test_a_distance_that_cannot_be_kept_is_missed_by_the_least():
 def test_a_long_tool_keeps_a_distance_from_where_its_link_never_gets():
     model = planar(1, 1)
     task = DistanceTask("b_tip", (4.0, 0.0, 0.0), 0.5, (1.6, 0.0, 0.0))
-    assert not Problem(model, (task,), "base", (1e-6, 1e-6)).hopeless()
+    assert not Problem(model, (task,), "base", (1e-6, 1e-6)).is_out_of_reach()
     assert solve_tasks(model, [task]).success
     short = DistanceTask("b_tip", (4.0, 0.0, 0.0), 0.5)
     reason = solve_tasks(model, [short]).outcomes[0].reason

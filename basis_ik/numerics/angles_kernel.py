@@ -1,0 +1,65 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Angles that are the same up to full turns: the nearest of them, and the nearest within bounds."""
+
+from __future__ import annotations
+
+from math import ceil, floor, pi
+
+from basis_ik.numerics.jit import inlined, jit
+
+TURN = 2.0 * pi
+PER_TURN = 0.5 / pi
+SAME = 1e-12  # [rad] by which the ways to two bounds have to differ for one to be nearer
+
+
+@inlined
+def whole_turns(angle: float) -> float:
+    """Return the full turns that are nearest to an angle: what is left of it is within ±π [rad]."""
+    return TURN * floor(angle * PER_TURN + 0.5)
+
+
+@inlined
+def turned_inside(angle: float, near: float, lower: float, upper: float) -> float:
+    """Return the same angle up to full turns, nearest to `near` as far as bounds allow [rad].
+
+    It is outside the bounds only if no full turn brings it inside.
+    """
+    turned = angle + whole_turns(near - angle)
+    if turned > upper:
+        turned -= TURN * ceil((turned - upper) * PER_TURN)
+    if turned < lower:
+        turned += TURN * ceil((lower - turned) * PER_TURN)
+    return turned
+
+
+@jit
+def nearest_angle(angle: float, near: float, lower: float, upper: float) -> float:
+    """Return the angle within bounds that is nearest to a desired one on the circle [rad].
+
+    Args:
+        angle: Desired angle, up to full turns.
+        near: Of several equally good angles, the one nearest to this is returned.
+        lower: Lower bound; may be −inf.
+        upper: Upper bound; may be inf.
+    """
+    turned = turned_inside(angle, near, lower, upper)
+    if lower <= turned <= upper:
+        return turned
+    below, above = angle - lower, angle - upper
+    below, above = abs(below - whole_turns(below)), abs(above - whole_turns(above))
+    if abs(below - above) <= SAME:
+        return lower if abs(near - lower) <= abs(near - upper) else upper
+    return lower if below < above else upper
