@@ -21,8 +21,6 @@ still leaves its limits is brought back to the nearest allowed place.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from basis_ik.fabrik.freedom_kernel import freedoms, turn_joints
@@ -40,6 +38,7 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
 from basis_ik.numerics.normal_equations_kernel import solve_symmetric
 from basis_ik.robot.chain_kernel import joint_twist
+from basis_ik.transforms.rigid_kernel import vector_of_quaternion
 
 # Damping, as part of the mean diagonal: at first, its factors after a good and a bad step, and
 # the largest that is still worth a try.
@@ -75,11 +74,8 @@ def _fill_joint_rows(
 def _rotation_vector(goal: FloatArray, k: int, q: FloatArray, j: int) -> Vector:
     """Rotation vector [rad] from bone j's rotation to goal k."""
     w, x, y, z = multiply(load(goal, k), conjugate(load(q, j)))
-    if w < 0.0:
-        w, x, y, z = -w, -x, -y, -z
-    sine = math.sqrt(x * x + y * y + z * z)
-    size = 2.0 * math.atan2(sine, w) / sine if sine > 0.0 else 0.0
-    return size * x, size * y, size * z
+    _, x, y, z = vector_of_quaternion(w, x, y, z)
+    return x, y, z
 
 
 @helper

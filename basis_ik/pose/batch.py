@@ -35,7 +35,7 @@ from basis_ik.pose.pose_problem import SearchBudget
 from basis_ik.pose.solve import Solution, search_budget, solve
 from basis_ik.search.arguments import Target, as_target, bad_target, count, positive
 from basis_ik.search.closed_form_search_kernel import FormArrays
-from basis_ik.search.pose_constraint import PoseConstraint, constrain
+from basis_ik.search.pose_constraint import PoseConstraint, constrain, position_of
 from basis_ik.search.pose_search_kernel import LARGEST_ANGLE, LARGEST_LENGTH, NEAR, PATIENCE
 from basis_ik.search.prepare import prepared
 from basis_ik.search.prepared_chain import PreparedChain
@@ -98,7 +98,7 @@ def solve_batch(
         chain: The chain.
         targets: k root_T_target, also as matrices (k, 4, 4).
         seeds: (k, n), or (n,) for all targets [rad or m]; None is `chain.neutral`.
-        position_only: Leave the orientation free.
+        position_only: Leave the orientation free: short for a constraint with `orientation=False`.
         constraint: The part of the poses that counts; None: all of it.
         position_tolerance: [m], above 0.
         orientation_tolerance: [rad], above 0.
@@ -114,9 +114,9 @@ def solve_batch(
         SolveArgumentError: An argument has a wrong type, shape or range, or is not finite.
     """
     matrices = _as_matrices(targets)
-    ready, weights, goals = constrain(
-        prepared(chain), constraint, matrices, position_only=position_only
-    )
+    if position_only:
+        constraint = position_of(constraint)
+    ready, weights, goals = constrain(prepared(chain), constraint, matrices)
     n = len(ready.middle)
     starts = _as_seeds(ready.middle if seeds is None else seeds, len(goals), n)
     position_tolerance = positive("position_tolerance", position_tolerance, "m")
@@ -126,7 +126,7 @@ def solve_batch(
     pose_goals = PoseGoals(weights, goals, starts, position_tolerance, orientation_tolerance)
     positions, figures = np.empty((len(goals), n)), np.empty((len(goals), 5))
     alone = partial(
-        solve, chain, position_only=position_only, constraint=constraint,
+        solve, chain, constraint=constraint,
         position_tolerance=position_tolerance, orientation_tolerance=orientation_tolerance,
         max_iterations=max_iterations, max_restarts=max_restarts,
     )  # fmt: skip

@@ -26,6 +26,7 @@ from basis_ik.pose.fabrik_passes_kernel import BACKWARD_ROTATION, NOW, solve_by_
 from basis_ik.pose.pose_problem import PoseProblem, read_problem
 from basis_ik.robot.chain import Chain
 from basis_ik.search.descent_kernel import REACHED
+from basis_ik.search.pose_constraint import POSITION_ONLY
 from basis_ik.search.pose_search_kernel import GO_ON, begin_inside, write_start
 from basis_ik.search.prepared_chain import PreparedChain
 from basis_ik.search.proof_kernel import place_exactly
@@ -154,7 +155,8 @@ def trace_passes(
     Returns:
         The start, then two stages for each pass; the same again for each further start.
     """
-    fields = read_problem(chain, target, seed, *tolerances, position_only=position_only)
+    constraint = POSITION_ONLY if position_only else None
+    fields = read_problem(chain, target, seed, *tolerances, constraint)
     problem = PoseProblem(chain, *fields)
     return run_passes(problem, most, most, trace=True)[1].stages  # a start makes at least one pass
 

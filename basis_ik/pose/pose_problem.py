@@ -76,7 +76,7 @@ class SearchBudget(NamedTuple):
 
 def read_problem(
     chain: Chain, target: Target, seed: Positions | None, length: float, angle: float,
-    constraint: PoseConstraint | None = None, position_only: bool = False,
+    constraint: PoseConstraint | None = None,
 ) -> tuple[PreparedChain, RigidTransform, GoalFields, FloatArray]:  # fmt: skip
     """Check the arguments that `solve` and related functions share.
 
@@ -87,7 +87,6 @@ def read_problem(
         length: Tolerance of the position [m].
         angle: Tolerance of the orientation [rad].
         constraint: The part of the pose that counts.
-        position_only: Whether only the position counts.
 
     Returns:
         The fields of a `PoseProblem` after the chain, as a plain tuple: a named one costs as much
@@ -107,6 +106,6 @@ def read_problem(
         angle = positive("orientation_tolerance", angle, "rad")
     start = ready.middle if seed is None else as_positions("seed", seed, chain.joint_names)
     goal = target._m
-    if position_only or constraint is not None:
-        ready, _, goal = constrain(ready, constraint, goal, position_only=position_only)
+    if constraint is not None:
+        ready, _, goal = constrain(ready, constraint, goal)
     return ready, target, (ready.weights, goal, length, angle), start

@@ -43,7 +43,7 @@ from basis_ik.search.arguments import (
 from basis_ik.search.closed_form_search_kernel import NO_BRANCH_INSIDE, take_nearest_branch
 from basis_ik.search.descent_kernel import REACHED as ARRIVED
 from basis_ik.search.descent_kernel import SPENT, STALLED
-from basis_ik.search.pose_constraint import PoseConstraint, narrow, weigh
+from basis_ik.search.pose_constraint import PoseConstraint, narrow, position_of, weigh
 from basis_ik.search.pose_search_kernel import (
     NEAR,
     OUT_OF_REACH,
@@ -130,7 +130,7 @@ def solve(
         target: root_T_target, also as a (4, 4) matrix.
         seed: (n,) or by joint name, preferably the present positions [rad or m]. Positions outside
             the limits are turned or clamped into them. None is `chain.neutral`.
-        position_only: Leave the orientation free.
+        position_only: Leave the orientation free: short for a constraint with `orientation=False`.
         constraint: The part of the pose that counts; None: all of it.
         max_move: Largest distance of each joint from the seed, (n,) or one for all [rad or m],
             above 0. It bounds the joints as limits do. If only a longer move reaches, the verdict
@@ -165,15 +165,17 @@ def solve(
             chain has no joints; the solver does not support the request.
         OutsideLimitsError: The result is outside the limits, which is a bug in basis_ik.
     """
+    if position_only:
+        constraint = position_of(constraint)
     budget, plain = DEFAULT, solver == "descent" and not trace and time_limit is None
     if not (max_iterations is max_restarts is time_limit is None):
         budget = search_budget(max_iterations, max_restarts, timed=time_limit is not None)
-    elif plain and constraint is None and max_move is None and not position_only:
+    elif plain and constraint is None and max_move is None:
         nearest = _nearest_solution(chain, target, seed, position_tolerance, orientation_tolerance)
         if nearest is not None:
             return nearest
     ready, target, goal_fields, start = read_problem(
-        chain, target, seed, position_tolerance, orientation_tolerance, constraint, position_only
+        chain, target, seed, position_tolerance, orientation_tolerance, constraint
     )
     if max_move is not None:
         ready = hold_near(ready, start, max_move)
@@ -192,7 +194,7 @@ def solve(
     solution = _explained(problem, found, q, budget)
     if constraint is None or constraint.weights is None or solution.success:
         return solution
-    weights = weigh(prepared(chain), constraint, position_only=position_only)
+    weights = weigh(prepared(chain), constraint)
     return _with_least_error(problem, weights, budget, solution)
 
 

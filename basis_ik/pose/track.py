@@ -36,7 +36,7 @@ from basis_ik.search.arguments import (
 )
 from basis_ik.search.descent_kernel import REACHED as ARRIVED
 from basis_ik.search.descent_kernel import SPENT
-from basis_ik.search.pose_constraint import PoseConstraint, constrain
+from basis_ik.search.pose_constraint import PoseConstraint, constrain, position_of
 from basis_ik.search.pose_search_kernel import BAD_SEED, LARGEST_ANGLE
 from basis_ik.search.prepare import prepared
 from basis_ik.search.prepared_chain import PreparedChain
@@ -80,7 +80,7 @@ def track(
         previous: Positions one step ago [rad or m]. The arm then passes through a singularity with
             its velocity, onto the branch where that continues; without, it turns back there and
             stays on its branch. A redundant arm's self-motion does not go on by itself.
-        position_only: Leave the orientation free.
+        position_only: Leave the orientation free: short for a constraint with `orientation=False`.
         constraint: Which part of the pose counts; None: all of it.
         position_tolerance: [m], above 0.
         orientation_tolerance: [rad], above 0.
@@ -105,9 +105,11 @@ def track(
     before = start
     if previous is not None:
         before = as_positions("previous", previous, chain.joint_names)
+    if position_only:
+        constraint = position_of(constraint)
     ready, weights, goal = constrain(ready, constraint, target._m)
     goal_fields = (
-        ready.position_weights if position_only else weights, goal,
+        weights, goal,
         positive("position_tolerance", position_tolerance, "m"),
         positive("orientation_tolerance", orientation_tolerance, "rad"),
     )  # fmt: skip
@@ -123,7 +125,7 @@ def track(
         refuse(status, "previous", previous, target)
     refuse(status, "current", current, target)
     verdict = _verdict(ready, goal, status, holds)
-    turn = 0.0 if position_only or weights[WRX] == 0.0 else turned
+    turn = 0.0 if weights[WRX] == 0.0 else turned
     reason = Reason(verdict, away, turn, proven=verdict is Verdict.TOO_FAR)
     if verdict in (Verdict.STEP_BOUND, Verdict.LIMIT):
         reason = Reason(verdict, away, turn, chain.joint_names[joint], float(q[joint]))

@@ -109,27 +109,36 @@ class PoseConstraint:
                 raise SolveArgumentError("rotation_box", self.rotation_box, required)
 
 
+POSITION_ONLY = PoseConstraint(orientation=False)
+
+
+def position_of(constraint: PoseConstraint | None) -> PoseConstraint:
+    """Return a constraint with the orientation free, which `position_only=True` is short for."""
+    if constraint is None:
+        return POSITION_ONLY
+    return replace(constraint, orientation=False, free_axis=None, rotation_box=(0.0, 0.0, 0.0))
+
+
 def constrain(
-    ready: PreparedChain, constraint: PoseConstraint | None, targets: FloatArray,
-    *, position_only: bool = False,
-) -> tuple[PreparedChain, FloatArray, FloatArray]:  # fmt: skip
+    ready: PreparedChain, constraint: PoseConstraint | None, targets: FloatArray
+) -> tuple[PreparedChain, FloatArray, FloatArray]:
     """Return the chain prepared for a constraint, its weights, and the goals (..., 4, 4).
 
     Args:
         ready: The chain.
         constraint: Which part of the pose counts; None: the whole pose.
         targets: (..., 4, 4) root_T_target.
-        position_only: Short for a constraint whose orientation is free.
     """
     if constraint is not None:
         ready = narrow(ready, constraint)
     goals = targets if ready.target_T_goal is None else targets @ ready.target_T_goal
-    ready = ready.of_position if position_only else ready
     return ready, ready.weights, goals
 
 
 def narrow(ready: PreparedChain, constraint: PoseConstraint) -> PreparedChain:
     """Return the chain prepared for a constraint, from memory after the first time."""
+    if constraint is POSITION_ONLY:  # a look-up would take a tenth of a solve
+        return ready.of_position
     kept = ready.narrowed.get(constraint)
     if kept is None:
         if len(ready.narrowed) >= MOST_KEPT:
@@ -170,20 +179,15 @@ def _narrow(ready: PreparedChain, constraint: PoseConstraint) -> PreparedChain:
     )  # fmt: skip
 
 
-def weigh(
-    ready: PreparedChain, constraint: PoseConstraint | None, *, position_only: bool = False
-) -> FloatArray:
+def weigh(ready: PreparedChain, constraint: PoseConstraint | None) -> FloatArray:
     """Return the weights (12,) of a best effort, see `search.residuals_kernel.evaluate`.
 
     Args:
         ready: The chain, not narrowed.
         constraint: Which part of the pose counts; None: the whole pose.
-        position_only: Whether the orientation is free whatever the constraint says.
     """
     narrowed = ready if constraint is None else narrow(ready, constraint)
     weights = narrowed.weights.copy()
-    if position_only:
-        weights[ROTATION] = 0.0
     if constraint is None or constraint.weights is None:
         return weights
     given = np.array(constraint.weights)

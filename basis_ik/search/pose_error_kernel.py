@@ -49,6 +49,7 @@ from basis_ik.search.tables_kernel import (
     Six,
     Triple,
 )
+from basis_ik.transforms.rigid_kernel import vector_of_rotation
 
 
 @helper
@@ -152,15 +153,11 @@ def rotation_excess(weights: FloatArray, work: FloatArray, row: int, frame: Fram
         a10, a11, a12 = -h * x * y, g * z + h * x * x, -g * y
         a20, a21, a22 = 0.0, 0.0, 0.0
     else:
-        x, y, z = rotation_error(frame)
-        size = sqrt(x * x + y * y + z * z)
-        angle, f, b = size, 1.0, 1.0 / 12.0
-        if size > 1e-3:
-            sine = sqrt((r12 - r21) ** 2 + (r20 - r02) ** 2 + (r01 - r10) ** 2)
-            angle = atan2(sine, r00 + r11 + r22 - 1.0)
-            f = angle / size
+        rotation = (r00, r01, r02, r10, r11, r12, r20, r21, r22)
+        angle, v0, v1, v2 = vector_of_rotation(rotation)
+        b = 1.0 / 12.0
+        if angle > 1e-3:
             b = (1.0 - 0.5 * angle / tan(0.5 * angle)) / (angle * angle)
-        v0, v1, v2 = -f * x, -f * y, -f * z
         # The inverse of the left Jacobian of SO(3): a I + b v vᵀ - [v]×/2.
         a = 1.0 - b * angle * angle
         a00, a01, a02 = a + b * v0 * v0, b * v0 * v1 + 0.5 * v2, b * v0 * v2 - 0.5 * v1

@@ -25,14 +25,13 @@ from typing import NamedTuple
 
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.normal_equations_kernel import Six as Six
+from basis_ik.transforms.rigid_kernel import Nine as Nine
 
 Triple = tuple[float, float, float]
 Frame = tuple[
     float, float, float, float, float, float, float, float, float, float, float, float
 ]  # fmt: skip
 """A frame (3, 4) by rows, in registers."""
-Nine = tuple[float, float, float, float, float, float, float, float, float]
-"""A matrix (3, 3) by rows, in registers."""
 
 # Frames (3, 4) by rows: the rotation, and the position in the last column.
 R00, R01, R02, P0, R10, R11, R12, P1, R20, R21, R22, P2 = range(12)

@@ -23,7 +23,11 @@ from __future__ import annotations
 import math
 
 from basis_ik.numerics.arrays import FloatArray
-from basis_ik.numerics.jit import jit
+from basis_ik.numerics.jit import inlined, jit
+
+Four = tuple[float, float, float, float]
+Nine = tuple[float, float, float, float, float, float, float, float, float]
+"""A matrix (3, 3) by rows, in registers."""
 
 EXACT = 1e-12  # a rotation this close to orthonormal is kept bit for bit
 # Below this squared angle [rad²] the closed forms of exp lose digits and their series do not.
@@ -137,12 +141,43 @@ def exp(twist: FloatArray, out: FloatArray) -> bool:
     return True
 
 
-@jit
-def rotation_vector(m: FloatArray, out: FloatArray) -> float:
-    """Write axis × angle of a rotation, exact to rounding at every angle from 0 to π.
+@inlined
+def vector_of_quaternion(w: float, x: float, y: float, z: float) -> Four:
+    """Return angle [rad] and axis × angle of the rotation of a quaternion of any length but 0.
+
+    The angle is in [0, π]. At π exactly, the first non-zero component of the axis is positive.
+    """
+    s = math.sqrt(x * x + y * y + z * z)
+    if w < 0.0 or (w == 0.0 and (x < 0.0 or (x == 0.0 and (y < 0.0 or (y == 0.0 and z < 0.0))))):
+        w, x, y, z = -w, -x, -y, -z
+    angle = 2.0 * math.atan2(s, w)
+    scale = 2.0 / w if s == 0.0 else angle / s
+    return angle, scale * x, scale * y, scale * z
+
+
+@inlined
+def vector_of_rotation(r: Nine) -> Four:
+    """Return angle [rad] and axis × angle of a rotation (3, 3), exact to rounding from 0 to π.
 
     The half-angle cosine and sine·axis are computed from the largest of the four squares (Shepperd
     1978), so that no divisor is small; acos(trace) would lose half the digits near 0 and π.
+    """
+    r00, r01, r02, r10, r11, r12, r20, r21, r22 = r
+    trace = r00 + r11 + r22
+    if trace >= r00 and trace >= r11 and trace >= r22:
+        w, x, y, z = 1.0 + trace, r21 - r12, r02 - r20, r10 - r01
+    elif r00 >= r11 and r00 >= r22:
+        w, x, y, z = r21 - r12, 1.0 + 2.0 * r00 - trace, r01 + r10, r02 + r20
+    elif r11 >= r22:
+        w, x, y, z = r02 - r20, r01 + r10, 1.0 + 2.0 * r11 - trace, r12 + r21
+    else:
+        w, x, y, z = r10 - r01, r02 + r20, r12 + r21, 1.0 + 2.0 * r22 - trace
+    return vector_of_quaternion(w, x, y, z)
+
+
+@jit
+def rotation_vector(m: FloatArray, out: FloatArray) -> float:
+    """Write axis × angle of a rotation, exact to rounding at every angle from 0 to π.
 
     Args:
         m: Rotation in its upper left, shape (3, 3) or (4, 4).
@@ -152,28 +187,10 @@ def rotation_vector(m: FloatArray, out: FloatArray) -> float:
     Returns:
         The angle [rad], in [0, π].
     """
-    trace = m[0, 0] + m[1, 1] + m[2, 2]
-    if trace >= m[0, 0] and trace >= m[1, 1] and trace >= m[2, 2]:
-        c = 1.0 + trace
-        x, y, z = m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]
-    elif m[0, 0] >= m[1, 1] and m[0, 0] >= m[2, 2]:
-        c = m[2, 1] - m[1, 2]
-        x, y, z = 1.0 + 2.0 * m[0, 0] - trace, m[0, 1] + m[1, 0], m[0, 2] + m[2, 0]
-    elif m[1, 1] >= m[2, 2]:
-        c = m[0, 2] - m[2, 0]
-        x, y, z = m[0, 1] + m[1, 0], 1.0 + 2.0 * m[1, 1] - trace, m[1, 2] + m[2, 1]
-    else:
-        c = m[1, 0] - m[0, 1]
-        x, y, z = m[0, 2] + m[2, 0], m[1, 2] + m[2, 1], 1.0 + 2.0 * m[2, 2] - trace
-    s = math.sqrt(x * x + y * y + z * z)
-    flip = c < 0.0 or (c == 0.0 and (x < 0.0 or (x == 0.0 and (y < 0.0 or (y == 0.0 and z < 0.0)))))
-    if flip:
-        c, x, y, z = -c, -x, -y, -z
-    angle = 2.0 * math.atan2(s, c)
-    scale = 2.0 / c if s == 0.0 else angle / s
-    out[0] = scale * x
-    out[1] = scale * y
-    out[2] = scale * z
+    r = (
+        m[0, 0], m[0, 1], m[0, 2], m[1, 0], m[1, 1], m[1, 2], m[2, 0], m[2, 1], m[2, 2]
+    )  # fmt: skip
+    angle, out[0], out[1], out[2] = vector_of_rotation(r)
     return angle
 
 

@@ -25,6 +25,7 @@ from basis_ik.errors import SolveArgumentError
 from basis_ik.pose.batch import solve_batch
 from basis_ik.pose.solve import solve
 from basis_ik.pose.solve_all import solve_all
+from basis_ik.pose.track import track
 from basis_ik.search.pose_constraint import PoseConstraint
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Verdict
@@ -217,3 +218,30 @@ def test_position_only_is_short_for_a_constraint_whose_orientation_is_free(robot
     assert short.success == (far == 1.0)
     assert (short.positions == long.positions).all()
     assert short._replace(positions=None) == long._replace(positions=None)
+
+
+def test_position_only_frees_all_of_the_orientation_a_constraint_asks_for(robot):
+    chain = robot("panda")
+    target, seed = chain.forward([0.3, 0.2, -0.1, -1.5, 0.2, 1.4, 0.5]), chain.neutral
+    plain = solve(chain, target, seed, position_only=True)
+    for constraint in (
+        PoseConstraint(free_axis=(0.0, 0.0, 1.0)),
+        PoseConstraint(rotation_box=(0.1, 0.2, 0.3)),
+        PoseConstraint(orientation=False),
+    ):
+        short = solve(chain, target, seed, position_only=True, constraint=constraint)
+        assert (short.positions == plain.positions).all()
+        batch = solve_batch(chain, [target], seed, position_only=True, constraint=constraint)
+        assert (batch.positions[0] == plain.positions).all()
+        step = track(chain, target, seed, 0.1, position_only=True, constraint=constraint)
+        alone = track(chain, target, seed, 0.1, position_only=True)
+        assert (step.positions == alone.positions).all()
+
+
+def test_position_only_of_a_free_position_is_refused(robot):
+    chain = robot("panda")
+    with pytest.raises(SolveArgumentError, match="orientation"):
+        solve(
+            chain, chain.forward(chain.neutral), position_only=True,
+            constraint=PoseConstraint(position=False),
+        )  # fmt: skip
