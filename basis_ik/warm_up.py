@@ -254,9 +254,6 @@ def library_steps() -> list[Step]:
     """Return the steps for kernels that only users of the library call."""
     from basis_ik.bones.bone_limits import SwingTwist
     from basis_ik.bones.points_at import Up, points_at
-    from basis_ik.fabrik.ball_limits import BallLimit
-    from basis_ik.fabrik.fabrik import sweep_chain
-    from basis_ik.fabrik.fabrik_tree import solve_tree
     from basis_ik.path import ladder
     from basis_ik.pose.batch import solve_batch
 
@@ -270,6 +267,21 @@ def library_steps() -> list[Step]:
         chain = sample_chain()
         solve_batch(chain, [chain.forward(np.zeros(len(chain.joint_names)))])
         solve_batch(_closed_chain(), np.eye(4)[np.newaxis])
+
+    return [
+        Step("batches", solve_poses),
+        Step("paths", lambda: ladder.warm_up(sample_chain())),
+        Step("points-at with limits", point_within_limits),
+        Step("transform nodes", _combine_nodes),
+        *_fabrik_steps(),
+    ]
+
+
+def _fabrik_steps() -> list[Step]:
+    """Return the steps for the kernels of FABRIK on points."""
+    from basis_ik.fabrik.ball_limits import BallLimit
+    from basis_ik.fabrik.fabrik import sweep_chain
+    from basis_ik.fabrik.fabrik_tree import solve_tree
 
     joints, parents = np.array([[0, 0, 0], [0, 0, 1], [1, 0, 2], [-1, 0, 2.0]]), (-1, 0, 1, 1)
     targets = {2: (1.0, 0.5, 1.8), 3: (-1.0, 0.5, 1.8)}
@@ -285,10 +297,6 @@ def library_steps() -> list[Step]:
         solve_tree(joints, parents, targets, limits=limits, max_iterations=1000)
 
     return [
-        Step("batches", solve_poses),
-        Step("paths", lambda: ladder.warm_up(sample_chain())),
-        Step("points-at with limits", point_within_limits),
-        Step("transform nodes", _combine_nodes),
         Step("FABRIK's sweeps", sweep),
         Step("limbs", solve_limbs),
         Step("trees with limits", solve_with_limits),

@@ -21,7 +21,11 @@ from typing import NamedTuple
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.bounded_step_kernel import leaves, moved_inside
 from basis_ik.numerics.jit import helper
-from basis_ik.numerics.normal_equations_kernel import solve_symmetric_6
+from basis_ik.numerics.normal_equations_kernel import (
+    diagonal_6,
+    solve_symmetric_6,
+    with_column_6,
+)
 from basis_ik.search.descent_kernel import (
     begin_descent,
     descend,
@@ -158,43 +162,11 @@ def product(work: FloatArray, n: int, column: int) -> Six:
 @helper
 def fill_least(work: FloatArray, n: int, twist: Six) -> Six:
     """Write the least rates that make a twist as STEP: Jᵀ z; return z = (J Jᵀ)⁻¹ twist."""
-    a00, a11, a22, a33, a44, a55 = FADING, FADING, FADING, FADING, FADING, FADING
-    a10, a20, a21, a30, a31, a32, a40, a41 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    a42, a43 = 0.0, 0.0
-    a50, a51, a52, a53, a54 = 0.0, 0.0, 0.0, 0.0, 0.0
+    gram = diagonal_6(FADING)
     for k in range(n):
         j0, j1, j2 = work[k, JX], work[k, JY], work[k, JZ]
-        j3, j4, j5 = work[k, JRX], work[k, JRY], work[k, JRZ]
-        a00 += j0 * j0
-        a10 += j1 * j0
-        a11 += j1 * j1
-        a20 += j2 * j0
-        a21 += j2 * j1
-        a22 += j2 * j2
-        a30 += j3 * j0
-        a31 += j3 * j1
-        a32 += j3 * j2
-        a33 += j3 * j3
-        a40 += j4 * j0
-        a41 += j4 * j1
-        a42 += j4 * j2
-        a43 += j4 * j3
-        a44 += j4 * j4
-        a50 += j5 * j0
-        a51 += j5 * j1
-        a52 += j5 * j2
-        a53 += j5 * j3
-        a54 += j5 * j4
-        a55 += j5 * j5
-    triangle = (
-        a00,
-        a10, a11,
-        a20, a21, a22,
-        a30, a31, a32, a33,
-        a40, a41, a42, a43, a44,
-        a50, a51, a52, a53, a54, a55,
-    )  # fmt: skip
-    z0, z1, z2, z3, z4, z5 = solve_symmetric_6(triangle, twist)
+        gram = with_column_6(gram, (j0, j1, j2, work[k, JRX], work[k, JRY], work[k, JRZ]))
+    z0, z1, z2, z3, z4, z5 = solve_symmetric_6(gram, twist)
     for k in range(n):
         rate = work[k, JX] * z0 + work[k, JY] * z1 + work[k, JZ] * z2
         work[k, STEP] = rate + work[k, JRX] * z3 + work[k, JRY] * z4 + work[k, JRZ] * z5
