@@ -107,7 +107,6 @@ class Diagnosis:
     promising: bool = True
     _work: FloatArray = field(init=False)
     _square: FloatArray = field(init=False)
-    _starts: FloatArray = field(init=False)
     _scouts: list[Attempt] = field(default_factory=list)
     _free: Attempt | None = None
     _nearest: Attempt | None = None
@@ -116,11 +115,6 @@ class Diagnosis:
     def __post_init__(self) -> None:
         n = len(self.seed)
         self._work, self._square = self.ready.new_work(), np.empty((2, n, n))
-        self._starts = np.empty((STARTS + 2, n))
-        self._starts[0], self._starts[1] = self.seed, self.found
-        spread = self.ready.variables[:, :COLUMNS].copy()
-        for number in range(1, STARTS + 1):
-            write_start(spread, number, self._starts[number + 1])
 
     @property
     def position_only(self) -> bool:
@@ -190,7 +184,12 @@ class Diagnosis:
 
     def scout(self) -> Attempt | None:
         """Settle on all that is wanted from every start; return an attempt that got it all."""
-        self._scouts = self._minimise(self._starts, self.ready.weights[None], SCOUT_STEPS)
+        starts = np.empty((STARTS + 2, len(self.seed)))
+        starts[0], starts[1] = self.seed, self.found
+        spread = self.ready.variables[:, :COLUMNS].copy()
+        for number in range(1, STARTS + 1):
+            write_start(spread, number, starts[number + 1])
+        self._scouts = self._minimise(starts, self.ready.weights[None], SCOUT_STEPS)
         self._scouts.sort(key=self._error)
         best = self._scouts[0]
         return best if self.meets(best) else None
@@ -330,7 +329,7 @@ class Diagnosis:
         free = self.without_any_limits()
         if free is None or not free.reached or self.inside is not None:
             return self.inside
-        variables, bounded = ready.variables[:, :COLUMNS].copy(), ready.bounded()
+        variables, bounded = ready.variables[:, :COLUMNS].copy(), ready.bounded
         span = BEYOND * (variables[:, START_UPPER] - variables[:, START_LOWER])
         variables[bounded, START_LOWER] -= span[bounded]
         variables[bounded, START_UPPER] += span[bounded]
@@ -343,18 +342,18 @@ class Diagnosis:
 
     def without_any_limits(self) -> Attempt | None:
         """Search with all limits lifted, once; None where there are none that matter."""
-        bounded = self.ready.bounded()
+        bounded = self.ready.bounded
         if self._free is None and bounded.any():
             self._free = self._search_relaxed(*self.relaxations(), bounded)
         return self._free
 
     def relaxations(self, answer: Attempt | None = None) -> tuple[Relaxation]:
         """Return all limits to be lifted, also those of `max_move`."""
-        return (Relaxation(self.ready, self.ready.without_limits(self.ready.bounded())),)
+        return (Relaxation(self.ready, self.ready.unbounded),)
 
     def relax(self, relaxation: Relaxation, which: npt.NDArray[np.bool_]) -> Attempt:
         """Search with some of the limits lifted, (n,); with all of them once."""
-        free = self.without_any_limits() if (which == self.ready.bounded()).all() else None
+        free = self.without_any_limits() if (which == self.ready.bounded).all() else None
         return self._search_relaxed(relaxation, which) if free is None else free
 
     def _search_relaxed(self, relaxation: Relaxation, which: npt.NDArray[np.bool_]) -> Attempt:
