@@ -284,6 +284,9 @@ def find_best_effort(
         if weights.shape[0] > 1:
             end[:] = q
             begin = row if made == 1 or not reached else FREELY if direct else FIRMLY
+            if reached and not direct:
+                left = min(allowed[0], allowed[1] - total)
+                total += come_near(packed, wanted, weights[begin], q, work, left)
             while True:
                 away, turned, taken, bottoms = turn_in_place(
                     packed, wanted, weights, q, (work, square, known),

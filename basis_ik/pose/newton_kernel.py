@@ -30,7 +30,7 @@ import numpy as np
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.bounded_step_kernel import leaves
 from basis_ik.numerics.jit import helper, inlined, jit
-from basis_ik.numerics.normal_equations_kernel import factor_symmetric, solve_lower, solve_upper
+from basis_ik.numerics.normal_equations_kernel import solve_lower, solve_upper
 from basis_ik.search.descent_kernel import apply_step, place, twist_by
 from basis_ik.search.pose_error_kernel import (
     excess,
@@ -242,13 +242,25 @@ def gradient_and_hessian(
 
 @helper
 def factor(hessian: FloatArray, work: FloatArray, damping: float, lower: FloatArray) -> bool:
-    """Write the Cholesky factor of the damped Hessian without held variables, if there is one."""
+    """Write the Cholesky factor of the damped Hessian without held variables, if there is one.
+
+    A third of them have none, so it ends there, unlike `factor_symmetric`.
+    """
     for k in range(hessian.shape[0]):
         held = work[k, HELD] != 0.0
         for i in range(k + 1):
-            lower[k, i] = 0.0 if held or work[i, HELD] != 0.0 else hessian[k, i]
-        lower[k, k] = 1.0 + damping if held else lower[k, k] + damping
-    return factor_symmetric(lower, 0.1 * damping)
+            total = 0.0 if held or work[i, HELD] != 0.0 else hessian[k, i]
+            if i == k:
+                total = 1.0 + damping if held else total + damping
+            for h in range(i):
+                total -= lower[k, h] * lower[i, h]
+            if i < k:
+                lower[k, i] = total / lower[i, i]
+            elif not total > 0.1 * damping:
+                return False
+            else:
+                lower[k, k] = sqrt(total)
+    return True
 
 
 @helper
