@@ -65,7 +65,7 @@ AGAIN = 2  # more starts, for each that was needed until the best so far was fou
 MOST_STARTS = 120
 # Where some start has reached the position, the others settle the orientation at once, which takes
 # half the steps. But one of so many settles the position alone first, and comes to other bottoms.
-ALONE_EVERY = 2
+ALONE_EVERY = 3
 FINISHING = 300  # steps allowed to the best of all, whose way along a valley may be long
 SLACK = 0.3  # of the tolerance: by how much a position held by weights may be off the nearest
 SAME = 1e-2  # [rad or m] within which all joints are at one bottom
@@ -266,7 +266,7 @@ def find_best_effort(
         else:
             write_start(variables, own + made - given - across + 1, q)
         made += 1
-        direct = reached and made % ALONE_EVERY == 0
+        direct = reached and made % ALONE_EVERY != 0
         left = min(allowed[0], allowed[1] - total)
         taken = come_near(packed, wanted, weights[FREELY if direct else ALONE], q, work, left)
         total += taken
