@@ -97,7 +97,7 @@ DISTANCE_LEFT, ANGLE_LEFT = 0, 1  # columns of the figures
 SETTLED = 1e-10  # see `Ends.settled`
 NEWTON = 0.3  # [rad or sizes] largest entry of a step up to which the way left is a few such steps
 UNDAMPED = 0.1  # share of a rotation's curvature that the damping then is, at most
-TAIL = 1.5  # by what factor that way may be longer than the step
+TAIL = 3.0  # by what factor that way may be longer than the step
 
 
 @helper
@@ -321,10 +321,10 @@ def is_settled(weights: FloatArray, least: float, gain: float, ends: Ends) -> bo
 def is_hopeless(
     weights: FloatArray, step: FloatArray, sizes: tuple[float, float], turned: float, ends: Ends
 ) -> bool:
-    """Tell whether the rotation cannot come below an error on the way that is left.
+    """Tell whether the rotation does not come below an error on the way that is left, as a rule.
 
     No joint turns the tip by more than itself, and Newton's steps shrink once the damping is small
-    against the curvature.
+    against the curvature. A limit that lets a joint go again makes the way longer.
 
     Args:
         weights: (12,).
