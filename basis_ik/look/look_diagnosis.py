@@ -104,7 +104,7 @@ class LookDiagnosis:
         if not self._has_direction(answer):
             return ()
         own = self.ready
-        none = Relaxation(own, own.without_limits(own.bounded()))
+        none = Relaxation(own, own.unbounded)
         return (none,) if self.held is own else (Relaxation(self.held, own), none)
 
     def relax(self, relaxation: Relaxation, which: npt.NDArray[np.bool_]) -> Attempt:

@@ -174,15 +174,17 @@ def factor_symmetric(a: FloatArray, least: float) -> bool:
 def solve_lower(factor: FloatArray, x: FloatArray) -> None:
     """Replace x (n,) by L⁻¹ x, with a factor of `factor_symmetric`."""
     for i in range(x.shape[0]):
+        total = x[i]
         for k in range(i):
-            x[i] -= factor[i, k] * x[k]
-        x[i] /= factor[i, i]
+            total -= factor[i, k] * x[k]
+        x[i] = total / factor[i, i]
 
 
 @helper
 def solve_upper(factor: FloatArray, x: FloatArray) -> None:
     """Replace x (n,) by L⁻ᵀ x, with a factor of `factor_symmetric`."""
     for i in range(x.shape[0] - 1, -1, -1):
+        total = x[i]
         for k in range(i + 1, x.shape[0]):
-            x[i] -= factor[k, i] * x[k]
-        x[i] /= factor[i, i]
+            total -= factor[k, i] * x[k]
+        x[i] = total / factor[i, i]

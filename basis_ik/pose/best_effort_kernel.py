@@ -22,12 +22,16 @@ ever closer.
 
 from __future__ import annotations
 
+from math import pi, sin
+
 import numpy as np
 
 from basis_ik.numerics.angles_kernel import whole_turns
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
-from basis_ik.pose.newton_kernel import ANGLE_LEFT, DISTANCE_LEFT, minimise
+from basis_ik.pose.newton_kernel import ANGLE_LEFT, DISTANCE_LEFT, SETTLED, Ends, minimise
+from basis_ik.search.descent_kernel import begin_descent, descend
+from basis_ik.search.pose_error_kernel import has_deadband
 from basis_ik.search.pose_search_kernel import (
     LIMITS,
     begin_inside,
@@ -44,8 +48,10 @@ from basis_ik.search.tables_kernel import (
     LOWER,
     PERIODIC,
     UPPER,
+    WRX,
     WX,
     ChainFields,
+    Effort,
     GoalFields,
     PackedChain,
     PoseGoal,
@@ -53,11 +59,18 @@ from basis_ik.search.tables_kernel import (
 
 OWN, BEST = 0, 1  # rows of the results: what the seed leads to, and the best of all
 ALONE, FREELY, FIRMLY, FIRMEST = 0, 1, 2, 3  # rows of the weights, see `find_best_effort`
-STARTS, MORE = 24, 16  # starts that are made at least; and more for each joint beyond six
+STARTS = 24  # starts that are made at least
+MORE, FOR_FEWER = 16, 36  # and more for each joint beyond six; for each below, which are quick
 AGAIN = 2  # more starts, for each that was needed until the best so far was found
 MOST_STARTS = 120
+# Where some start has reached the position, the others settle the orientation at once, which takes
+# half the steps. But one of so many settles the position alone first, and comes to other bottoms.
+ALONE_EVERY = 3
+FINISHING = 300  # steps allowed to the best of all, whose way along a valley may be long
 SLACK = 0.3  # of the tolerance: by how much a position held by weights may be off the nearest
 SAME = 1e-2  # [rad or m] within which all joints are at one bottom
+IMPATIENT = 0  # steps without progress, after which Newton's method takes over
+ROUGHLY = 1e-6  # see `newton_kernel.Ends.settled`, where further rows follow
 BETTER = 1e-4  # [rad] by which another orientation has to be nearer
 AT_LIMIT = 1e-3  # [rad] from its limit at which a joint may go on from the other one
 WIDE = 3.0  # [rad] between the limits of a joint that nearly turns fully
@@ -95,14 +108,44 @@ def queue_across(variables: FloatArray, q: FloatArray, queue: FloatArray, queued
 
 
 @helper
+def come_near(
+    chain: PackedChain, goal: PoseGoal, weights: FloatArray, q: FloatArray, work: FloatArray,
+    allowed: int,
+) -> int:  # fmt: skip
+    """Move q (n,) to about the bottom, by least squares; return steps taken.
+
+    That costs half a step of Newton's method, and needs no bottom in sight.
+    """
+    wanted = PoseGoal(weights, goal.target, goal.position_tolerance, goal.rotation_tolerance)
+    begin_descent(work)
+    effort = Effort(allowed, IMPATIENT, False)
+    _, taken, _ = descend(chain, weights, q, work, squared_arrival(wanted), effort)
+    return taken
+
+
+@helper
 def settle(
     chain: PackedChain, goal: PoseGoal, weights: FloatArray, q: FloatArray,
-    memory: tuple[FloatArray, FloatArray], allowed: int,
+    memory: tuple[FloatArray, FloatArray], allowed: tuple[int, float, float],
 ) -> tuple[float, float, int]:  # fmt: skip
-    """Settle q (n,) by some weights; return distance [m] and angle [rad] left, and steps taken."""
-    work, square = memory
+    """Settle q (n,) by some weights; return distance [m] and angle [rad] left, and steps taken.
+
+    Args:
+        chain: The chain.
+        goal: The goal.
+        weights: (12,).
+        q: (n,) start, and result.
+        memory: See `newton_kernel.minimise_each`.
+        allowed: Steps allowed; see `newton_kernel.Ends.settled`; angle that it has to come
+            below [rad], may be infinite.
+    """
+    (work, square), (steps, settled, best) = memory, allowed
     wanted = PoseGoal(weights, goal.target, goal.position_tolerance, goal.rotation_tolerance)
-    taken = minimise(chain, weights, q, work, square, squared_arrival(wanted), allowed)
+    hopeless = np.inf
+    if best < pi and not has_deadband(weights):
+        hopeless = 2.0 * weights[WRX] * sin(0.5 * max(best, 0.0))
+    ends = Ends(steps, settled, hopeless)
+    taken = minimise(chain, weights, q, work, square, squared_arrival(wanted), ends)
     away, turned = measure(chain, goal, q, work)
     return (away if goal.weights[WX] != 0.0 else 0.0), turned, taken
 
@@ -130,17 +173,19 @@ def hold_closer(
     Returns:
         Distance [m] and angle [rad] left, infinite where it was abandoned; and steps taken.
     """
-    total, (first, least, best) = 0, bounds
+    total, last, (first, least, best) = 0, weights.shape[0] - 1, bounds
     away, turned = np.inf, np.inf
-    for row in range(first, weights.shape[0]):
+    for row in range(first, last + 1):
         most = min(allowed[0], allowed[1] - total)
-        away, turned, taken = settle(chain, goal, weights[row], q, memory, most)
+        ends = most, SETTLED if row == last else ROUGHLY, best - BETTER
+        away, turned, taken = settle(chain, goal, weights[row], q, memory, ends)
         total += taken
         if turned >= best - BETTER:
             return np.inf, np.inf, total
     if away > least + SLACK * goal.position_tolerance:
         most = min(allowed[0], allowed[1] - total)
-        away, turned, taken = settle(chain, goal, weights[ALONE], q, memory, most)
+        ends = most, SETTLED, np.inf
+        away, turned, taken = settle(chain, goal, weights[ALONE], q, memory, ends)
         total += taken
     return away, turned, total
 
@@ -168,8 +213,8 @@ def turn_in_place(
         many bottoms are known now.
     """
     (work, square, known), (row, bottoms, least, best) = memory, bounds
-    most = min(allowed[0], allowed[1])
-    _, turned, first = settle(chain, goal, weights[row], q, (work, square), most)
+    ends = min(allowed[0], allowed[1]), ROUGHLY, best - BETTER
+    _, turned, first = settle(chain, goal, weights[row], q, (work, square), ends)
     if turned >= best - BETTER or is_known(chain.variables, q, known, bottoms):
         return np.inf, np.inf, first, bottoms
     known[bottoms] = q
@@ -209,8 +254,8 @@ def find_best_effort(
     figures[:] = np.inf
     set_bounds(variables, LIMITS, work)
     relate_to_target(packed.ends[0], wanted.target, work, n + packed.joints.shape[0])
-    made, last, fewest = 0, 0, STARTS + MORE * max(0, n - 6)
-    total, bottoms, queued, across, row = 0, 0, 0, 0, FIRMLY
+    made, last, fewest = 0, 0, STARTS + MORE * max(0, n - 6) + FOR_FEWER * max(0, 6 - n)
+    total, bottoms, queued, across, row, reached = 0, 0, 0, 0, FIRMLY, False
     least, best, end = np.inf, np.inf, np.empty(n)
     while made < min(MOST_STARTS, fewest + AGAIN * last) and (total < allowed[1] or made == 0):
         if made < given:
@@ -221,26 +266,40 @@ def find_best_effort(
         else:
             write_start(variables, own + made - given - across + 1, q)
         made += 1
+        direct = reached and made % ALONE_EVERY != 0
         left = min(allowed[0], allowed[1] - total)
-        away, turned, taken = settle(packed, wanted, weights[ALONE], q, memory, left)
+        taken = come_near(packed, wanted, weights[FREELY if direct else ALONE], q, work, left)
         total += taken
-        if away > least + tolerance:
-            continue
-        if away < least - tolerance:
-            best, bottoms, last = np.inf, 0, made
-            row = FREELY if away <= tolerance else FIRMLY
-        least = min(least, away)
+        if not direct:
+            ends = left - taken, SETTLED, np.inf
+            away, turned, taken = settle(packed, wanted, weights[ALONE], q, memory, ends)
+            total += taken
+            if away > least + tolerance:
+                continue
+            if away < least - tolerance:
+                best, bottoms, last = np.inf, 0, made
+                reached = away <= tolerance and weights.shape[0] > 1
+                row = FREELY if reached else FIRMLY
+            least = min(least, away)
         if weights.shape[0] > 1:
             end[:] = q
+            begin = row if made == 1 or not reached else FREELY if direct else FIRMLY
+            if reached and not direct:
+                left = min(allowed[0], allowed[1] - total)
+                total += come_near(packed, wanted, weights[begin], q, work, left)
             while True:
                 away, turned, taken, bottoms = turn_in_place(
-                    packed, wanted, weights, q, (work, square, known), (row, bottoms, least, best),
-                    (allowed[0], allowed[1] - total),
+                    packed, wanted, weights, q, (work, square, known),
+                    (begin, bottoms, least, best), (allowed[0], allowed[1] - total),
                 )  # fmt: skip
                 total += taken
-                if row == FIRMEST or not least + tolerance < away < np.inf:
+                if begin == FIRMEST or not least + tolerance < away < np.inf:
                     break
-                row, bottoms, q[:] = FIRMEST, 0, end
+                if direct:  # it ended off the nearest position
+                    reached = False
+                    break
+                begin, bottoms, q[:] = FIRMEST, 0, end
+                row = row if reached else FIRMEST
             if away > least + tolerance and best == np.inf:
                 q[:] = end
                 away, turned = measure(packed, wanted, q, work)
@@ -256,4 +315,14 @@ def find_best_effort(
         if meets(wanted, away, turned):
             break
         queued = queue_across(variables, q, queue, queued)
+    if weights.shape[0] > 1 and not meets(wanted, least, best) and total < allowed[1]:
+        q[:] = found[BEST]
+        away, turned, taken = hold_closer(
+            packed, wanted, weights, q, memory, (weights.shape[0] - 1, least, np.inf),
+            (FINISHING, allowed[1] - total),
+        )  # fmt: skip
+        total += taken
+        if away <= least + tolerance and turned < best:
+            take_shortest_turns(variables, starts[0], q)
+            found[BEST], figures[BEST, DISTANCE_LEFT], figures[BEST, ANGLE_LEFT] = q, away, turned
     return total

@@ -57,6 +57,7 @@ FINISHING = 300  # more steps for it
 STEPS_PER_POINT = 15  # that must be left for a point of the grid over the spare joints
 FEW = 4  # starts from this grid that are worth Newton's method
 UNHURRIED = 100  # patience of the descent after these, whose progress is slow there too
+CREEPING, CREEPING_STARTS = 20, 80  # patience of further descents there, and their number
 CLOSE = 0.1  # weighted error up to which they are made where not even the position is reached
 # How many starts are made beyond the limits, by the weighted error of the best scout or its square.
 CORNERS, CORNERS_BY_SQUARE = 4.0, 0.2
@@ -107,7 +108,6 @@ class Diagnosis:
     promising: bool = True
     _work: FloatArray = field(init=False)
     _square: FloatArray = field(init=False)
-    _starts: FloatArray = field(init=False)
     _scouts: list[Attempt] = field(default_factory=list)
     _free: Attempt | None = None
     _nearest: Attempt | None = None
@@ -116,11 +116,6 @@ class Diagnosis:
     def __post_init__(self) -> None:
         n = len(self.seed)
         self._work, self._square = self.ready.new_work(), np.empty((2, n, n))
-        self._starts = np.empty((STARTS + 2, n))
-        self._starts[0], self._starts[1] = self.seed, self.found
-        spread = self.ready.variables[:, :COLUMNS].copy()
-        for number in range(1, STARTS + 1):
-            write_start(spread, number, self._starts[number + 1])
 
     @property
     def position_only(self) -> bool:
@@ -189,8 +184,13 @@ class Diagnosis:
         return weights
 
     def scout(self) -> Attempt | None:
-        """Settle on all that is wanted from every start; return an attempt that got it all."""
-        self._scouts = self._minimise(self._starts, self.ready.weights[None], SCOUT_STEPS)
+        """Minimise all that is left from every start; return an attempt that got it all."""
+        starts = np.empty((STARTS + 2, len(self.seed)))
+        starts[0], starts[1] = self.seed, self.found
+        spread = self.ready.variables[:, :COLUMNS].copy()
+        for number in range(1, STARTS + 1):
+            write_start(spread, number, starts[number + 1])
+        self._scouts = self._minimise(starts, self.ready.weights[None], SCOUT_STEPS)
         self._scouts.sort(key=self._error)
         best = self._scouts[0]
         return best if self.meets(best) else None
@@ -224,6 +224,8 @@ class Diagnosis:
                 found = self.persist(last)
             if found is None and (held.reached or self.least_error() <= CLOSE):
                 found = self.corners()
+            if found is None and self.least_error() <= NEARLY:
+                found = self.creep()
         return sampled if found is None else found
 
     def _way(self, attempt: Attempt) -> float:
@@ -264,7 +266,7 @@ class Diagnosis:
         return found if found.reached else None
 
     def finish(self) -> Attempt | None:
-        """Settle scouts that have nearly arrived to the end: at singularities the way is slow."""
+        """Go on from scouts that have nearly arrived: at singularities the way is slow."""
         for scout in self._scouts:
             if not self._error(scout) <= NEARLY:
                 break
@@ -285,7 +287,7 @@ class Diagnosis:
         return end
 
     def _relax(self) -> Attempt:
-        """Settle on all that is wanted from the best effort, which holds the position closer."""
+        """Minimise all that is left from the best effort, which holds the position closer."""
         return self._minimise(self.best_effort().q[None], self.ready.weights[None], FINISHING)[0]
 
     def sample_self_motion(self) -> Attempt | None:
@@ -330,7 +332,7 @@ class Diagnosis:
         free = self.without_any_limits()
         if free is None or not free.reached or self.inside is not None:
             return self.inside
-        variables, bounded = ready.variables[:, :COLUMNS].copy(), ready.bounded()
+        variables, bounded = ready.variables[:, :COLUMNS].copy(), ready.bounded
         span = BEYOND * (variables[:, START_UPPER] - variables[:, START_LOWER])
         variables[bounded, START_LOWER] -= span[bounded]
         variables[bounded, START_UPPER] += span[bounded]
@@ -341,20 +343,32 @@ class Diagnosis:
         self.starts += made
         return found if found.reached else None
 
+    def creep(self) -> Attempt | None:
+        """Descend from fresh starts with more patience.
+
+        Where the arm is singular at the target, descents creep to it from wherever they start, and
+        are abandoned before they arrive.
+        """
+        found, made = self._descend(
+            self.ready, self.ready.weights, 1, CREEPING_STARTS, patience=CREEPING
+        )
+        self.starts += made
+        return found if found.reached else None
+
     def without_any_limits(self) -> Attempt | None:
         """Search with all limits lifted, once; None where there are none that matter."""
-        bounded = self.ready.bounded()
+        bounded = self.ready.bounded
         if self._free is None and bounded.any():
             self._free = self._search_relaxed(*self.relaxations(), bounded)
         return self._free
 
     def relaxations(self, answer: Attempt | None = None) -> tuple[Relaxation]:
         """Return all limits to be lifted, also those of `max_move`."""
-        return (Relaxation(self.ready, self.ready.without_limits(self.ready.bounded())),)
+        return (Relaxation(self.ready, self.ready.unbounded),)
 
     def relax(self, relaxation: Relaxation, which: npt.NDArray[np.bool_]) -> Attempt:
         """Search with some of the limits lifted, (n,); with all of them once."""
-        free = self.without_any_limits() if (which == self.ready.bounded()).all() else None
+        free = self.without_any_limits() if (which == self.ready.bounded).all() else None
         return self._search_relaxed(relaxation, which) if free is None else free
 
     def _search_relaxed(self, relaxation: Relaxation, which: npt.NDArray[np.bool_]) -> Attempt:

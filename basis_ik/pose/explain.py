@@ -122,7 +122,7 @@ def _limit_in_the_way(search: FailedSearch, answer: Attempt) -> tuple[Verdict, i
     """Return LIMIT or MOVE_BOUND, the variable, and its limit that prevents a solution."""
     for relaxation in search.relaxations(answer):
         kept = relaxation.kept
-        bounded = kept.bounded()
+        bounded = kept.bounded
         free = search.relax(relaxation, bounded) if bounded.any() else None
         if free is not None and free.reached:
             k, q = _limiting(search, relaxation, answer, free)
@@ -151,7 +151,7 @@ def _limiting(
         The variable, and positions (n,) that are nearer to this limit than to its other one.
     """
     kept, wider = relaxation.kept, relaxation.wider.variables
-    bounded, low, high = kept.bounded(), kept.variables[:, LOWER], kept.variables[:, UPPER]
+    bounded, low, high = kept.bounded, kept.variables[:, LOWER], kept.variables[:, UPPER]
     at_low, at_high = answer.q - low <= AT_LIMIT, high - answer.q <= AT_LIMIT
     stands = (at_low & (wider[:, LOWER] < low)) | (at_high & (wider[:, UPPER] > high))
     for k in np.flatnonzero(bounded & (at_low | at_high)):

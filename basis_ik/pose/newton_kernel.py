@@ -22,6 +22,7 @@ and as simple for the trace of its rotation. Some ten steps settle on a pose to 
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -29,7 +30,7 @@ import numpy as np
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.bounded_step_kernel import leaves
 from basis_ik.numerics.jit import helper, inlined, jit
-from basis_ik.numerics.normal_equations_kernel import factor_symmetric, solve_lower, solve_upper
+from basis_ik.numerics.normal_equations_kernel import solve_lower, solve_upper
 from basis_ik.search.descent_kernel import apply_step, place, twist_by
 from basis_ik.search.pose_error_kernel import (
     excess,
@@ -85,11 +86,18 @@ from basis_ik.search.tables_kernel import (
     Triple,
 )
 
-FIRST_DAMPING = 0.03  # of the Hessian's diagonal, which is of the order of 1
+FIRST_DAMPING = 0.1  # of the Hessian's diagonal, which is of the order of 1
+ROTATION_DAMPING = 3.0  # ... or of what a rotation of one radian weighs, if that is less
 LEAST_DAMPING = 1e-9  # holds the directions that change nothing
 MOST_DAMPING = 1e6  # there is no way down, not even by the gradient
+DAMPED = 3.0  # factor on the damping after a step that fails
+FAIR, GOOD = 0.5, 0.8  # share of what a step promised above which the damping is divided by:
+FAIR_BY, GOOD_BY = 4.0, 30.0
 DISTANCE_LEFT, ANGLE_LEFT = 0, 1  # columns of the figures
-SETTLED = 1e-13  # of the squared error: what a step has to promise to be worth taking
+SETTLED = 1e-10  # see `Ends.settled`
+NEWTON = 0.3  # [rad or sizes] largest entry of a step up to which the way left is a few such steps
+UNDAMPED = 0.1  # share of a rotation's curvature that the damping then is, at most
+TAIL = 3.0  # by what factor that way may be longer than the step
 
 
 @helper
@@ -234,13 +242,25 @@ def gradient_and_hessian(
 
 @helper
 def factor(hessian: FloatArray, work: FloatArray, damping: float, lower: FloatArray) -> bool:
-    """Write the Cholesky factor of the damped Hessian without held variables, if there is one."""
+    """Write the Cholesky factor of the damped Hessian without held variables, if there is one.
+
+    A third of them have none, so it ends there, unlike `factor_symmetric`.
+    """
     for k in range(hessian.shape[0]):
         held = work[k, HELD] != 0.0
         for i in range(k + 1):
-            lower[k, i] = 0.0 if held or work[i, HELD] != 0.0 else hessian[k, i]
-        lower[k, k] = 1.0 + damping if held else lower[k, k] + damping
-    return factor_symmetric(lower, 0.1 * damping)
+            total = 0.0 if held or work[i, HELD] != 0.0 else hessian[k, i]
+            if i == k:
+                total = 1.0 + damping if held else total + damping
+            for h in range(i):
+                total -= lower[k, h] * lower[i, h]
+            if i < k:
+                lower[k, i] = total / lower[i, i]
+            elif not total > 0.1 * damping:
+                return False
+            else:
+                lower[k, k] = sqrt(total)
+    return True
 
 
 @helper
@@ -267,10 +287,65 @@ def hold_at_bounds(q: FloatArray, work: FloatArray) -> None:
         work[k, HELD] = 1.0 if leaves(q[k], low, high, -work[k, GRADIENT], 0.0) else 0.0
 
 
+class Ends(NamedTuple):
+    """What ends a descent that has not arrived."""
+
+    iterations: int
+    """Steps allowed."""
+    settled: float
+    """Share of the squared error, or of that of one radian if it is less, that a step has to
+    promise to be worth taking."""
+    hopeless: float
+    """Weighted error of the rotation that it has to come below; infinite: any will do."""
+
+
+@helper
+def first_damping(weights: FloatArray) -> float:
+    """Return the damping of the first step: less where the rotation has little weight."""
+    if weights[WX] > 0.0 and weights[WRX] > 0.0:
+        return min(FIRST_DAMPING, ROTATION_DAMPING * weights[WRX] ** 2)  # type: ignore[no-any-return]
+    return FIRST_DAMPING
+
+
+@helper
+def is_settled(weights: FloatArray, least: float, gain: float, ends: Ends) -> bool:
+    """Tell whether a step promises too little.
+
+    A rotation of little weight beside a large distance is settled by its own measure.
+    """
+    unit = min(least, weights[WRX] ** 2) if weights[WRX] > 0.0 else least
+    return not gain > ends.settled * unit
+
+
+@helper
+def is_hopeless(
+    weights: FloatArray, step: FloatArray, sizes: tuple[float, float], turned: float, ends: Ends
+) -> bool:
+    """Tell whether the rotation does not come below an error on the way that is left, as a rule.
+
+    No joint turns the tip by more than itself, and Newton's steps shrink once the damping is small
+    against the curvature. A limit that lets a joint go again makes the way longer.
+
+    Args:
+        weights: (12,).
+        step: (n,) the next one.
+        sizes: Its largest entry, and its damping.
+        turned: Weighted squared error of the rotation.
+        ends: See there.
+    """
+    (largest, damping), curvature = sizes, weights[WRX] ** 2
+    if not (turned > ends.hopeless**2 and largest <= NEWTON and damping <= UNDAMPED * curvature):
+        return False
+    way = 0.0
+    for k in range(step.shape[0]):
+        way += abs(step[k])
+    return sqrt(turned) - TAIL * weights[WRX] * way > ends.hopeless  # type: ignore[no-any-return]
+
+
 @helper
 def minimise(
     chain: PackedChain, weights: FloatArray, q: FloatArray, work: FloatArray, square: FloatArray,
-    arrival: tuple[float, float], iterations: int,
+    arrival: tuple[float, float], ends: Ends,
 ) -> int:  # fmt: skip
     """Walk q (n,) downhill, inside the bounds, until it settles or arrives; return steps taken.
 
@@ -281,24 +356,26 @@ def minimise(
         work: With target_T_first_joint in its row n + m, and the bounds.
         square: (2, n, n) to work in.
         arrival: See `descent_kernel.descend`.
-        iterations: How many steps are allowed.
+        ends: What else ends it.
     """
     n, hessian, lower = q.shape[0], square[0], square[1]
     rates, tip = n + chain.joints.shape[0] + 1, chain.ends[1]
     frame = place(chain.joints, tip, q, work, n)
     away, turned = squared_errors(weights, work, rates, frame)
     step = np.empty(n)
-    least, damping, taken, fresh = away + turned, FIRST_DAMPING, 0, True
-    while taken < iterations and not (away <= arrival[0] and turned <= arrival[1]):
+    least, damping, taken, fresh = away + turned, first_damping(weights), 0, True
+    while taken < ends.iterations and not (away <= arrival[0] and turned <= arrival[1]):
         if fresh:
             gradient_and_hessian(chain, weights, work, hessian, frame)
             hold_at_bounds(q, work)
         while damping < MOST_DAMPING and not factor(hessian, work, damping, lower):
-            damping *= 8.0
+            damping *= DAMPED
         if not damping < MOST_DAMPING:
             break
         largest, gain = newton_step(lower, work, step)
-        if not gain > SETTLED * least:
+        if is_settled(weights, least, gain, ends):
+            break
+        if is_hopeless(weights, step, (largest, damping), turned, ends):
             break
         taken += 1
         for k in range(n):
@@ -309,11 +386,12 @@ def minimise(
         fresh = a + t < least
         if fresh:
             # Half the squared error falls by `gain` where the model holds.
-            good = least - (a + t) > gain
+            share = (least - (a + t)) / (2.0 * gain)
             least, away, turned = a + t, a, t
-            damping = max(LEAST_DAMPING, damping / 8.0) if good else damping
+            by = GOOD_BY if share > GOOD else FAIR_BY if share > FAIR else 1.0
+            damping = max(LEAST_DAMPING, damping / by)
         else:
-            damping *= 8.0
+            damping *= DAMPED
             for k in range(n):
                 q[k] = work[k, BEFORE]
     return taken
@@ -345,7 +423,8 @@ def minimise_each(
         for row in range(weights.shape[0]):
             w, most = weights[row], min(allowed[0], allowed[1] - taken)
             stage = PoseGoal(w, target, wanted.position_tolerance, wanted.rotation_tolerance)
-            taken += minimise(packed, w, q[i], work, square, squared_arrival(stage), most)
+            ends = Ends(most, SETTLED, np.inf)
+            taken += minimise(packed, w, q[i], work, square, squared_arrival(stage), ends)
         take_shortest_turns(variables, starts[i], q[i])
         figures[i, DISTANCE_LEFT], figures[i, ANGLE_LEFT] = measure(packed, wanted, q[i], work)
     return taken

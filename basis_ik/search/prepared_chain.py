@@ -106,8 +106,6 @@ class PreparedChain:
     one's."""
     fields: ChainFields = field(init=False)
     """The chain as kernels take it, a plain tuple."""
-    exact_form: FloatArray | None = field(init=False)
-    """Table that yields the nearest solution directly, if the closed form is exact."""
     spare: list[FloatArray] = field(default_factory=list)
     """Work arrays not in use. Taking from and appending to a list is atomic in Python, so threads
     share it without a lock, and a control loop allocates once."""
@@ -115,12 +113,15 @@ class PreparedChain:
     def __post_init__(self) -> None:
         fields = self.exact, self.joints, self.variables, self.ends, self.reach
         object.__setattr__(self, "fields", fields)
-        table = None
-        if self.closed is not None and self.closed.exact:
-            table = pack_exact_form(
-                self.closed.rows, self.weights, self.limits, self.variables, self.exact
-            )
-        object.__setattr__(self, "exact_form", table)
+
+    @cached_property
+    def exact_form(self) -> FloatArray | None:
+        """Table that yields the nearest solution directly, if the closed form is exact."""
+        if self.closed is None or not self.closed.exact:
+            return None
+        return pack_exact_form(
+            self.closed.rows, self.weights, self.limits, self.variables, self.exact
+        )
 
     @cached_property
     def of_position(self) -> PreparedChain:
@@ -183,12 +184,18 @@ class PreparedChain:
             self.spare.append(memory)
         return found
 
+    @cached_property
     def bounded(self) -> NDArray[np.bool_]:
-        """Return which variables (n,) have limits that exclude poses: less than a full turn."""
+        """Which variables (n,) have limits that exclude poses: less than a full turn."""
         low, high = self.variables[:, LOWER], self.variables[:, UPPER]
         matters = (self.variables[:, PERIODIC] == 0.0) | (high - low < 2.0 * np.pi)
         matters &= np.isfinite(low) | np.isfinite(high)
         return np.asarray(matters)
+
+    @cached_property
+    def unbounded(self) -> PreparedChain:
+        """The chain without any of these limits."""
+        return self.without_limits(self.bounded)
 
     def without_limits(self, lifted: NDArray[np.bool_]) -> PreparedChain:
         """Return the chain without own starts and without the limits of `lifted` variables (n,)."""

@@ -17,6 +17,7 @@
 from __future__ import annotations
 
 from math import pi
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,7 +26,10 @@ from hard_arms import ARMS, H
 
 from basis_ik.pose.diagnosis import Diagnosis
 from basis_ik.pose.solve import solve
+from basis_ik.robot.robot import RobotModel
 from basis_ik.transforms.rigid import RigidTransform
+
+PANDA = Path(__file__).parents[2] / "urdf" / "panda.urdf"
 
 SINGULAR = [
     (
@@ -163,8 +167,19 @@ def test_what_the_best_effort_leads_to_is_reached():
         0.436332,
         0.08301084599984354,
     ]
-    for _ in range(3):
-        assert solve(chain, chain.forward(truth), chain.random(rng)).success
+    missed_from = [-0.08066, 1.41153, -0.81331, -1.42482, 1.28132, 3.22159, 0.27067, 0.04874]
+    for seed in (missed_from, *(chain.random(rng) for _ in range(3))):
+        assert solve(chain, chain.forward(truth), seed).success
+
+
+def test_where_descents_creep_patience_leads_to_the_target(monkeypatch):
+    """A Panda that is singular and at a limit: thousands of starts are abandoned on their way."""
+    chain = RobotModel.from_urdf_file(PANDA).chain("panda_link0", "panda_link8")
+    truth = [-1.154274251722732, -1.7628, 0, -0.4616417210139456, 0, H, -1.0780139977767182]
+    seed = [-1.49386, -1.17308, -0.75499, -1.327, -2.71083, 1.1179, -0.1215]
+    assert solve(chain, chain.forward(truth), seed).success
+    monkeypatch.setattr(Diagnosis, "creep", lambda self: None)
+    assert not solve(chain, chain.forward(truth), seed).success
 
 
 @pytest.mark.parametrize("name", [*ARMS, "panda", "iiwa", "jaco", "lift_arm"])

@@ -25,8 +25,11 @@ from from_python import from_python, sample
 from random_chains import random_chain
 
 from basis_ik.pose.newton_kernel import (
+    SETTLED,
+    Ends,
     factor,
     gradient_and_hessian,
+    minimise,
     minimise_each,
     newton_step,
     squared_errors,
@@ -35,7 +38,7 @@ from basis_ik.robot.chain_kernel import forward_frames
 from basis_ik.search.descent_kernel import place
 from basis_ik.search.pose_search_kernel import relate_to_target
 from basis_ik.search.prepare import prepare
-from basis_ik.search.tables_kernel import GRADIENT, HELD, SCALE, STEP
+from basis_ik.search.tables_kernel import BOUND_LOWER, BOUND_UPPER, GRADIENT, HELD, SCALE, STEP
 from basis_ik.transforms.rigid import RigidTransform
 
 (
@@ -58,6 +61,7 @@ from basis_ik.transforms.rigid import RigidTransform
         newton_step,
     ),
 )
+minimise = from_python(minimise)
 
 WEIGHTS = {
     "pose": [1.0, 1.0, 1.0, 0.3, 0.3, 0.3, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
@@ -185,3 +189,47 @@ def test_steps_are_counted_and_bounded():
     full = np.array([WEIGHTS["pose"]] * 2)
     assert settled(ready, full, target, starts, budget=7)[2] == 7
     assert settled(ready, full, target, starts, steps=2)[2] == 2 * 2 * 4
+
+
+def left_by(ready, weights, target, start, hopeless, settled=SETTLED):
+    """Return the weighted error of the rotation where a descent ends, and its steps."""
+    n, m = len(ready.variables), len(ready.joints)
+    work, q = ready.new_work(), start.copy()
+    work[:n, BOUND_LOWER], work[:n, BOUND_UPPER] = -2.5, 2.5
+    relate_to_target(ready.ends[0], target.matrix.copy(), work, n + m)
+    ends = Ends(60, settled, hopeless)
+    taken = minimise(ready.packed, weights, q, work, np.empty((2, n, n)), (0.0, 0.0), ends)
+    frame = place(ready.joints, ready.ends[1], q, work, n)
+    return max(squared_errors(weights, work, n + m + 1, frame)[1], 0.0) ** 0.5, taken
+
+
+@pytest.mark.parametrize("share", [1.0, 0.3, 0.03])
+def test_what_is_abandoned_would_not_have_come_below_the_best_as_a_rule(share):
+    """Where a limit lets a joint go again, or the damping falls late, it is abandoned too early."""
+    ready, weights = ready_chain("hinges"), np.array(WEIGHTS["pose"])
+    weights[3:6] *= share
+    rng, abandoned, too_early, steps = np.random.default_rng(4), 0, 0, np.zeros(2)
+    for _ in range(sample(100)):
+        target = RigidTransform.from_rpy(*rng.uniform(-pi, pi, 3), rng.uniform(-0.7, 0.7, 3))
+        start = rng.uniform(-2.5, 2.5, 6)
+        end, taken = left_by(ready, weights, target, start, np.inf)
+        for best in (0.5 * end, 0.95 * end, 1.05 * end + 1e-3):
+            _, fewer = left_by(ready, weights, target, start, best)
+            steps += taken, fewer
+            abandoned += fewer < taken
+            too_early += fewer < taken and end <= best
+    assert abandoned > 0
+    assert too_early <= 0.1 * abandoned
+    assert steps[1] < 0.95 * steps[0]
+
+
+def test_a_rotation_of_little_weight_settles_beside_a_large_distance():
+    ready, weights = ready_chain("hinges"), np.array(WEIGHTS["pose"])
+    weights[3:6] *= 1e-3
+    rng = np.random.default_rng(5)
+    for _ in range(sample(10)):
+        target = RigidTransform.from_rpy(*rng.uniform(-pi, pi, 3), (5.0, 4.0, -3.2))
+        start = rng.uniform(-2.0, 2.0, 6)
+        end, _ = left_by(ready, weights, target, start, np.inf)
+        least, _ = left_by(ready, weights, target, start, np.inf, settled=1e-15)
+        assert end / weights[3] == pytest.approx(least / weights[3], abs=1e-4)

@@ -46,10 +46,10 @@ HARD = [
     ("panda", [2.8973, 1.7628, -0.1184, -3.0718, 0.0, -0.0175, 2.7062],
      [1.04, -1.54, -2.55, -2.96, 1.37, 2.36, -1.15]),
 ]  # fmt: skip
-# Where the arm is singular and at two limits: only the best effort leads to it besides.
+# Only the grid leads to it.
 MISSED = (
-    [0.1564, 2.7489, 0.2810, 0.0, -0.1947, 0.0, 1.4137, 1.5708],
-    [0.3244, 2.1072, -0.0443, -3.5211, 0.9195, 0.1219, -0.1609, 0.6901],
+    [0.0, 0.5823, 1.0908, -3.1416, 1.5708, 0.0, 1.4137, 2.0944],
+    [0.23, 1.43, 0.12, -0.68, 0.16, -0.4, 0.75, 0.23],
 )
 BEHIND = RigidTransform.from_rpy(1.0, 2.0, 0.5, (0.02, 0.03, 0.25))  # out of a Panda's reach
 # Limits a fifth as wide as the arm's.
@@ -57,7 +57,7 @@ NARROW = (
     [-1.21, -2.28, -1.73, 1.59, -1.22, 0.72, 1.19],
     [0.05, -1.32, -0.47, 2.65, 0.03, 1.61, 2.45],
 )
-IN_THEM = [-1.21, -1.32, -1.73, 1.6711, 0.03, 1.61, 1.3133]
+IN_THEM = [0.05, -1.32, -1.73, 1.59, 0.03, 0.9756, 1.19]
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +78,7 @@ def settled(self):
 @pytest.mark.parametrize(("name", "truth", "seed"), HARD)
 def test_what_the_first_starts_miss_is_found_on_the_grid(monkeypatch, named, name, truth, seed):
     chain = named(name)
-    without(monkeypatch, "persist", "corners")
+    without(monkeypatch, "persist", "corners", "creep")
     solution = solve(chain, chain.forward(truth), seed)
     assert solution.success
     off = (chain.forward(truth).inverse() @ chain.forward(solution.positions)).log()
@@ -90,8 +90,8 @@ def test_what_the_first_starts_miss_is_found_on_the_grid(monkeypatch, named, nam
 
 def test_so_it_is_within_narrow_limits(monkeypatch, named):
     chain = named("gen3").within(*NARROW)
-    seed = [-0.01, -2.22, -1.53, 2.07, -1.0, 0.82, 1.65]
-    without(monkeypatch, "persist", "corners")
+    seed = [-0.89, -1.76, -1.69, 1.88, -0.85, 1.11, 2.29]
+    without(monkeypatch, "persist", "corners", "creep")
     assert solve(chain, chain.forward(IN_THEM), seed).success
     without(monkeypatch, "sample_self_motion")
     monkeypatch.setattr(Diagnosis, "best_effort", settled)  # which finds it, too
