@@ -411,7 +411,7 @@ def test_a_gizmo_that_is_dragged_moves_the_arm(page, arm):
         return (box["x"] + x + 3, box["y"] + y + 3) if sums.max() > 25 else None
 
     def drag():
-        """Drag the gizmo from its position; on a slow machine it still moves to the target."""
+        """Drag the gizmo; return whether the arm has moved and arrived."""
         arm.go(HOME)  # from an attempt that has stopped the arm, too
         page.get_by_text("bring it back to the tip").click()
         page.wait_for_function(STILL, polling=250)
@@ -420,11 +420,14 @@ def test_a_gizmo_that_is_dragged_moves_the_arm(page, arm):
         page.mouse.down()
         page.mouse.move(x, y - 50, steps=6)
         page.mouse.up()
-        arm.spin(1.0)
-        return np.linalg.norm(arm.tip() - before) > 0.01
+        for _ in range(40):
+            arm.spin(0.5)
+            if np.linalg.norm(arm.tip() - before) > 0.01 and arm.state == "ARRIVED":
+                return True
+        return False
 
     before = arm.tip()
-    arm.wait_for(drag)
+    assert any(drag() for _ in range(3))  # a slow machine draws it late, or stops the arm
     expect(page.get_by_text("ARRIVED: ")).to_be_visible()
     expect(page.get_by_text("verdict: REACHED")).to_be_visible()
 
