@@ -133,7 +133,7 @@ class SwingTwist:
         direction, angle = _within_cone(bone, desired, self.half_angle)
         joint = turn(direction)
         twist = twist_angle(joint, bone)
-        allowed = nearest_angle(twist, twist_angle(now, bone), self.lower, self.upper)
+        allowed = nearest_angle(twist, twist_angle(now, bone), float(self.lower), float(self.upper))
         return Allowed(joint @ _rotation(bone, allowed - twist), angle, allowed)
 
 
@@ -171,7 +171,7 @@ class Hinge:
         best = present
         if b @ b > _ALONG**2 and d @ d > _ALONG**2:
             best = math.atan2(n @ np.cross(b, d), b @ d)
-        angle = nearest_angle(best, present, self.lower, self.upper)
+        angle = nearest_angle(best, present, float(self.lower), float(self.upper))
         return Allowed(_rotation(n, angle), angle, 0.0)
 
 

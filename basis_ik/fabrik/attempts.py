@@ -53,8 +53,8 @@ class Found(NamedTuple):
     Attributes:
         q: Rotations, shape (m, 4).
         p: Joint positions [m], shape (m + 1, 3).
-        apart: Largest distance from a target [m].
-        turned: Largest angle to an orientation [rad].
+        distance: Largest distance from a target [m].
+        angle: Largest angle to an orientation [rad].
         used: Sweeps and steps.
         starts: Starts tried.
         record: Largest distance after each sweep and step, if asked for [m].
@@ -62,8 +62,8 @@ class Found(NamedTuple):
 
     q: FloatArray
     p: FloatArray
-    apart: float
-    turned: float
+    distance: float
+    angle: float
     used: int
     starts: int
     record: FloatArray
@@ -75,15 +75,15 @@ class Pose(NamedTuple):
     Attributes:
         q: Shape (m, 4).
         p: Shape (m + 1, 3).
-        apart: [m].
-        turned: [rad].
+        distance: [m].
+        angle: [rad].
         steps: Sweeps and steps of the attempt.
     """
 
     q: FloatArray
     p: FloatArray
-    apart: float
-    turned: float
+    distance: float
+    angle: float
     steps: int
 
 
@@ -170,8 +170,8 @@ def search_within_limits(
     best, used, tried = search_starts(
         starts,
         descend,
-        lambda one, other: one.apart + scale * one.turned < other.apart + scale * other.turned,
-        lambda end: end.apart <= tolerance and end.turned <= turn_tolerance,
+        lambda one, other: one.distance + scale * one.angle < other.distance + scale * other.angle,
+        lambda end: end.distance <= tolerance and end.angle <= turn_tolerance,
         budget=budget,
     )
     return Found(*best[:4], used, tried, np.concatenate(history))
@@ -219,7 +219,7 @@ def position_first(s: Skeleton, g: Goals, found: Found, tolerance: float, budget
         budget: Largest number of sweeps and steps.
 
     Returns:
-        The pose; its `turned` is measured against the orientations all the same.
+        The pose; its `angle` is measured against the orientations all the same.
     """
     positions = g._replace(turned=g.turned[:0], turns=g.turns[:0])
     none = np.empty(0)
@@ -227,8 +227,8 @@ def position_first(s: Skeleton, g: Goals, found: Found, tolerance: float, budget
     scale = _AFTERWARDS * radian(s, g)
     used = attempt(s, g, q, p, (tolerance, 0.0, scale), budget, none)
     used += attempt(s, positions, q, p, (tolerance, math.inf, scale), budget - used, none)
-    apart, turned = errors(g, q, p)
-    return Found(q, p, apart, turned, found.used + used, found.starts, found.record)
+    distance, angle = errors(g, q, p)
+    return Found(q, p, distance, angle, found.used + used, found.starts, found.record)
 
 
 def out_of_reach(s: Skeleton, g: Goals, root: FloatArray, tolerance: float) -> Verdict | None:
@@ -253,11 +253,11 @@ def out_of_reach(s: Skeleton, g: Goals, root: FloatArray, tolerance: float) -> V
             between = lengths[path(s.starts, a, b)]
             most = float(between.sum())
             least = max(0.0, 2.0 * float(between.max(initial=0.0)) - most)
-            apart = math.dist(p, q)
-            margin = slack + other + _ROUNDING * (most + apart)
-            if apart > most + margin:
+            distance = math.dist(p, q)
+            margin = slack + other + _ROUNDING * (most + distance)
+            if distance > most + margin:
                 return Verdict.TOO_FAR
-            if apart < least - margin:
+            if distance < least - margin:
                 return Verdict.TOO_NEAR
     return None
 

@@ -210,8 +210,8 @@ def descend_tree(
     error, damping = _fill_residual(g, q, p, scale, residual), _DAMPING
     used, idle = 0, 0
     while used < budget and idle < _PATIENCE and damping < _LARGEST:
-        apart, turned = errors(g, q, p)
-        if apart <= tolerance and turned <= turn_tolerance:
+        distance, angle = errors(g, q, p)
+        if distance <= tolerance and angle <= turn_tolerance:
             break
         used += 1
         freedoms(s, q, table)

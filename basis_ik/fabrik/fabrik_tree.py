@@ -126,11 +126,11 @@ def _bounded(
     share = budget // 4 if both else 0  # kept back for the position alone
     found = search_within_limits(s, g, poses, tolerance, turn_tolerance, budget - share, record)
     verdict = Verdict.REACHED
-    if found.apart > tolerance or found.turned > turn_tolerance:
+    if found.distance > tolerance or found.angle > turn_tolerance:
         verdict = out_of_reach(s, g, p[0], tolerance) or Verdict.BUDGET_SPENT
         if verdict is Verdict.BUDGET_SPENT and both and found.starts >= _CLAIM:
             first = position_first(s, g, found, tolerance, share)
-            if first.apart <= tolerance:
+            if first.distance <= tolerance:
                 found, verdict = first, Verdict.ORIENTATION_NOT_FOUND
     held = touched(s, found.q)
     claimed = found.starts >= _CLAIM and s.kinds.any()
@@ -140,9 +140,9 @@ def _bounded(
         if held or could:
             verdict = Verdict.LIMIT
     found.p.setflags(write=False)
-    history = np.append(found.record, found.apart) if record else None
+    history = np.append(found.record, found.distance) if record else None
     return FabrikResult(
-        found.p, verdict, found.apart, found.used, found.turned, matrices(found.q), held,
+        found.p, verdict, found.distance, found.used, found.angle, matrices(found.q), held,
         history,
     )  # fmt: skip
 

@@ -250,14 +250,14 @@ def sweep_tree(
     milestone, used = math.inf, 0
     while True:
         reach_forward(s, g, q, p)
-        apart, turned = errors(g, q, p)
+        distance, angle = errors(g, q, p)
         if 0 < used <= record.shape[0]:
-            record[used - 1] = apart
-        if apart + scale * turned < best:
-            best = apart + scale * turned
+            record[used - 1] = distance
+        if distance + scale * angle < best:
+            best = distance + scale * angle
             copy(q, best_q)
             copy(p, best_p)
-        if (apart <= tolerance and turned <= turn_tolerance) or used >= budget:
+        if (distance <= tolerance and angle <= turn_tolerance) or used >= budget:
             break
         if used % _SWEEPS == 0:
             if best > _WORTH * milestone:

@@ -30,6 +30,7 @@ import numpy as np
 from basis_ik.fabrik.arc_kernel import arc_half_angle, lay_on_arc
 from basis_ik.fabrik.ball_chain_kernel import bone_lengths, distance
 from basis_ik.fabrik.lean_kernel import lean
+from basis_ik.fabrik.swing_twist_kernel import Quaternion, between, conjugate, rotate
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
 from basis_ik.transforms.directions_kernel import perpendicular
@@ -50,20 +51,6 @@ _FACING = 1e-2
 _MARGIN = 0.1
 # …and never asks for more than the sums can hold.
 _FLOOR = 1e-14
-
-
-@helper
-def _rotate_least(
-    x: float, y: float, z: float, u: FloatArray, h: FloatArray
-) -> tuple[float, float, float]:
-    """Rotate (x, y, z) by the least rotation that takes the unit vector u to its mirror image in h.
-
-    Two half turns, about u and then about h, so that no cosine near −1 is divided by.
-    """
-    s = 2.0 * (x * u[0] + y * u[1] + z * u[2])
-    x, y, z = s * u[0] - x, s * u[1] - y, s * u[2] - z
-    s = 2.0 * (x * h[0] + y * h[1] + z * h[2])
-    return s * h[0] - x, s * h[1] - y, s * h[2] - z
 
 
 @helper
@@ -112,7 +99,7 @@ def _directions(p: FloatArray, reach: float, guides: FloatArray, bulge: FloatArr
 @helper
 def _face(
     p: FloatArray, target: FloatArray, reach: float, bulge: FloatArray, axes: FloatArray
-) -> tuple[float, float]:
+) -> tuple[float, float, Quaternion]:
     """Choose how the chain is turned: along the target, and the side it bulges to.
 
     Args:
@@ -120,15 +107,15 @@ def _face(
         target: Where the tip should go [m], shape (3,).
         reach: Sum of the bone lengths [m], > 0.
         bulge: The chain's centre from `_directions`, shape (3,).
-        axes: Filled with the target's direction, the bulge's, and the normal of both in rows 0 to
-            2, and with u and h of `_rotate_least` in rows 3 and 4, shape (5, 3).
+        axes: Filled with the target's direction, the bulge's, the normal of both, and the tip's
+            direction, shape (4, 3).
 
     Returns:
-        Distances of tip and target from the root, over the reach.
+        Distances of tip and target from the root, over the reach, and the turn from tip to target.
     """
     n = p.shape[0] - 1
     chord, wanted = distance(p[n], p[0]) / reach, distance(target, p[0]) / reach
-    t, side, normal, u, h = axes[0], axes[1], axes[2], axes[3], axes[4]
+    t, side, normal, u = axes[0], axes[1], axes[2], axes[3]
     u[0], u[1], u[2] = 1.0, 0.0, 0.0
     for k in range(3):
         if wanted > _TINY:
@@ -139,10 +126,8 @@ def _face(
             u[k] = t[k]
         if not wanted > _TINY:
             t[k] = u[k]
-        h[k] = u[k] + t[k]
-    if not _normalise(h):
-        perpendicular(u, h)
-    side[0], side[1], side[2] = _rotate_least(bulge[0], bulge[1], bulge[2], u, h)
+    turn = between((u[0], u[1], u[2]), (t[0], t[1], t[2]))
+    side[0], side[1], side[2] = rotate(turn, bulge[0], bulge[1], bulge[2])
     for k in range(3):
         side[k] += _FACING * u[k]
     if not _square(side, t):
@@ -150,24 +135,24 @@ def _face(
     normal[0] = t[1] * side[2] - t[2] * side[1]
     normal[1] = t[2] * side[0] - t[0] * side[2]
     normal[2] = t[0] * side[1] - t[1] * side[0]
-    return min(chord, 1.0), wanted
+    return min(chord, 1.0), wanted, turn
 
 
 @helper
-def _bend(guides: FloatArray, axes: FloatArray, angle: float) -> None:
+def _bend(guides: FloatArray, axes: FloatArray, turn: Quaternion, angle: float) -> None:
     """Turn all bones to the target, and bend the chain evenly along its length.
 
     Args:
         guides: Directions and relative lengths, shape (n, 4); the directions are replaced by
             those in the frame of target, bulge and normal.
-        axes: From `_face`, shape (5, 3).
+        axes: From `_face`, shape (4, 3).
+        turn: From `_face`.
         angle: How much the first bone turns towards the bulge and the last away from it [rad].
     """
-    rows = np.empty((3, 3))
-    u, h = axes[3], axes[4]
-    for k in range(3):
-        # row · turned(x) = turned back(row) · x, and turning back is the half turns in reverse.
-        rows[k, 0], rows[k, 1], rows[k, 2] = _rotate_least(axes[k, 0], axes[k, 1], axes[k, 2], h, u)
+    rows, turn_back = np.empty((3, 3)), conjugate(turn)
+    for k in range(3):  # row · turned(x) = turned back(row) · x
+        row = rotate(turn_back, axes[k, 0], axes[k, 1], axes[k, 2])
+        rows[k, 0], rows[k, 1], rows[k, 2] = row
     passed = 0.0
     for i in range(guides.shape[0]):
         a, b, c, share = guides[i, 0], guides[i, 1], guides[i, 2], guides[i, 3]
@@ -188,7 +173,7 @@ def _lay_joints(guides: FloatArray, axes: FloatArray, reach: float, p: FloatArra
 
     Args:
         guides: Directions in the frame of `axes` and relative lengths, shape (n, 4).
-        axes: Rows 0 to 2 are that frame's axes, shape (5, 3).
+        axes: Rows 0 to 2 are that frame's axes, shape (4, 3).
         reach: Sum of the bone lengths [m].
         p: Joint positions [m], shape (n + 1, 3); all but the first are overwritten.
     """
@@ -258,7 +243,7 @@ def reach_chain(
     """
     n = p.shape[0] - 1
     guides = np.empty((n, 4))
-    axes, bulge = np.empty((5, 3)), np.empty(3)
+    axes, bulge = np.empty((4, 3)), np.empty(3)
     reach = bone_lengths(p, guides[:, 3])
     residual = distance(p[n], target)
     if not reach + residual < math.inf:
@@ -266,7 +251,7 @@ def reach_chain(
     if residual <= tolerance or reach == 0.0:
         return REACHED if residual <= tolerance else TOO_FAR, residual, 0
     _directions(p, reach, guides, bulge)
-    chord, wanted = _face(p, target, reach, bulge, axes)
+    chord, wanted, turn = _face(p, target, reach, bulge, axes)
     longest = 0.0
     for i in range(n):
         longest = max(longest, guides[i, 3])
@@ -276,7 +261,7 @@ def reach_chain(
         status = TOO_FAR if wanted >= 1.0 else TOO_NEAR
         _extreme(guides, wanted <= hollow)
     else:
-        _bend(guides, axes, arc_half_angle(wanted) - arc_half_angle(chord))
+        _bend(guides, axes, turn, arc_half_angle(wanted) - arc_half_angle(chord))
         used += _shape(guides, chord, wanted, tolerance / reach, record)
     _lay_joints(guides, axes, reach, p)
     residual = distance(p[n], target)

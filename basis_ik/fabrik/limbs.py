@@ -85,7 +85,7 @@ def solve_limbs(
         if doubt is None and used < budget:
             found = _as_arms(limbs, places, free, tolerance, budget - used, record)
             used, history = used + found.used, np.append(history, found.record)
-            if found.apart < residual:
+            if found.distance < residual:
                 places = found.p[::2]
     out = p.copy()
     out[0] = places[0]

@@ -129,11 +129,11 @@ def align_bone(s: Skeleton, q: FloatArray, j: int, x: float, y: float, z: float)
     now = load(q, j)
     bone = rotate(now, s.bones[j, 0], s.bones[j, 1], s.bones[j, 2])
     length = math.sqrt(bone[0] * bone[0] + bone[1] * bone[1] + bone[2] * bone[2])
-    apart = math.sqrt(x * x + y * y + z * z)
-    if length == 0.0 or apart == 0.0:
+    size = math.sqrt(x * x + y * y + z * z)
+    if length == 0.0 or size == 0.0:
         return now
     a = (bone[0] / length, bone[1] / length, bone[2] / length)
-    return multiply(between(a, (x / apart, y / apart, z / apart)), now)
+    return multiply(between(a, (x / size, y / size, z / size)), now)
 
 
 @jit
@@ -149,22 +149,22 @@ def errors(g: Goals, q: FloatArray, p: FloatArray) -> tuple[float, float]:
         Largest distance of an end effector from its target or between the ends of a loop [m], and
         largest angle between a bone and the orientation asked of it [rad].
     """
-    apart, turned = 0.0, 0.0
+    distance, angle = 0.0, 0.0
     for k in range(g.joints.shape[0]):
         i, square = g.joints[k], 0.0
         for c in range(3):
             square += (p[i, c] - g.points[k, c]) ** 2
-        apart = max(apart, math.sqrt(square))
+        distance = max(distance, math.sqrt(square))
     for k in range(g.loops.shape[0]):
         a, b, square = g.loops[k, 0], g.loops[k, 1], 0.0
         for c in range(3):
             square += (p[a, c] - p[b, c]) ** 2
-        apart = max(apart, math.sqrt(square))
+        distance = max(distance, math.sqrt(square))
     for k in range(g.turned.shape[0]):
         off = multiply(load(g.turns, k), conjugate(load(q, g.turned[k])))
         sine = math.sqrt(off[1] * off[1] + off[2] * off[2] + off[3] * off[3])
-        turned = max(turned, 2.0 * math.atan2(sine, abs(off[0])))
-    return apart, turned
+        angle = max(angle, 2.0 * math.atan2(sine, abs(off[0])))
+    return distance, angle
 
 
 @jit

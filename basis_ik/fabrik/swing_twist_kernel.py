@@ -43,7 +43,8 @@ HINGE = 2
 LEFT, UP, RIGHT, DOWN, LOWER, UPPER = 0, 1, 2, 3, 4, 5
 
 # Sine below which a direction counts as opposite, and a turn has no axis of its own.
-_OPPOSITE = 1e-12
+# Length of the sum of two directions below which rounding would turn it by more than it is long.
+_OPPOSITE = 1e-8
 
 
 @helper
@@ -90,11 +91,16 @@ def about(x: float, y: float, z: float, angle: float) -> Quaternion:
 
 @helper
 def between(a: Vector, b: Vector) -> Quaternion:
-    """Smallest rotation from unit vector a to unit vector b; a fixed half turn if opposite."""
-    x, y, z = a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
-    w = 1.0 + a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-    if w > _OPPOSITE:
-        return unit((w, x, y, z))
+    """Smallest rotation from unit vector a to unit vector b; a fixed half turn if opposite.
+
+    With the unit vector h halfway from a to b it is (a·h, a × h).
+    """
+    x, y, z = a[0] + b[0], a[1] + b[1], a[2] + b[2]
+    size = math.sqrt(x * x + y * y + z * z)
+    if size > _OPPOSITE:
+        x, y, z = x / size, y / size, z / size
+        w = a[0] * x + a[1] * y + a[2] * z
+        return w, a[1] * z - a[2] * y, a[2] * x - a[0] * z, a[0] * y - a[1] * x
     if abs(a[0]) <= abs(a[1]) and abs(a[0]) <= abs(a[2]):
         return unit((0.0, 0.0, -a[2], a[1]))
     if abs(a[1]) <= abs(a[2]):

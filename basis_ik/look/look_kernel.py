@@ -43,12 +43,11 @@ from basis_ik.search.pose_search_kernel import (
     LIMITS,
     MARGIN,
     begin_inside,
-    go_back_to_best,
-    keep_best,
     set_bounds,
     take_shortest_turns,
     write_start,
 )
+from basis_ik.search.starts_kernel import over_starts
 from basis_ik.search.tables_kernel import BEST_SCOUT, LOWER, UPPER, ChainFields, PackedChain
 
 NEARBY_STARTS = 4  # fresh starts that are mixed with the seed, each with half as much of it
@@ -163,6 +162,47 @@ def check_look(seed: FloatArray, point: FloatArray) -> int:
     return 0
 
 
+class RaySearch(NamedTuple):
+    """What an attempt to meet a point takes."""
+
+    chain: PackedChain
+    """The chain with the ray as its tip's z."""
+    point: FloatArray
+    """(3,) in the root frame [m]."""
+    begin: FloatArray
+    """(n,) the seed, inside the limits [rad or m]."""
+    tolerance: float
+    """[rad]."""
+
+
+@helper
+def attempt_point(
+    problem: RaySearch, q: FloatArray, work: FloatArray, number: int, left: int
+) -> tuple[int, int, float, float, float]:
+    """Descend from the nearest closed form, the seed or another start; see `Attempt`."""
+    (chain, point, begin, tolerance), n = problem, q.shape[0]
+    if number > 0:
+        begin_well(chain, begin, number, q, work)
+    else:
+        for k in range(n):
+            q[k] = begin[k]
+        if admits_pan_tilt(chain.exact, n):
+            nearest_branch(chain.exact, chain.variables, point, begin, q, work)
+    goal = MARGIN * tolerance
+    status, taken, angle = descend_to_point(chain, q, work, goal, left)
+    if status == REACHED and n > 2:
+        taken += pull_to_seed(chain, begin, q, work, goal, left - taken)
+    take_shortest_turns(chain.variables, begin, q)
+    frame = work[n + chain.joints.shape[0] + 1].reshape((3, 4))
+    angle = exact_miss(chain.exact, q, point, frame)
+    if status == REACHED and not angle <= tolerance:
+        status = STALLED + 0 * n  # of one type with what a descent returns
+    return status, taken, angle, 0.0, angle
+
+
+attempt_points = over_starts(attempt_point)
+
+
 @helper
 def search_look(
     chain: PackedChain, point: FloatArray, seed: FloatArray, q: FloatArray, work: FloatArray,
@@ -185,35 +225,18 @@ def search_look(
     refused = check_look(seed, point)
     if refused != 0:
         return refused, 0, 0, pi
-    exact, variables, n = chain.exact, chain.variables, q.shape[0]
-    last, restarts, goal = n + chain.joints.shape[0], effort.restarts, MARGIN * effort.tolerance
-    frame, begin = work[last + 1].reshape((3, 4)), work[last + 2 :].reshape(-1)[:n]
-    begin_inside(variables, seed, begin)
+    n, restarts = q.shape[0], effort.restarts
+    last = n + chain.joints.shape[0]
+    begin = work[last + 2 :].reshape(-1)[:n]
+    begin_inside(chain.variables, seed, begin)
     relate_to_point(chain.ends[0], point, work, last)
-    set_bounds(variables, LIMITS, work)
-    least, steps, fresh, status = np.inf, 0, 0, STALLED
-    for k in range(n):
-        q[k] = begin[k]
-    if admits_pan_tilt(exact, n):
-        nearest_branch(exact, variables, point, begin, q, work)
+    set_bounds(chain.variables, LIMITS, work)
+    if admits_pan_tilt(chain.exact, n):
         restarts = min(restarts, CLOSED_STARTS)
-    while True:
-        if fresh > 0:
-            begin_well(chain, begin, fresh, q, work)
-        left = effort.iterations - steps
-        status, taken, angle = descend_to_point(chain, q, work, goal, left)
-        steps += taken
-        if status == REACHED and n > 2:
-            steps += pull_to_seed(chain, begin, q, work, goal, effort.iterations - steps)
-        take_shortest_turns(variables, begin, q)
-        angle = exact_miss(exact, q, point, frame)
-        if status == REACHED and angle <= effort.tolerance:
-            return REACHED, steps, fresh, angle
-        if angle < least:
-            least = angle
-            keep_best(q, work)
-        if fresh >= restarts or steps >= effort.iterations:
-            break
-        fresh += 1
-    go_back_to_best(q, work)
-    return status, steps, fresh, exact_miss(exact, q, point, frame)
+    problem, first = RaySearch(chain, point, begin, effort.tolerance), 0 * n
+    status, steps, number, _, _, angle = attempt_points(
+        problem, q, work, (first, restarts), effort.iterations, np.inf
+    )
+    if status != REACHED:
+        angle = exact_miss(chain.exact, q, point, work[last + 1].reshape((3, 4)))
+    return status, steps, number, angle

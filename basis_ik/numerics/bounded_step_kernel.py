@@ -67,7 +67,7 @@ class Gram(NamedTuple):
     """The part of the rows that the equations leave open."""
 
     across: FloatArray
-    """(c, n) the rows without what the equations settle."""
+    """(c, n) the rows without what the equations determine."""
     matrix: FloatArray
     """(c, c) their Gram matrix, damped."""
     z: FloatArray

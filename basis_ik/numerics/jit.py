@@ -162,7 +162,8 @@ def ready_kernels() -> set[str]:
 def _callees(kernel: Dispatcher) -> list[Dispatcher]:
     """Return the kernels that a kernel may call; they need not be compiled once it is."""
     function = kernel.py_func
-    found = (function.__globals__.get(name) for name in function.__code__.co_names)
+    found = [function.__globals__.get(name) for name in function.__code__.co_names]
+    found += [cell.cell_contents for cell in function.__closure__ or ()]
     return [each for each in found if isinstance(each, Dispatcher)]
 
 

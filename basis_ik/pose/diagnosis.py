@@ -184,7 +184,7 @@ class Diagnosis:
         return weights
 
     def scout(self) -> Attempt | None:
-        """Settle on all that is wanted from every start; return an attempt that got it all."""
+        """Minimise all that is left from every start; return an attempt that got it all."""
         starts = np.empty((STARTS + 2, len(self.seed)))
         starts[0], starts[1] = self.seed, self.found
         spread = self.ready.variables[:, :COLUMNS].copy()
@@ -266,7 +266,7 @@ class Diagnosis:
         return found if found.reached else None
 
     def finish(self) -> Attempt | None:
-        """Settle scouts that have nearly arrived to the end: at singularities the way is slow."""
+        """Go on from scouts that have nearly arrived: at singularities the way is slow."""
         for scout in self._scouts:
             if not self._error(scout) <= NEARLY:
                 break
@@ -287,7 +287,7 @@ class Diagnosis:
         return end
 
     def _relax(self) -> Attempt:
-        """Settle on all that is wanted from the best effort, which holds the position closer."""
+        """Minimise all that is left from the best effort, which holds the position closer."""
         return self._minimise(self.best_effort().q[None], self.ready.weights[None], FINISHING)[0]
 
     def sample_self_motion(self) -> Attempt | None:

@@ -32,9 +32,11 @@ from basis_ik.search.descent_kernel import REACHED, SPENT, STALLED, begin_descen
 from basis_ik.search.fabrik_sweep_kernel import sweep
 from basis_ik.search.hinge_fit_kernel import ORIENTATION_MOMENT
 from basis_ik.search.proof_kernel import distance_and_angle, place_exactly
+from basis_ik.search.starts_kernel import go_back_to_best as go_back_to_best
+from basis_ik.search.starts_kernel import keep_best as keep_best
+from basis_ik.search.starts_kernel import over_starts
 from basis_ik.search.tables_kernel import (
     ANGLE,
-    BEST,
     BOUND_LOWER,
     BOUND_UPPER,
     DISTANCE,
@@ -242,20 +244,6 @@ def meets(goal: PoseGoal, distance: float, angle: float) -> bool:
 
 
 @helper
-def keep_best(q: FloatArray, work: FloatArray) -> None:
-    """Save q as the best so far."""
-    for k in range(q.shape[0]):
-        work[k, BEST] = q[k]
-
-
-@helper
-def go_back_to_best(q: FloatArray, work: FloatArray) -> None:
-    """Restore the best so far into q."""
-    for k in range(q.shape[0]):
-        q[k] = work[k, BEST]
-
-
-@helper
 def save_unfinished(q: FloatArray, work: FloatArray) -> None:
     """Save q for the next slice of the search."""
     for k in range(q.shape[0]):
@@ -263,38 +251,10 @@ def save_unfinished(q: FloatArray, work: FloatArray) -> None:
 
 
 @helper
-def resume(
-    variables: FloatArray, seed: FloatArray, q: FloatArray, work: FloatArray, first: int
-) -> tuple[int, float, int]:
-    """Write the first start, or the state after the last slice.
-
-    Returns:
-        Number of the start; least weighted squared error so far; phase.
-    """
-    number, least, phase = first, np.inf, ENDED + 0 * q.shape[0]
-    if first == GO_ON:
-        state = work[work.shape[0] - 1]
-        number, least = int(state[SEARCH_START]), state[SEARCH_LEAST]
-        phase = int(state[SEARCH_PHASE])
-        for k in range(q.shape[0]):
-            q[k] = work[k, UNFINISHED]
-        if phase == ENDED:
-            number += 1
-            write_start(variables, number, q)
-        return number, least, phase
-    if first == 0:
-        begin_inside(variables, seed, q)
-    else:
-        write_start(variables, first, q)
-    keep_best(q, work)  # or a NaN error would leave the memory's old content
-    return number, least, phase
-
-
-@helper
-def suspend(work: FloatArray, number: int, least: float, phase: int) -> None:
-    """Save the state of the search for the next slice."""
-    state = work[work.shape[0] - 1]
-    state[SEARCH_START], state[SEARCH_LEAST], state[SEARCH_PHASE] = number, least, phase
+def restore_unfinished(q: FloatArray, work: FloatArray) -> None:
+    """Restore q as the last slice of the search left it."""
+    for k in range(q.shape[0]):
+        q[k] = work[k, UNFINISHED]
 
 
 @helper
@@ -367,6 +327,60 @@ def solve_pose(
     )
 
 
+class PoseSearch(NamedTuple):
+    """What an attempt to reach a pose takes."""
+
+    chain: PackedChain
+    goal: PoseGoal
+    seed: FloatArray
+    """(n,) [rad or m]."""
+    arrival: tuple[float, float]
+    """See `descend`."""
+    effort: Effort
+    starts: Starts
+
+
+@helper
+def attempt_pose(
+    problem: PoseSearch, q: FloatArray, work: FloatArray, number: int, left: int
+) -> tuple[int, int, float, float, float]:
+    """Descend from a start, or go on where the last slice ended; see `starts_kernel.Attempt`."""
+    chain, goal, seed, arrival, effort, starts = problem
+    variables, state = chain.variables, work[work.shape[0] - 1]
+    phase, taken = int(state[SEARCH_PHASE]), 0
+    if phase == ENDED:
+        if number == 0:
+            begin_inside(variables, seed, q)
+        else:
+            write_start(variables, number, q)
+        if number == starts.first:
+            keep_best(q, work)  # or a NaN error would leave the memory's old content
+        phase = begin_start(chain, goal.weights, q, work, effort.careful, starts, number)
+    else:
+        restore_unfinished(q, work)
+    while True:
+        rest = Effort(left - taken, effort.patience, effort.careful)
+        status, more, error = descend(chain, goal.weights, q, work, arrival, rest)
+        taken += more
+        if status == SPENT:
+            save_unfinished(q, work)
+        if phase != BEYOND_LIMITS:
+            break
+        status, phase = return_inside(variables, seed, q, work, status, taken < left)
+        if status != REACHED:
+            error = FAR_OFF
+            break
+    state[SEARCH_PHASE] = phase if status == SPENT else ENDED
+    take_shortest_turns(variables, seed, q)
+    distance, angle = np.inf, np.inf
+    if status == REACHED:
+        status, distance, angle = prove(chain, goal, q, work)
+    return status, taken, error, distance, angle
+
+
+attempt_poses = over_starts(attempt_pose)
+
+
 @helper
 def search(
     chain: PackedChain, goal: PoseGoal, seed: FloatArray, q: FloatArray, work: FloatArray,
@@ -391,40 +405,23 @@ def search(
     refused = check_start(seed, goal.target)
     if refused != 0:
         return refused, 0, 0, np.inf, np.inf
-    variables, n, steps = chain.variables, q.shape[0], 0
-    out_of_reach, arrival = is_out_of_reach(chain, goal), squared_arrival(goal)
-    number, least, phase = resume(variables, seed, q, work, starts.first)
-    relate_to_target(chain.ends[0], goal.target, work, n + chain.joints.shape[0])
-    while True:
-        if phase == ENDED:
-            phase = begin_start(chain, goal.weights, q, work, effort.careful, starts, number)
-        left = Effort(effort.iterations - steps, effort.patience, effort.careful)
-        status, taken, error = descend(chain, goal.weights, q, work, arrival, left)
-        steps += taken
-        if status == SPENT:
-            save_unfinished(q, work)
-        if phase == BEYOND_LIMITS:
-            more = steps < effort.iterations
-            status, phase = return_inside(variables, seed, q, work, status, more)
-            if status == REACHED:
-                continue
-            error = FAR_OFF
-        if status == REACHED or error < least:
-            take_shortest_turns(variables, seed, q)
-        if status == REACHED:
-            status, distance, angle = prove(chain, goal, q, work)
-            if status == REACHED:
-                return status, steps, number, distance, angle
-        if error < least:
-            least = error
-            keep_best(q, work)
-        if out_of_reach or number >= starts.last or steps >= effort.iterations:
-            break
-        number, phase = number + 1, ENDED + 0 * n  # of one type with what follows
-        write_start(variables, number, q)
-    suspend(work, number, least, phase if status == SPENT else ENDED + 0 * n)
+    state, out_of_reach = work[work.shape[0] - 1], is_out_of_reach(chain, goal)
+    number, least = starts.first, np.inf
+    if number == GO_ON:
+        number, least = int(state[SEARCH_START]), state[SEARCH_LEAST]
+        number += 1 if state[SEARCH_PHASE] == ENDED else 0
+    else:
+        state[SEARCH_PHASE] = ENDED
+    relate_to_target(chain.ends[0], goal.target, work, q.shape[0] + chain.joints.shape[0])
+    problem = PoseSearch(chain, goal, seed, squared_arrival(goal), effort, starts)
+    last = number if out_of_reach else starts.last
+    status, steps, number, least, distance, angle = attempt_poses(
+        problem, q, work, (number, last), effort.iterations, least
+    )
+    if status == REACHED:
+        return status, steps, number, distance, angle
+    state[SEARCH_START], state[SEARCH_LEAST] = number, least
     status = last_status(status, out_of_reach, effort.careful, number < starts.last)
-    go_back_to_best(q, work)
     distance, angle = measure(chain, goal, q, work)
     return status, steps, number, distance, angle
 

@@ -27,6 +27,7 @@ from basis_ik.bones.bone_limits import (
     SwingTwist,
 )
 from basis_ik.bones.points_at import PointsAt, Up, points_at
+from basis_ik.numerics.angles_kernel import nearest_angle
 from basis_ik.transforms.checks import ZeroLengthError
 from basis_ik.transforms.directions_kernel import twist_angle
 from basis_ik.transforms.rigid import RigidTransform
@@ -206,6 +207,14 @@ def test_a_continuous_hinge_turns_the_short_way_round() -> None:
         target = RigidTransform.from_axis_angle((1, 0, 0), wanted).apply(BONE)
         tree = pose(RigidTransform.from_axis_angle((1, 0, 0), math.copysign(2.9, -wanted)), target)
         assert aimed(tree, free).angle == pytest.approx(wanted - math.copysign(2 * math.pi, wanted))
+
+
+@pytest.mark.skipif(not hasattr(nearest_angle, "signatures"), reason="plain Python")
+def test_bounds_that_are_integers_compile_nothing_again() -> None:
+    for one in (1.0, 1):
+        for limit in (Hinge(REST, (1, 0, 0), -one, one), SwingTwist(REST, one, -one, one)):
+            aimed(pose(RigidTransform.identity(), (1, 2, 3)), limit)
+    assert len(nearest_angle.signatures) == 1  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -0.1, 3.2])

@@ -117,6 +117,16 @@ def test_between_opposite_directions_is_a_half_turn(u):
     np.testing.assert_allclose(rotate(between(u, opposite), *u), opposite, atol=1e-15)
 
 
+@given(SEEDS, SEEDS)
+@pytest.mark.parametrize("off", [1e-3, 1e-6, 1e-9, 1e-11])
+def test_between_nearly_opposite_directions_keeps_half_the_digits(off, a, b):
+    u, side = np.array(unit(a)), np.array(unit(b))
+    v = off * side - u
+    v /= np.linalg.norm(v)
+    q = between(tuple(u.tolist()), tuple(v.tolist()))
+    np.testing.assert_allclose(rotate(q, *u.tolist()), v, atol=3e-8)
+
+
 @given(SEEDS)
 def test_swing_and_twist_split_a_rotation(seed):
     q = quaternion(seed)

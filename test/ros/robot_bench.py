@@ -238,8 +238,10 @@ class Robot:
             self.complaints.append(("window", message))
         if whole:
             set_back = self.window is not None and now < self.window[0]
-            if self.window is not None and stamp - self.window[0] > LEAD * PERIOD:
-                self.stalls += 1
+            if self.window is None:  # the arm rests; the node does not know that its window ended
+                self.stalls += any(message.points[0].velocities)
+            else:
+                self.stalls += stamp - self.window[0] > LEAD * PERIOD
             self._follow_window(now)
             before, self.window = self.positions, (stamp, times, positions)
             self._record_window(stamp, times, positions)

@@ -107,10 +107,12 @@ def test_an_invalid_fraction_is_refused_and_the_last_one_stays(robot, bad, reaso
 
 
 def test_twists_are_scaled(robot):
-    override(robot, 0.25)
     full = 0.25 * 0.2 * 0.01
 
     def rise():
+        override(robot, 1.0)
+        robot.go(NEAR)
+        override(robot, 0.25)
         begun = len(robot.commands)
 
         def steps():

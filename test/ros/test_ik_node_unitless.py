@@ -50,6 +50,7 @@ def keep_sending(robot, send, way, far_enough):
     """Send until the arm has moved far enough; return the distance at each command."""
 
     def attempt():
+        robot.go(READY)
         begun, start = len(robot.commands), way(robot.positions)
 
         def sent():

@@ -25,6 +25,7 @@ import pytest
 from from_python import IS_PLAIN, from_python, sample
 from random_chains import random_chain
 
+from basis_ik.numerics import jit
 from basis_ik.numerics.normal_equations_kernel import solve_symmetric_6
 from basis_ik.robot.chain_kernel import forward_frames
 from basis_ik.search.descent_kernel import REACHED, SPENT, begin_descent, descend, place
@@ -37,8 +38,11 @@ from basis_ik.search.pose_search_kernel import (
     GO_ON,
     LIMITS,
     UNBOUNDED,
+    attempt_pose,
+    attempt_poses,
     begin_inside,
     relate_to_target,
+    search,
     set_bounds,
     take_shortest_turns,
     write_start,
@@ -381,3 +385,10 @@ def test_a_careful_descent_reads_no_uninitialised_state():
         )[0] == REACHED  # fmt: skip
         ends.append(q)
     assert (np.array(ends) == ends[0]).all()
+
+
+@pytest.mark.skipif(IS_PLAIN, reason="nothing is compiled")
+def test_a_search_is_ready_together_with_its_attempts():
+    """They are in its closure, not among the names that it calls."""
+    assert attempt_pose in jit._callees(attempt_poses)
+    assert attempt_poses in jit._callees(search)
