@@ -89,13 +89,16 @@ def main() -> None:
                 if len(rows) == count:
                     break
             table = np.array(rows)
-            mean, p99 = table.mean(axis=0), np.quantile(table, 0.99, axis=0)
+            mean = table.mean(axis=0)
+            median, p99 = np.median(table, axis=0), np.quantile(table, 0.99, axis=0)
             print(
-                f"{name:6} {kind:5} ms {mean[0]:.2f} p99 {p99[0]:.2f}  steps {mean[1]:.0f} "
-                f"p99 {p99[1]:.0f}  left {mean[2]:.6f} m {mean[3]:.4f} rad  {dict(verdicts)}"
+                f"{name:6} {kind:5} ms {mean[0]:.2f} median {median[0]:.2f} p99 {p99[0]:.2f}  "
+                f"steps {mean[1]:.0f} p99 {p99[1]:.0f}  "
+                f"left {mean[2]:.6f} m {mean[3]:.4f} rad  {dict(verdicts)}"
             )
             results[f"{name} {kind}"] = {
                 "mean_ms": mean[0],
+                "median_ms": median[0],
                 "p99_ms": p99[0],
                 "mean_steps": mean[1],
                 "position_error_m": mean[2],
