@@ -85,7 +85,7 @@ TIP_COUNTS = 100.0  # steps of way that a weighted tip error of 1, one reach or 
 LARGEST_ERROR = 1.0  # weighted, of the tip on the line; a detour with more is not made
 ONWARD = 40.0  # steps as the last one: from there the posture is found that the arm is going to
 FAVOUR = 0.8  # of its cost counts for that posture: another one must be clearly cheaper
-SOON = 5.0  # steps in which a descent brings the arm to its target: no detour then
+SOON = 5.0  # steps in which a descent brings the arm to a moving target: no detour then
 LEAD = 60.0  # steps ahead at which every other start looks for the target
 FADES = 100.0  # steps over which the target's motion is taken to end
 DEARER = 1.2  # times the least cost so far: longer ways are left out at first sight
@@ -279,13 +279,16 @@ def find_detour(
 ) -> bool:  # fmt: skip
     """Write the posture that meets the target and costs least to go to; False if there is none.
 
-    Nor is there one where the arm has no need of it: where it comes to the target by a descent.
+    Nor is there one where the arm has no need of it: where a descent brings it to the target, and
+    soon if the target moves.
     """
     variables, n, least, q = chain.variables, there.shape[0], np.inf, chase.here.copy()
     set_bounds(variables, LIMITS, work)
     aim_ahead(chain, chase, 0.0, work)
     status, _, _ = approach(chain, chase.goal.weights, q, work, arrival, LONGEST)
-    by_descent = status == REACHED
+    by_descent, moves = status == REACHED, False
+    for c in range(6):
+        moves = moves or chase.motion[c] != 0.0
     for number in range(-1, STARTS + 2 * n + 1):
         if number >= 0:
             begin_search(variables, chase, number, q)
@@ -293,7 +296,7 @@ def find_detour(
             continue
         lead = LEAD if number % 2 == 0 else 0.0
         cost = intercept(chain, chase, lead, q, work, arrival, DEARER * least)
-        if number < 0 and steps_to(chase, q) < SOON:
+        if number < 0 and (not moves or steps_to(chase, q) < SOON):
             return False
         if number == 0:
             cost *= FAVOUR
