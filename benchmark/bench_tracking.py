@@ -151,9 +151,10 @@ def measure(chain: Chain, paths: int, seed: int) -> dict[str, object]:
     warm_up(chain)
 
     def told(begin: FloatArray, poses: list[RigidTransform]) -> Iterable[FloatArray]:
-        q = before = begin
+        q, before, old = begin, begin, poses[0]
         for target in poses:
-            q, before = track(chain, target, q, bound, previous=before).positions, q
+            step = track(chain, target, q, bound, previous=before, previous_target=old)
+            q, before, old = step.positions, q, target
             yield q
 
     def untold(begin: FloatArray, poses: list[RigidTransform]) -> Iterable[FloatArray]:

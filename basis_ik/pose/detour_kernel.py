@@ -15,13 +15,16 @@
 """The way out of a dead end: round to another posture, with the tip as near as it can stay.
 
 An arm with joints to spare may have come to a target in a posture from which a limit keeps it,
-while it reaches the target in another one. Here that other posture is looked for, and one step is
-made towards it.
+while it reaches the target in another one. Here that other posture is looked for where the target
+will be when the arm arrives, and one step is made towards it. No step delays the arrival: only
+joints that have time left serve to keep the tip near.
 """
 
 from __future__ import annotations
 
+from math import exp as decay
 from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
 
@@ -44,6 +47,7 @@ from basis_ik.search.pose_search_kernel import (
     LIMITS,
     go_back_to_best,
     keep_best,
+    relate_to_target,
     set_bounds,
     take_shortest_turns,
     write_start,
@@ -64,8 +68,10 @@ from basis_ik.search.tables_kernel import (
     STEP,
     UPPER,
     PackedChain,
+    PoseGoal,
     Six,
 )
+from basis_ik.transforms.rigid_kernel import exp
 
 STARTS = 12  # of a search, besides those with one joint put aside
 STEPS = 20  # of each descent
@@ -75,10 +81,37 @@ SLIDES = 8  # steps of self-motion that bring another posture nearer
 LONGEST_SLIDE = 0.3  # [rad], or reaches, of each
 SHORTEST_SLIDE = 0.01  # [rad], or reaches: what is nearer by less is not worth a step
 POINTS = 5  # of the straight line to a posture, where the tip is looked at
-TIP_COUNTS = 20.0  # [rad] of way that a weighted tip error of 1, one reach or 3.3 rad, outweighs
-LARGEST_ERROR = 0.5  # weighted, of the tip on the line; a detour with more is not made
+TIP_COUNTS = 100.0  # steps of way that a weighted tip error of 1, one reach or 3.3 rad, outweighs
+LARGEST_ERROR = 1.0  # weighted, of the tip on the line; a detour with more is not made
+ONWARD = 40.0  # steps as the last one: from there the posture is found that the arm is going to
+FAVOUR = 0.8  # of its cost counts for that posture: another one must be clearly cheaper
+SOON = 5.0  # steps in which a descent brings the arm to a moving target: no detour then
+LEAD = 60.0  # steps ahead at which every other start looks for the target
+FADES = 100.0  # steps over which the target's motion is taken to end
+DEARER = 1.2  # times the least cost so far: longer ways are left out at first sight
+MEETINGS = 2  # times at most that the place of meeting is put right
+CLOSE = 8.0  # steps between two places that count as the same
+ASTRAY = 5.0  # times its cost counts for a posture that does not reach the place of meeting
 CORRECTIONS = 2  # steps that bring the tip nearer
 SOFT = 0.02  # their damping
+
+
+class Chase(NamedTuple):
+    """A target that moves, and an arm that goes after it.
+
+    Attributes:
+        goal: What to reach now.
+        motion: (6,) the target's twist in one step, in root's axes; zero where it is not known.
+        here: (n,) where the arm is, within its limits.
+        last: (n,) its last step.
+        bound: (n,) largest change of each joint in a step.
+    """
+
+    goal: PoseGoal
+    motion: FloatArray
+    here: FloatArray
+    last: FloatArray
+    bound: FloatArray
 
 
 @helper
@@ -118,64 +151,159 @@ def slide_nearer(
 
 
 @helper
-def price(
+def aim_ahead(chain: PackedChain, chase: Chase, lead: float, work: FloatArray) -> None:
+    """Set the target of descents to where it will be after a number of steps.
+
+    Its motion goes on along the twist of the last step, and fades: far ahead it is not known.
+    """
+    target, row = chase.goal.target, chase.here.shape[0] + chain.joints.shape[0]
+    along, moved, there = np.empty(6), np.empty((4, 4)), target.copy()
+    for c in range(6):
+        along[c] = FADES * (1.0 - decay(-lead / FADES)) * chase.motion[c]
+    if lead > 0.0 and exp(along, moved):
+        for r in range(3):
+            for c in range(4):
+                there[r, c] = moved[r, 3] if c == 3 else 0.0
+                for i in range(3):
+                    there[r, c] += moved[r, i] * target[i, c]
+    relate_to_target(chain.ends[0], there, work, row)
+
+
+@helper
+def steps_to(chase: Chase, q: FloatArray) -> float:
+    """Return in how many steps at full speed the arm is in a posture."""
+    steps = 0.0
+    for k in range(q.shape[0]):
+        steps = max(steps, abs(q[k] - chase.here[k]) / chase.bound[k])
+    return steps
+
+
+@helper
+def largest_error(
     chain: PackedChain, weights: FloatArray, here: FloatArray, there: FloatArray, work: FloatArray
 ) -> float:
-    """Return what a straight line between postures costs: its length, and the tip's largest error.
-
-    Infinite where the tip would be too far off.
-    """
-    n, way, worst, point = here.shape[0], 0.0, 0.0, np.empty(here.shape[0])
-    for k in range(n):
-        way = max(way, abs(there[k] - here[k]) / chain.variables[k, SCALE])
+    """Return the tip's largest weighted error on the straight line between two postures."""
+    n, worst, point = here.shape[0], 0.0, np.empty(here.shape[0])
     for i in range(1, POINTS + 1):
         for k in range(n):
             point[k] = here[k] + (there[k] - here[k]) * i / (POINTS + 1)
         e0, e1, e2, e3, e4, e5 = tip_error(chain, weights, point, work)
         worst = max(worst, sqrt(e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3 + e4 * e4 + e5 * e5))
-    return way + TIP_COUNTS * worst if worst <= LARGEST_ERROR else np.inf
+    return worst
 
 
 @helper
-def begin_search(variables: FloatArray, here: FloatArray, number: int, q: FloatArray) -> None:
-    """Write a start: those of the chain, then those with one joint put aside to either side."""
-    if number < STARTS:
-        write_start(variables, number + 1, q)
+def come_to_target(
+    chain: PackedChain, chase: Chase, lead: float, q: FloatArray, work: FloatArray,
+    arrival: tuple[float, float],
+) -> float:  # fmt: skip
+    """Move q to the nearest posture at the target after some steps; return the steps to there.
+
+    Infinite where the descent does not arrive.
+    """
+    aim_ahead(chain, chase, lead, work)
+    status, _, _ = approach(chain, chase.goal.weights, q, work, arrival, STEPS)
+    if status != REACHED:
+        return np.inf
+    take_shortest_turns(chain.variables, chase.here, q)
+    slide_nearer(chain, chase.goal.weights, q, chase.here, work, arrival)
+    return steps_to(chase, q)
+
+
+@helper
+def intercept(
+    chain: PackedChain, chase: Chase, lead: float, q: FloatArray, work: FloatArray,
+    arrival: tuple[float, float], most: float,
+) -> float:  # fmt: skip
+    """Move q to a posture in which the arm meets the target, and price the way to it.
+
+    Args:
+        chain: The chain.
+        chase: The target and the arm.
+        lead: Steps ahead at which the target is tried first.
+        q: (n,) start of the descent, and the posture.
+        work: With the limits.
+        arrival: See `descend`.
+        most: Steps beyond which a way is not looked at closer.
+
+    Returns:
+        Steps until the arm meets the target, and what the tip's largest error on the way counts;
+        infinite where there is no such posture, or the tip would be too far off.
+    """
+    n, steps, factor = q.shape[0], come_to_target(chain, chase, lead, q, work, arrival), 1.0
+    if not steps < most:
+        return np.inf
+    found = q.copy()
+    for _ in range(MEETINGS):
+        if abs(steps - lead) <= CLOSE:
+            break
+        later = come_to_target(chain, chase, steps, q, work, arrival)
+        if not later < np.inf:
+            factor = ASTRAY
+            break
+        lead, steps = steps, later
+        for k in range(n):
+            found[k] = q[k]
+    for k in range(n):
+        q[k] = found[k]
+    aim_ahead(chain, chase, 0.0, work)
+    worst = largest_error(chain, chase.goal.weights, chase.here, q, work)
+    if not worst <= LARGEST_ERROR:
+        return np.inf
+    return factor * max(steps, lead) + TIP_COUNTS * worst
+
+
+@helper
+def begin_search(variables: FloatArray, chase: Chase, number: int, q: FloatArray) -> None:
+    """Write a start: where the last step leads, the chain's, one joint put aside to either side."""
+    n, here = q.shape[0], chase.here
+    if 0 < number <= STARTS:
+        write_start(variables, number, q)
         return
-    k = (number - STARTS) // 2
-    aside = ASIDE * variables[k, SCALE]
-    for i in range(q.shape[0]):
+    for i in range(n):
         q[i] = here[i]
-    moved = here[k] + aside if (number - STARTS) % 2 == 0 else here[k] - aside
-    q[k] = min(variables[k, UPPER], max(variables[k, LOWER], moved))
+        if number == 0:
+            q[i] += ONWARD * chase.last[i]
+    if number > STARTS:
+        k = (number - STARTS - 1) // 2
+        aside = ASIDE * variables[k, SCALE]
+        q[k] += aside if (number - STARTS) % 2 == 1 else -aside
+    for i in range(n):
+        q[i] = min(variables[i, UPPER], max(variables[i, LOWER], q[i]))
 
 
 @helper
 def find_detour(
-    chain: PackedChain, weights: FloatArray, here: FloatArray, work: FloatArray,
-    arrival: tuple[float, float], there: FloatArray,
+    chain: PackedChain, chase: Chase, work: FloatArray, arrival: tuple[float, float],
+    there: FloatArray,
 ) -> bool:  # fmt: skip
-    """Write the posture that reaches the target and costs least to go to; False if there is none.
+    """Write the posture that meets the target and costs least to go to; False if there is none.
 
-    Nor is there one where the arm has no need of it: where it comes to the target by a descent.
+    Nor is there one where the arm has no need of it: where a descent brings it to the target, and
+    soon if the target moves.
     """
-    variables, n, least = chain.variables, here.shape[0], np.inf
-    q = here.copy()
+    variables, n, least, q = chain.variables, there.shape[0], np.inf, chase.here.copy()
     set_bounds(variables, LIMITS, work)
-    status, _, _ = approach(chain, weights, q, work, arrival, LONGEST)
-    if status == REACHED:
-        return False
-    for number in range(STARTS + 2 * n):
-        begin_search(variables, here, number, q)
-        status, _, _ = approach(chain, weights, q, work, arrival, STEPS)
-        if status == REACHED:
-            take_shortest_turns(variables, here, q)
-            slide_nearer(chain, weights, q, here, work, arrival)
-            cost = price(chain, weights, here, q, work)
-            if cost < least:
-                least = cost
-                for k in range(n):
-                    there[k] = q[k]
+    aim_ahead(chain, chase, 0.0, work)
+    status, _, _ = approach(chain, chase.goal.weights, q, work, arrival, LONGEST)
+    by_descent, moves = status == REACHED, False
+    for c in range(6):
+        moves = moves or chase.motion[c] != 0.0
+    for number in range(-1, STARTS + 2 * n + 1):
+        if number >= 0:
+            begin_search(variables, chase, number, q)
+        elif not by_descent:
+            continue
+        lead = LEAD if number % 2 == 0 else 0.0
+        cost = intercept(chain, chase, lead, q, work, arrival, DEARER * least)
+        if number < 0 and (not moves or steps_to(chase, q) < SOON):
+            return False
+        if number == 0:
+            cost *= FAVOUR
+        if cost < least:
+            least = cost
+            for k in range(n):
+                there[k] = q[k]
     return least < np.inf
 
 
@@ -212,16 +340,27 @@ def bring_tip_nearer(
 
 
 @helper
+def keep_pace(pace: Pace, there: FloatArray, steps: float, work: FloatArray) -> None:
+    """Narrow the bounds on the step to where the arm still arrives in a number of steps."""
+    for k in range(there.shape[0]):
+        left = pace.bound[k] * (steps - 1.0)
+        low, high = work[k, BOUND_LOWER], work[k, BOUND_UPPER]
+        work[k, BOUND_LOWER] = min(high, max(low, there[k] - left))
+        work[k, BOUND_UPPER] = max(low, min(high, there[k] + left))
+
+
+@helper
 def make_detour(
-    chain: PackedChain, weights: FloatArray, pace: Pace, q: FloatArray, work: FloatArray,
-    arrival: tuple[float, float],
+    chain: PackedChain, goal: PoseGoal, pace: Pace, motion: FloatArray, q: FloatArray,
+    work: FloatArray, arrival: tuple[float, float],
 ) -> int:  # fmt: skip
     """Make a step from where the arm is towards another posture that reaches the target.
 
     Args:
         chain: The chain.
-        weights: (12,).
+        goal: What to reach now.
         pace: Where the arm is, and how far it may go.
+        motion: (6,) the target's twist in the last step.
         q: (n,) where the step ends without a detour, and result.
         work: With the bounds on the step, and where it starts.
         arrival: See `descend`.
@@ -230,10 +369,11 @@ def make_detour(
         The joint with the longest way to go; -1 if no detour is needed or known: q is the same.
     """
     n, slowest, steps = q.shape[0], -1, 1.0
-    here, there = np.empty(n), np.empty(n)
+    here, last, there = np.empty(n), np.empty(n), np.empty(n)
     for k in range(n):
-        here[k] = work[k, START]
-    found = find_detour(chain, weights, here, work, arrival, there)
+        here[k], last[k] = work[k, START], pace.current[k] - pace.previous[k]
+    found = find_detour(chain, Chase(goal, motion, here, last, pace.bound), work, arrival, there)
+    relate_to_target(chain.ends[0], goal.target, work, n + chain.joints.shape[0])
     bound_step(chain.variables, pace.current, pace.bound, work)
     if not found:
         return -1
@@ -241,8 +381,9 @@ def make_detour(
         least = abs(there[k] - here[k]) / pace.bound[k]
         if slowest < 0 or least > steps:
             slowest, steps = k, max(1.0, least)
+    keep_pace(pace, there, steps, work)
     for k in range(n):
         moved = here[k] + (there[k] - here[k]) / steps
         q[k] = moved_inside(here[k], moved, work[k, BOUND_LOWER], work[k, BOUND_UPPER])
-    bring_tip_nearer(chain, weights, q, there, work)
+    bring_tip_nearer(chain, goal.weights, q, there, work)
     return slowest

@@ -54,6 +54,7 @@ def track(
     max_step: npt.ArrayLike,
     *,
     previous: Positions | None = None,
+    previous_target: Target | None = None,
     position_only: bool = False,
     constraint: PoseConstraint | None = None,
     position_tolerance: float = 1e-6,
@@ -67,8 +68,9 @@ def track(
     the next call continues from there. A redundant arm moves in the null space of the task, away
     from its limits and from where joints would have to be fast, while the target moves; at the
     target it is at rest. Where its limits or a singularity keep it from the target for good, it
-    goes to another posture that reaches the target, if the tip need not leave it by far: by no
-    more than half of the arm's reach, or 1.7 rad, on the straight line to that posture.
+    goes to another posture that reaches the target, as fast as it may and so that it meets the
+    target on its way. The tip leaves the target meanwhile: by no more than the arm's reach, or
+    3.3 rad, on the straight line to that posture.
 
     Args:
         chain: What to move.
@@ -80,6 +82,8 @@ def track(
         previous: Positions one step ago [rad or m]. The arm then passes through a singularity with
             its velocity, onto the branch where that continues; without, it turns back there and
             stays on its branch. A redundant arm's self-motion does not go on by itself.
+        previous_target: root_T_target one step ago. On the way to another posture the target is
+            then taken to move on for a while as it did; without, to stand still.
         position_only: Leave the orientation free: short for a constraint with `orientation=False`.
         constraint: Which part of the pose counts; None: all of it.
         position_tolerance: [m], above 0.
@@ -114,9 +118,12 @@ def track(
         positive("orientation_tolerance", orientation_tolerance, "rad"),
     )  # fmt: skip
     pace = start, before, _bound(max_step, len(start)), count("max_iterations", max_iterations, 1)
+    motion = np.zeros(6)
+    if previous_target is not None:
+        motion = (target @ as_target("previous_target", previous_target).inverse()).log()
     q = np.empty_like(start)
     status, steps, away, turned, holds, joint = step_towards(
-        ready.fields, goal_fields, pace, q, ready.new_work()
+        ready.fields, goal_fields, pace, motion, q, ready.new_work()
     )
     q.setflags(write=False)
     if status == ARRIVED:

@@ -148,22 +148,26 @@ def begin_kicked(variables: FloatArray, q: FloatArray, work: FloatArray, number:
 @jit
 def step_towards(
     chain_fields: ChainFields, goal_fields: GoalFields,
-    pace_fields: tuple[FloatArray, FloatArray, FloatArray, int], q: FloatArray, work: FloatArray,
+    pace_fields: tuple[FloatArray, FloatArray, FloatArray, int], motion: FloatArray, q: FloatArray,
+    work: FloatArray,
 ) -> tuple[int, int, float, float, int, int]:  # fmt: skip
     """Run `step` from Python, on the fields of its named tuples."""
-    return step(PackedChain(*chain_fields), PoseGoal(*goal_fields), Pace(*pace_fields), q, work)
+    chain, goal, pace = PackedChain(*chain_fields), PoseGoal(*goal_fields), Pace(*pace_fields)
+    return step(chain, goal, pace, motion, q, work)
 
 
 @helper
 def step(
-    chain: PackedChain, goal: PoseGoal, pace: Pace, q: FloatArray, work: FloatArray
-) -> tuple[int, int, float, float, int, int]:
+    chain: PackedChain, goal: PoseGoal, pace: Pace, motion: FloatArray, q: FloatArray,
+    work: FloatArray,
+) -> tuple[int, int, float, float, int, int]:  # fmt: skip
     """Move towards a target, each joint by no more than its bound, and say what held the arm back.
 
     Args:
         chain: The chain.
         goal: What to reach.
         pace: Where the arm is, and how far it may go.
+        motion: (6,) the target's twist in the last step; zero where it is not known.
         q: (n,) result.
         work: (n + 2 m + 3, 12).
 
@@ -194,7 +198,7 @@ def step(
         steps += taken
         holds, joint = what_holds(chain, weights, q, work)
     if status != REACHED and q.shape[0] > rows_of(weights) and not is_out_of_reach(chain, goal):
-        slowest = make_detour(chain, weights, pace, q, work, arrival)
+        slowest = make_detour(chain, goal, pace, motion, q, work, arrival)
         if slowest >= 0:
             holds, joint = AT_STEP, slowest
     away, turned = measure(chain, goal, q, work)

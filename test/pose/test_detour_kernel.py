@@ -18,22 +18,29 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from from_python import from_python
+from from_python import from_python, sample
 
 from basis_ik.pose import detour_kernel as kernel
+from basis_ik.pose.null_space_kernel import Pace
+from basis_ik.pose.track import track
 from basis_ik.search.pose_search_kernel import relate_to_target, squared_arrival
 from basis_ik.search.prepare import prepared
 from basis_ik.search.tables_kernel import BOUND_LOWER, BOUND_UPPER, PoseGoal
 from basis_ik.transforms.rigid import RigidTransform
 
-bring_tip_nearer, find_detour, price, relate, slide_nearer, tip_error = (
+(
+    aim_ahead, bring_tip_nearer, find_detour, intercept, keep_pace, largest_error, relate,
+    slide_nearer, steps_to, tip_error,
+) = (
     from_python(function)
     for function in (
-        kernel.bring_tip_nearer, kernel.find_detour, kernel.price, relate_to_target,
-        kernel.slide_nearer, kernel.tip_error,
+        kernel.aim_ahead, kernel.bring_tip_nearer, kernel.find_detour, kernel.intercept,
+        kernel.keep_pace, kernel.largest_error, relate_to_target, kernel.slide_nearer,
+        kernel.steps_to, kernel.tip_error,
     )
 )  # fmt: skip
 STOPPED = np.array([0.1, 0.2, 0.3, -0.0698, 0.2, 1.4, 0.1])  # the elbow is at its upper limit
+STILL, SLOWLY = np.zeros(6), np.array([1e-9, 0.0, 0.0, 0.0, 0.0, 0.0])
 IN = np.array([0.1, 0.2, 0.3, -0.9, 0.2, 1.4, 0.1])  # from where the tip comes nearer yet
 
 
@@ -52,10 +59,17 @@ class Case:
     def error(self, q):
         return np.linalg.norm(tip_error(self.packed, self.weights, q, self.work))
 
-    def find(self, here):
+    def chase(self, here, bound=0.02, motion=STILL, last=None):
+        last = np.zeros(7) if last is None else last
+        return kernel.Chase(self.goal, motion, here, last, np.full(7, bound))
+
+    def find(self, here, **how):
         there = np.full(7, np.nan)
-        found = find_detour(self.packed, self.weights, here, self.work, self.arrival, there)
+        found = find_detour(self.packed, self.chase(here, **how), self.work, self.arrival, there)
         return found, there
+
+    def intercept(self, chase, q, lead=0.0, most=np.inf):
+        return intercept(self.packed, chase, lead, q, self.work, self.arrival, most)
 
 
 def drawn_in(chain):
@@ -76,9 +90,11 @@ def test_an_arm_at_its_limit_finds_the_posture_that_reaches_the_target(robot):
     assert there[3] < -0.5  # beyond the straight elbow
 
 
-def test_an_arm_that_comes_to_its_target_as_it_is_makes_no_detour(robot):
+def test_an_arm_that_comes_to_its_target_by_itself_makes_no_detour(robot):
     case = Case(robot, lambda chain: chain.forward(IN + 0.1))
-    assert not case.find(IN)[0]
+    assert not case.find(IN, bound=0.05, motion=SLOWLY)[0]
+    assert case.find(IN, bound=0.005, motion=SLOWLY)[0]
+    assert not case.find(IN, bound=0.005)[0]  # the target waits
 
 
 def test_an_arm_in_a_dead_end_without_another_posture_makes_no_detour(robot):
@@ -86,19 +102,134 @@ def test_an_arm_in_a_dead_end_without_another_posture_makes_no_detour(robot):
     assert not Case(robot, lambda chain: far).find(STOPPED)[0]
 
 
-def test_a_detour_costs_its_length_and_the_largest_error_on_it(robot):
+def test_a_detour_costs_its_steps_and_the_largest_error_on_it(robot):
     case = Case(robot, lambda chain: chain.forward(IN))
-    there = IN + np.array([0.2, 0.0, 0.0, 0.1, 0.0, 0.0, 0.0])
-    points = [IN + (there - IN) * i / (kernel.POINTS + 1) for i in range(1, kernel.POINTS + 1)]
-    worst = max(case.error(q) for q in points)
-    cost = price(case.packed, case.weights, IN, there, case.work)
-    assert cost == pytest.approx(0.2 + kernel.TIP_COUNTS * worst)
+    q = IN + 0.05
+    here = IN + np.array([0.2, 0.0, 0.0, 0.1, 0.0, 0.0, 0.0])
+    chase = case.chase(here, bound=0.02)
+    cost = case.intercept(chase, q)
+    points = [here + (q - here) * i / (kernel.POINTS + 1) for i in range(1, kernel.POINTS + 1)]
+    worst = max(case.error(point) for point in points)
+    assert largest_error(case.packed, case.weights, here, q, case.work) == pytest.approx(worst)
+    steps = np.abs(q - here).max() / 0.02
+    assert steps_to(chase, q) == pytest.approx(steps)
+    assert cost == pytest.approx(steps + kernel.TIP_COUNTS * worst)
+    assert case.intercept(chase, q, most=0.9 * steps) == np.inf
 
 
 def test_a_detour_on_which_the_tip_would_go_too_far_is_not_made(robot):
     case = Case(robot, lambda chain: chain.forward(IN))
-    there = IN + np.array([3.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
-    assert price(case.packed, case.weights, IN, there, case.work) == np.inf
+    here = IN + np.array([2.8, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    error = largest_error(case.packed, case.weights, here, IN, case.work)
+    assert error > kernel.LARGEST_ERROR
+    narrow = kernel.Chase(case.goal, STILL, here, np.zeros(7), np.array([0.02] + [1e-4] * 6))
+    assert case.intercept(narrow, IN.copy()) == np.inf
+
+
+@pytest.mark.parametrize("lead", [0.0, 30.0])
+def test_a_target_is_expected_where_its_fading_motion_leads(robot, lead):
+    case = Case(robot, lambda chain: chain.forward(IN))
+    twist = np.array([1e-3, -2e-3, 5e-4, 2e-3, 1e-3, -3e-3])
+    aim_ahead(case.packed, case.chase(IN, motion=twist), lead, case.work)
+    row = 7 + len(case.packed.joints)
+    seen = case.work[row].copy()
+    way = kernel.FADES * (1.0 - np.exp(-lead / kernel.FADES))
+    ahead = RigidTransform.exp(way * twist).matrix @ case.goal.target
+    relate(case.packed.ends[0], ahead, case.work, row)
+    assert seen == pytest.approx(case.work[row], abs=1e-12)
+
+
+def test_the_motion_of_a_target_fades(robot):
+    case = Case(robot, lambda chain: chain.forward(IN))
+    chase = case.chase(IN, motion=np.array([1e-3, 0.0, 0.0, 0.0, 0.0, 0.0]))
+    row, seen = 7 + len(case.packed.joints), []
+    for lead in (1000.0, 2000.0):
+        aim_ahead(case.packed, chase, lead, case.work)
+        seen.append(case.work[row].copy())
+    assert seen[0] == pytest.approx(seen[1], abs=1e-4)
+
+
+def expected(case, twist, steps):
+    way = kernel.FADES * (1.0 - np.exp(-steps / kernel.FADES))
+    return RigidTransform.exp(way * twist).matrix @ case.goal.target
+
+
+def test_a_detour_leads_to_where_the_target_will_be(robot):
+    case = Case(robot, drawn_in)
+    twist = np.array([0.0, 1e-3, 0.0, 0.0, 0.0, 0.0])
+    found, there = case.find(STOPPED, motion=twist)
+    assert found
+    steps = np.abs(there - STOPPED).max() / 0.02
+    assert steps > 20.0
+    place = case.chain.forward(there).translation
+    left = np.linalg.norm(place - expected(case, twist, steps)[:3, 3])
+    assert left <= 1e-3 * kernel.CLOSE
+    assert left < 0.5 * np.linalg.norm(place - case.goal.target[:3, 3])
+
+
+def test_a_target_that_is_not_in_reach_yet_is_awaited(robot):
+    twist = np.array([-1e-2, 0.0, 0.0, 0.0, 0.0, 0.0])
+    way = kernel.FADES * (1.0 - np.exp(-kernel.LEAD / kernel.FADES))
+    back = RigidTransform.exp(-way * twist).matrix
+    later = back @ drawn_in(robot("panda")).matrix
+    case = Case(robot, lambda chain: RigidTransform.from_matrix(later))
+    assert not case.find(STOPPED)[0]
+    assert case.find(STOPPED, motion=twist)[0]
+
+
+def test_a_target_that_seems_to_leave_is_gone_to_where_it_is(robot):
+    case = Case(robot, drawn_in)
+    found, there = case.find(STOPPED, motion=np.array([0.1, 0.0, 0.1, 0.0, 0.0, 0.0]))
+    assert found
+    assert case.chain.forward(there).matrix == pytest.approx(case.goal.target, abs=1e-5)
+
+
+def test_two_postures_that_cost_alike_are_not_exchanged_on_the_way(robot):
+    """The one to which the last step led is kept, although another is cheaper by up to a fifth."""
+    rng, chain, kept = np.random.default_rng(4), robot("panda"), 0
+    for _ in range(sample(4)):
+        here, way = rng.uniform(chain.lower, chain.upper, (2, 7))
+        goal = here + 0.35 * (way - here)
+        case = Case(robot, lambda chain, goal=goal: chain.forward(goal))
+        found, cheapest = case.find(here, motion=SLOWLY)
+        if not found:
+            continue
+        least = case.intercept(case.chase(here), cheapest.copy())
+        for _ in range(20):
+            other = rng.uniform(chain.lower, chain.upper)
+            cost = case.intercept(case.chase(here), other)
+            alike = least * 1.02 < cost < least * 0.98 / kernel.FAVOUR
+            if alike and np.abs(other - cheapest).max() > 0.2:
+                last = (other - here) / kernel.ONWARD
+                assert case.find(here, motion=SLOWLY, last=last)[1] == pytest.approx(
+                    other, abs=0.05
+                )
+                kept += 1
+    assert kept > 0
+
+
+def test_a_detour_ends(robot):
+    """It takes 158 steps, and no end where keeping the tip near may delay it."""
+    rng, chain = np.random.default_rng(0), robot("panda")
+    q = before = rng.uniform(chain.lower, chain.upper)
+    target = chain.forward(q + 0.35 * (rng.uniform(chain.lower, chain.upper) - q))
+    for _ in range(200):
+        step = track(chain, target, q, 0.02, previous=before)
+        q, before = step.positions, q
+        if step.success:
+            return
+    raise AssertionError(step)
+
+
+def test_a_step_does_not_delay_the_arrival(robot):
+    case = Case(robot, drawn_in)
+    there, bound = STOPPED + np.array([0.5, -0.3, 0.1, -0.6, 0.0, 0.0, 0.6]), np.full(7, 0.02)
+    pace = Pace(STOPPED, STOPPED, bound, 60)
+    case.work[:7, BOUND_LOWER], case.work[:7, BOUND_UPPER] = STOPPED - 0.02, STOPPED + 0.02
+    keep_pace(pace, there, 30.0, case.work)
+    low, high = case.work[:7, BOUND_LOWER] - STOPPED, case.work[:7, BOUND_UPPER] - STOPPED
+    assert low == pytest.approx([-0.02, -0.02, -0.02, -0.02, -0.02, -0.02, 0.02])
+    assert high == pytest.approx([0.02, 0.02, 0.02, -0.02, 0.02, 0.02, 0.02])
 
 
 def test_self_motion_brings_a_posture_nearer_and_leaves_the_tip(robot):

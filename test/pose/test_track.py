@@ -383,6 +383,7 @@ def test_nothing_compiles_after_the_warm_up(robot):
         constraint=PoseConstraint(free_axis=(0, 0, 1), box=(0, 0, 1)),
     )
     track(chain, chain.forward(q), q, 0.1, previous=[0, 0, 0, -1, 0, 1, 1])
+    track(chain, chain.forward(q), q, 0.1, previous_target=chain.forward(chain.neutral))
     assert len(step_towards.signatures) == before
 
 
@@ -418,6 +419,15 @@ def test_bad_previous_positions_are_refused(robot, before):
     with pytest.raises(SolveArgumentError) as caught:
         track(chain, chain.forward(q), q, 0.1, previous=before)
     assert caught.value.argument == "previous"
+
+
+@pytest.mark.parametrize("before", [np.zeros((4, 4)), np.full((4, 4), np.nan), "x"])
+def test_a_bad_previous_target_is_refused(robot, before):
+    chain = robot("panda")
+    q = [0, 0, 0, -1, 0, 1, 0]
+    with pytest.raises(SolveArgumentError) as caught:
+        track(chain, chain.forward(q), q, 0.1, previous_target=before)
+    assert caught.value.argument == "previous_target"
 
 
 @pytest.mark.parametrize("current", [[np.nan] * 7, [0.0] * 3])
