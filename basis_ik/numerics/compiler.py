@@ -15,7 +15,7 @@
 """numba's compiler, without the work that kernels do not need.
 
 numba optimises a function and generates machine code for it, and again, with all its callees, in
-every caller. It also resolves anew, for each `a * b`, which of some dozen meanings of `*` applies
+every caller. It also resolves again, for each `a * b`, which of some dozen meanings of `*` applies
 to two floats. For kernels both are done once. `lowering` has the translation of their operations,
 and passes that change nothing are left out. All of this depends on undocumented parts of numba;
 `jit` states the versions that it is for.

@@ -14,7 +14,7 @@
 
 """Numba's translation to LLVM, with short code for the common operations of kernels.
 
-Numba keeps each variable in memory, takes each array apart anew for each element, counts references
+Numba keeps each variable in memory, takes each array apart for each element, counts references
 to arrays that the caller holds anyway, and looks up each `+` in its tables. LLVM removes all of
 this again, at a cost. Here floats, integers, elements and parts of arrays in C order are translated
 directly to the code that LLVM would leave. Numba translates everything else.

@@ -181,8 +181,8 @@ def follow_lane(
         moved = manner == CLEAR and keep_clear(chain, weights, q, work)
         moved = moved or (manner == ASIDE and step_aside(chain, weights, q, aside, work))
         if moved:
-            settled, _, _ = approach(chain, weights, q, work, arrival, ITERATIONS)
-            if settled != REACHED:
+            again, _, _ = approach(chain, weights, q, work, arrival, ITERATIONS)
+            if again != REACHED:
                 go_back_to_best(q, work)
         away, turned = measure(chain, goal, q, work)
         if not meets(goal, away, turned):

@@ -14,22 +14,23 @@
 
 """The best effort at a pose out of reach: the nearest position, and there the nearest orientation.
 
-From one start after another the position alone is settled. Where limits hold an arm, most starts
+The position alone is minimised from one start after another. Where limits hold an arm, most starts
 end at a farther one than the nearest, and so do starts that look for the orientation at the same
-time. From what ended at the nearest position, the orientation is settled, with the position held
-ever closer.
+time. From those that ended at the nearest position the orientation is minimised, with the position
+held ever closer.
 """
 
 from __future__ import annotations
 
 from math import pi, sin
+from typing import NamedTuple
 
 import numpy as np
 
 from basis_ik.numerics.angles_kernel import whole_turns
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
-from basis_ik.pose.newton_kernel import ANGLE_LEFT, DISTANCE_LEFT, SETTLED, Ends, minimise
+from basis_ik.pose.newton_kernel import ANGLE_LEFT, DISTANCE_LEFT, LEAST_GAIN, Ends, minimise
 from basis_ik.search.descent_kernel import begin_descent, descend
 from basis_ik.search.pose_error_kernel import has_deadband
 from basis_ik.search.pose_search_kernel import (
@@ -63,17 +64,39 @@ STARTS = 24  # starts that are made at least
 MORE, FOR_FEWER = 16, 36  # and more for each joint beyond six; for each below, which are quick
 AGAIN = 2  # more starts, for each that was needed until the best so far was found
 MOST_STARTS = 120
-# Where some start has reached the position, the others settle the orientation at once, which takes
-# half the steps. But one of so many settles the position alone first, and comes to other bottoms.
+# Where some start has reached the position, the others minimise the orientation at once, in half
+# the steps. But one of so many minimises the position alone first, and finds other minima.
 ALONE_EVERY = 3
 FINISHING = 300  # steps allowed to the best of all, whose way along a valley may be long
 SLACK = 0.3  # of the tolerance: by how much a position held by weights may be off the nearest
-SAME = 1e-2  # [rad or m] within which all joints are at one bottom
+SAME = 1e-2  # [rad or m] within which all joints are at one minimum
 IMPATIENT = 0  # steps without progress, after which Newton's method takes over
-ROUGHLY = 1e-6  # see `newton_kernel.Ends.settled`, where further rows follow
+ROUGH_GAIN = 1e-6  # see `newton_kernel.Ends.least_gain`, where further rows follow
 BETTER = 1e-4  # [rad] by which another orientation has to be nearer
 AT_LIMIT = 1e-3  # [rad] from its limit at which a joint may go on from the other one
 WIDE = 3.0  # [rad] between the limits of a joint that nearly turns fully
+
+
+class Problem(NamedTuple):
+    """What is minimised."""
+
+    chain: PackedChain
+    goal: PoseGoal
+    weights: FloatArray
+    """(w, 12), see `find_best_effort`."""
+
+
+class Memory(NamedTuple):
+    """Arrays to work in."""
+
+    work: FloatArray
+    """See `newton_kernel.minimise_each`."""
+    square: FloatArray
+    """(2, n, n)."""
+    known: FloatArray
+    """(k, n) minima of the orientation, as far as they are known."""
+    queue: FloatArray
+    """(k, n) further starts."""
 
 
 @helper
@@ -108,121 +131,180 @@ def queue_across(variables: FloatArray, q: FloatArray, queue: FloatArray, queued
 
 
 @helper
-def come_near(
-    chain: PackedChain, goal: PoseGoal, weights: FloatArray, q: FloatArray, work: FloatArray,
-    allowed: int,
-) -> int:  # fmt: skip
-    """Move q (n,) to about the bottom, by least squares; return steps taken.
+def come_near(problem: Problem, row: int, q: FloatArray, work: FloatArray, allowed: int) -> int:
+    """Move q (n,) to about the minimum by a row of weights, by least squares; return steps taken.
 
-    That costs half a step of Newton's method, and needs no bottom in sight.
+    That costs half a step of Newton's method, and needs no minimum in sight.
     """
+    weights, goal = problem.weights[row], problem.goal
     wanted = PoseGoal(weights, goal.target, goal.position_tolerance, goal.rotation_tolerance)
     begin_descent(work)
     effort = Effort(allowed, IMPATIENT, False)
-    _, taken, _ = descend(chain, weights, q, work, squared_arrival(wanted), effort)
+    _, taken, _ = descend(problem.chain, weights, q, work, squared_arrival(wanted), effort)
     return taken
 
 
 @helper
-def settle(
-    chain: PackedChain, goal: PoseGoal, weights: FloatArray, q: FloatArray,
-    memory: tuple[FloatArray, FloatArray], allowed: tuple[int, float, float],
-) -> tuple[float, float, int]:  # fmt: skip
-    """Settle q (n,) by some weights; return distance [m] and angle [rad] left, and steps taken.
+def minimise_by(
+    problem: Problem, row: int, q: FloatArray, memory: Memory, allowed: tuple[int, float, float]
+) -> tuple[float, float, int]:
+    """Minimise by a row of weights; return distance [m] and angle [rad] left, and steps taken.
 
     Args:
-        chain: The chain.
-        goal: The goal.
-        weights: (12,).
+        problem: See there.
+        row: Of the weights.
         q: (n,) start, and result.
-        memory: See `newton_kernel.minimise_each`.
-        allowed: Steps allowed; see `newton_kernel.Ends.settled`; angle that it has to come
+        memory: See there.
+        allowed: Steps allowed; see `newton_kernel.Ends.least_gain`; angle that it has to come
             below [rad], may be infinite.
     """
-    (work, square), (steps, settled, best) = memory, allowed
+    chain, goal, (steps, least_gain, best) = problem.chain, problem.goal, allowed
+    weights = problem.weights[row]
     wanted = PoseGoal(weights, goal.target, goal.position_tolerance, goal.rotation_tolerance)
-    hopeless = np.inf
+    bound = np.inf
     if best < pi and not has_deadband(weights):
-        hopeless = 2.0 * weights[WRX] * sin(0.5 * max(best, 0.0))
-    ends = Ends(steps, settled, hopeless)
-    taken = minimise(chain, weights, q, work, square, squared_arrival(wanted), ends)
-    away, turned = measure(chain, goal, q, work)
-    return (away if goal.weights[WX] != 0.0 else 0.0), turned, taken
+        bound = 2.0 * weights[WRX] * sin(0.5 * max(best, 0.0))
+    ends = Ends(steps, least_gain, bound)
+    taken = minimise(chain, weights, q, memory.work, memory.square, squared_arrival(wanted), ends)
+    distance, angle = measure(chain, goal, q, memory.work)
+    return (distance if goal.weights[WX] != 0.0 else 0.0), angle, taken
 
 
 @helper
 def hold_closer(
-    chain: PackedChain, goal: PoseGoal, weights: FloatArray, q: FloatArray,
-    memory: tuple[FloatArray, FloatArray], bounds: tuple[int, float, float],
+    problem: Problem, first: int, q: FloatArray, memory: Memory, bounds: tuple[float, float],
     allowed: tuple[int, int],
 ) -> tuple[float, float, int]:  # fmt: skip
-    """Settle the orientation at q (n,) with the position held ever closer.
+    """Minimise the orientation at q (n,) with the position held ever closer.
 
     Its error only grows by that, so what leaves more than the best is abandoned.
 
     Args:
-        chain: The chain.
-        goal: The goal.
-        weights: See `find_best_effort`.
+        problem: See there.
+        first: First row of the weights.
         q: (n,) start, and result.
-        memory: See `newton_kernel.minimise_each`.
-        bounds: First row of the weights; distance of the nearest position [m]; angle that the best
-            leaves [rad].
+        memory: See there.
+        bounds: Distance of the nearest position [m]; angle that the best leaves [rad].
         allowed: Steps allowed to each row; and in all.
 
     Returns:
         Distance [m] and angle [rad] left, infinite where it was abandoned; and steps taken.
     """
-    total, last, (first, least, best) = 0, weights.shape[0] - 1, bounds
-    away, turned = np.inf, np.inf
+    total, last, (least, best) = 0, problem.weights.shape[0] - 1, bounds
+    distance, angle = np.inf, np.inf
     for row in range(first, last + 1):
         most = min(allowed[0], allowed[1] - total)
-        ends = most, SETTLED if row == last else ROUGHLY, best - BETTER
-        away, turned, taken = settle(chain, goal, weights[row], q, memory, ends)
+        ends = most, LEAST_GAIN if row == last else ROUGH_GAIN, best - BETTER
+        distance, angle, taken = minimise_by(problem, row, q, memory, ends)
         total += taken
-        if turned >= best - BETTER:
+        if angle >= best - BETTER:
             return np.inf, np.inf, total
-    if away > least + SLACK * goal.position_tolerance:
+    if distance > least + SLACK * problem.goal.position_tolerance:
         most = min(allowed[0], allowed[1] - total)
-        ends = most, SETTLED, np.inf
-        away, turned, taken = settle(chain, goal, weights[ALONE], q, memory, ends)
+        distance, angle, taken = minimise_by(problem, ALONE, q, memory, (most, LEAST_GAIN, np.inf))
         total += taken
-    return away, turned, total
+    return distance, angle, total
 
 
 @helper
 def turn_in_place(
-    chain: PackedChain, goal: PoseGoal, weights: FloatArray, q: FloatArray,
-    memory: tuple[FloatArray, FloatArray, FloatArray], bounds: tuple[int, int, float, float],
+    problem: Problem, row: int, q: FloatArray, memory: Memory, bounds: tuple[int, float, float],
     allowed: tuple[int, int],
 ) -> tuple[float, float, int, int]:  # fmt: skip
-    """Settle the orientation at q (n,), which is at the nearest position.
+    """Minimise the orientation at q (n,), which is at the nearest position.
 
     Args:
-        chain: The chain.
-        goal: The goal.
-        weights: See `find_best_effort`.
+        problem: See there.
+        row: First row of the weights.
         q: (n,) start, and result.
-        memory: `work`, and (2, n, n) to work in; (k, n) bottoms that are known.
-        bounds: First row of the weights; how many bottoms are known; distance of the nearest
-            position [m]; angle that the best leaves [rad].
+        memory: See there.
+        bounds: How many minima are known; distance of the nearest position [m]; angle that the
+            best leaves [rad].
         allowed: See `hold_closer`.
 
     Returns:
         Distance [m] and angle [rad] left, infinite where it was abandoned; steps taken; and how
-        many bottoms are known now.
+        many minima are known now.
     """
-    (work, square, known), (row, bottoms, least, best) = memory, bounds
-    ends = min(allowed[0], allowed[1]), ROUGHLY, best - BETTER
-    _, turned, first = settle(chain, goal, weights[row], q, (work, square), ends)
-    if turned >= best - BETTER or is_known(chain.variables, q, known, bottoms):
-        return np.inf, np.inf, first, bottoms
-    known[bottoms] = q
-    away, turned, taken = hold_closer(
-        chain, goal, weights, q, (work, square), (row + 1, least, best),
-        (allowed[0], allowed[1] - first),
-    )  # fmt: skip
-    return away, turned, first + taken, bottoms + 1
+    minima, least, best = bounds
+    ends = min(allowed[0], allowed[1]), ROUGH_GAIN, best - BETTER
+    _, angle, first = minimise_by(problem, row, q, memory, ends)
+    known = memory.known
+    if angle >= best - BETTER or is_known(problem.chain.variables, q, known, minima):
+        return np.inf, np.inf, first, minima
+    known[minima] = q
+    left = allowed[0], allowed[1] - first
+    distance, angle, taken = hold_closer(problem, row + 1, q, memory, (least, best), left)
+    return distance, angle, first + taken, minima + 1
+
+
+@helper
+def turn_at_nearest(
+    problem: Problem, begin: tuple[int, FloatArray, bool], q: FloatArray, memory: Memory,
+    bounds: tuple[int, float, float], allowed: tuple[int, int],
+) -> tuple[float, float, int, int, bool]:  # fmt: skip
+    """Minimise the orientation at q (n,), and again from the nearest position if that is left.
+
+    The position is then held firmest.
+
+    Args:
+        problem: See there.
+        begin: First row of the weights; (n,) the nearest position; whether that was not minimised
+            by itself, so that there is nothing to begin again from.
+        q: (n,) start, and result.
+        memory: See there.
+        bounds: See `turn_in_place`.
+        allowed: See `hold_closer`.
+
+    Returns:
+        As `turn_in_place`, and whether the first attempt left the nearest position.
+    """
+    (row, end, direct), (minima, least, best) = begin, bounds
+    distance, angle, total, minima = turn_in_place(problem, row, q, memory, bounds, allowed)
+    left = row != FIRMEST and least + problem.goal.position_tolerance < distance < np.inf
+    if left and not direct:
+        q[:] = end
+        distance, angle, taken, minima = turn_in_place(
+            problem, FIRMEST, q, memory, (0, least, best), (allowed[0], allowed[1] - total)
+        )
+        total += taken
+    return distance, angle, total, minima, left
+
+
+@helper
+def write_next_start(
+    variables: FloatArray, starts: FloatArray, queue: FloatArray, numbers: tuple[int, int, int],
+    q: FloatArray,
+) -> int:  # fmt: skip
+    """Write the next start (n,): one given, one queued, or a fresh one; return `across`.
+
+    Args:
+        variables: Of the chain.
+        starts: (s, n) given.
+        queue: See `Memory`.
+        numbers: Starts made so far; starts taken from the queue, `across`; starts queued.
+        q: (n,) result.
+    """
+    (made, across, queued), given = numbers, starts.shape[0]
+    if made < given:
+        begin_inside(variables, starts[made], q)
+    elif across < queued:
+        q[:] = queue[across]
+        return across + 1
+    else:
+        write_start(variables, variables.shape[1] - COLUMNS + made - given - across + 1, q)
+    return across
+
+
+@helper
+def keep_end(
+    variables: FloatArray, seed: FloatArray, q: FloatArray, left: tuple[float, float],
+    results: tuple[FloatArray, FloatArray],
+) -> None:  # fmt: skip
+    """Make q (n,), with full turns near the seed, the best of all; `left`: distance, angle."""
+    found, figures = results
+    take_shortest_turns(variables, seed, q)
+    found[BEST], figures[BEST, DISTANCE_LEFT], figures[BEST, ANGLE_LEFT] = q, left[0], left[1]
 
 
 @jit
@@ -247,82 +329,72 @@ def find_best_effort(
         memory: See `newton_kernel.minimise_each`.
         allowed: Steps allowed to each row of weights from each start; steps allowed in all.
     """
-    packed, wanted, (found, figures) = PackedChain(*chain), PoseGoal(*goal), results
-    variables, tolerance, (work, square) = packed.variables, wanted.position_tolerance, memory
-    n, given, own = starts.shape[1], starts.shape[0], variables.shape[1] - COLUMNS
-    queue, known, q = np.empty((MOST_STARTS, n)), np.empty((MOST_STARTS, n)), np.empty(n)
+    problem, most = Problem(PackedChain(*chain), PoseGoal(*goal), weights), allowed[1]
+    variables, tolerance, n = (
+        problem.chain.variables,
+        problem.goal.position_tolerance,
+        starts.shape[1],
+    )
+    room = Memory(memory[0], memory[1], np.empty((MOST_STARTS, n)), np.empty((MOST_STARTS, n)))
+    (found, figures), q, end, turns = results, np.empty(n), np.empty(n), weights.shape[0] > 1
     figures[:] = np.inf
-    set_bounds(variables, LIMITS, work)
-    relate_to_target(packed.ends[0], wanted.target, work, n + packed.joints.shape[0])
-    made, last, fewest = 0, 0, STARTS + MORE * max(0, n - 6) + FOR_FEWER * max(0, 6 - n)
-    total, bottoms, queued, across, row, reached = 0, 0, 0, 0, FIRMLY, False
-    least, best, end = np.inf, np.inf, np.empty(n)
-    while made < min(MOST_STARTS, fewest + AGAIN * last) and (total < allowed[1] or made == 0):
-        if made < given:
-            begin_inside(variables, starts[made], q)
-        elif across < queued:
-            q[:] = queue[across]
-            across += 1
-        else:
-            write_start(variables, own + made - given - across + 1, q)
+    set_bounds(variables, LIMITS, room.work)
+    at_target = n + problem.chain.joints.shape[0]
+    relate_to_target(problem.chain.ends[0], problem.goal.target, room.work, at_target)
+    fewest = STARTS + MORE * max(0, n - 6) + FOR_FEWER * max(0, 6 - n)
+    made, last, across, queued, total, minima = 0, 0, 0, 0, 0, 0
+    least, best, row, reached = np.inf, np.inf, FIRMLY, False
+    while made < min(MOST_STARTS, fewest + AGAIN * last) and (total < most or made == 0):
+        across = write_next_start(variables, starts, room.queue, (made, across, queued), q)
         made += 1
         direct = reached and made % ALONE_EVERY != 0
-        left = min(allowed[0], allowed[1] - total)
-        taken = come_near(packed, wanted, weights[FREELY if direct else ALONE], q, work, left)
+        left = min(allowed[0], most - total)
+        taken = come_near(problem, FREELY if direct else ALONE, q, room.work, left)
         total += taken
         if not direct:
-            ends = left - taken, SETTLED, np.inf
-            away, turned, taken = settle(packed, wanted, weights[ALONE], q, memory, ends)
+            ends = left - taken, LEAST_GAIN, np.inf
+            distance, angle, taken = minimise_by(problem, ALONE, q, room, ends)
             total += taken
-            if away > least + tolerance:
+            if distance > least + tolerance:
                 continue
-            if away < least - tolerance:
-                best, bottoms, last = np.inf, 0, made
-                reached = away <= tolerance and weights.shape[0] > 1
+            if distance < least - tolerance:
+                best, minima, last = np.inf, 0, made
+                reached = distance <= tolerance and turns
                 row = FREELY if reached else FIRMLY
-            least = min(least, away)
-        if weights.shape[0] > 1:
+            least = min(least, distance)
+        if turns:
             end[:] = q
-            begin = row if made == 1 or not reached else FREELY if direct else FIRMLY
+            first = row if made == 1 or not reached else FREELY if direct else FIRMLY
             if reached and not direct:
-                left = min(allowed[0], allowed[1] - total)
-                total += come_near(packed, wanted, weights[begin], q, work, left)
-            while True:
-                away, turned, taken, bottoms = turn_in_place(
-                    packed, wanted, weights, q, (work, square, known),
-                    (begin, bottoms, least, best), (allowed[0], allowed[1] - total),
-                )  # fmt: skip
-                total += taken
-                if begin == FIRMEST or not least + tolerance < away < np.inf:
-                    break
-                if direct:  # it ended off the nearest position
-                    reached = False
-                    break
-                begin, bottoms, q[:] = FIRMEST, 0, end
-                row = row if reached else FIRMEST
-            if away > least + tolerance and best == np.inf:
+                total += come_near(problem, first, q, room.work, min(allowed[0], most - total))
+            distance, angle, taken, minima, astray = turn_at_nearest(
+                problem, (first, end, direct), q, room,
+                (minima, least, best), (allowed[0], most - total),
+            )  # fmt: skip
+            total += taken
+            if astray and not reached:
+                row = FIRMEST
+            reached = reached and not (astray and direct)
+            if distance > least + tolerance and best == np.inf:
                 q[:] = end
-                away, turned = measure(packed, wanted, q, work)
-            if away > least + tolerance or turned >= best - BETTER:
+                distance, angle = measure(problem.chain, problem.goal, q, room.work)
+            if distance > least + tolerance or angle >= best - BETTER:
                 continue
-        elif away >= figures[BEST, DISTANCE_LEFT]:
+        elif distance >= figures[BEST, DISTANCE_LEFT]:
             continue
-        best, last = turned, made
-        take_shortest_turns(variables, starts[0], q)
-        found[BEST], figures[BEST, DISTANCE_LEFT], figures[BEST, ANGLE_LEFT] = q, away, turned
+        best, last = angle, made
+        keep_end(variables, starts[0], q, (distance, angle), results)
         if made == 1:
             found[OWN], figures[OWN] = found[BEST], figures[BEST]
-        if meets(wanted, away, turned):
+        if meets(problem.goal, distance, angle):
             break
-        queued = queue_across(variables, q, queue, queued)
-    if weights.shape[0] > 1 and not meets(wanted, least, best) and total < allowed[1]:
-        q[:] = found[BEST]
-        away, turned, taken = hold_closer(
-            packed, wanted, weights, q, memory, (weights.shape[0] - 1, least, np.inf),
-            (FINISHING, allowed[1] - total),
-        )  # fmt: skip
+        queued = queue_across(variables, q, room.queue, queued)
+    if turns and not meets(problem.goal, least, best) and total < most:
+        q[:], final = found[BEST], weights.shape[0] - 1
+        distance, angle, taken = hold_closer(
+            problem, final, q, room, (least, np.inf), (FINISHING, most - total)
+        )
         total += taken
-        if away <= least + tolerance and turned < best:
-            take_shortest_turns(variables, starts[0], q)
-            found[BEST], figures[BEST, DISTANCE_LEFT], figures[BEST, ANGLE_LEFT] = q, away, turned
+        if distance <= least + tolerance and angle < best:
+            keep_end(variables, starts[0], q, (distance, angle), results)
     return total

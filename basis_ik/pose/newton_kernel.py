@@ -12,12 +12,12 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The bottom of the valley: Newton's method to the pose that is nearest to a target out of reach.
+"""Newton's method to the pose that is nearest to a target out of reach.
 
 A descent by least squares (`descent_kernel.descend`) is quick where nothing is left in the end, and
 creeps where something is. Here the squared error itself is minimised, with its exact second
 derivatives: with z_i the axes and v_j the motion of the tip they are z_i × v_j for its position,
-and as simple for the trace of its rotation. Some ten steps settle on a pose to all digits.
+and as simple for the trace of its rotation. Some ten steps converge to all digits.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ DAMPED = 3.0  # factor on the damping after a step that fails
 FAIR, GOOD = 0.5, 0.8  # share of what a step promised above which the damping is divided by:
 FAIR_BY, GOOD_BY = 4.0, 30.0
 DISTANCE_LEFT, ANGLE_LEFT = 0, 1  # columns of the figures
-SETTLED = 1e-10  # see `Ends.settled`
+LEAST_GAIN = 1e-10  # see `Ends.least_gain`
 NEWTON = 0.3  # [rad or sizes] largest entry of a step up to which the way left is a few such steps
 UNDAMPED = 0.1  # share of a rotation's curvature that the damping then is, at most
 TAIL = 3.0  # by what factor that way may be longer than the step
@@ -292,10 +292,10 @@ class Ends(NamedTuple):
 
     iterations: int
     """Steps allowed."""
-    settled: float
+    least_gain: float
     """Share of the squared error, or of that of one radian if it is less, that a step has to
     promise to be worth taking."""
-    hopeless: float
+    rotation_bound: float
     """Weighted error of the rotation that it has to come below; infinite: any will do."""
 
 
@@ -308,17 +308,17 @@ def first_damping(weights: FloatArray) -> float:
 
 
 @helper
-def is_settled(weights: FloatArray, least: float, gain: float, ends: Ends) -> bool:
+def is_converged(weights: FloatArray, least: float, gain: float, ends: Ends) -> bool:
     """Tell whether a step promises too little.
 
-    A rotation of little weight beside a large distance is settled by its own measure.
+    A rotation of little weight beside a large distance has its own measure.
     """
     unit = min(least, weights[WRX] ** 2) if weights[WRX] > 0.0 else least
-    return not gain > ends.settled * unit
+    return not gain > ends.least_gain * unit
 
 
 @helper
-def is_hopeless(
+def stays_above_bound(
     weights: FloatArray, step: FloatArray, sizes: tuple[float, float], turned: float, ends: Ends
 ) -> bool:
     """Tell whether the rotation does not come below an error on the way that is left, as a rule.
@@ -333,13 +333,14 @@ def is_hopeless(
         turned: Weighted squared error of the rotation.
         ends: See there.
     """
-    (largest, damping), curvature = sizes, weights[WRX] ** 2
-    if not (turned > ends.hopeless**2 and largest <= NEWTON and damping <= UNDAMPED * curvature):
+    (largest, damping), bound = sizes, ends.rotation_bound
+    in_sight = largest <= NEWTON and damping <= UNDAMPED * weights[WRX] ** 2
+    if not (in_sight and turned > bound**2):
         return False
     way = 0.0
     for k in range(step.shape[0]):
         way += abs(step[k])
-    return sqrt(turned) - TAIL * weights[WRX] * way > ends.hopeless  # type: ignore[no-any-return]
+    return sqrt(turned) - TAIL * weights[WRX] * way > bound  # type: ignore[no-any-return]
 
 
 @helper
@@ -347,7 +348,7 @@ def minimise(
     chain: PackedChain, weights: FloatArray, q: FloatArray, work: FloatArray, square: FloatArray,
     arrival: tuple[float, float], ends: Ends,
 ) -> int:  # fmt: skip
-    """Walk q (n,) downhill, inside the bounds, until it settles or arrives; return steps taken.
+    """Walk q (n,) downhill, inside the bounds, until it converges or arrives; return steps taken.
 
     Args:
         chain: The chain.
@@ -373,9 +374,9 @@ def minimise(
         if not damping < MOST_DAMPING:
             break
         largest, gain = newton_step(lower, work, step)
-        if is_settled(weights, least, gain, ends):
+        if is_converged(weights, least, gain, ends):
             break
-        if is_hopeless(weights, step, (largest, damping), turned, ends):
+        if stays_above_bound(weights, step, (largest, damping), turned, ends):
             break
         taken += 1
         for k in range(n):
@@ -403,7 +404,7 @@ def minimise_each(
     results: tuple[FloatArray, FloatArray], memory: tuple[FloatArray, FloatArray],
     allowed: tuple[int, int],
 ) -> int:  # fmt: skip
-    """Settle from each start, by one row of weights after another; return steps taken in all.
+    """Minimise from each start, by one row of weights after another; return steps taken in all.
 
     Args:
         chain: The fields of the chain.
@@ -423,7 +424,7 @@ def minimise_each(
         for row in range(weights.shape[0]):
             w, most = weights[row], min(allowed[0], allowed[1] - taken)
             stage = PoseGoal(w, target, wanted.position_tolerance, wanted.rotation_tolerance)
-            ends = Ends(most, SETTLED, np.inf)
+            ends = Ends(most, LEAST_GAIN, np.inf)
             taken += minimise(packed, w, q[i], work, square, squared_arrival(stage), ends)
         take_shortest_turns(variables, starts[i], q[i])
         figures[i, DISTANCE_LEFT], figures[i, ANGLE_LEFT] = measure(packed, wanted, q[i], work)

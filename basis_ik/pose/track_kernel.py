@@ -186,9 +186,9 @@ def step(
     status, steps, least = first_approach(chain, weights, pace, q, work, arrival)
     keep_best(q, work)
     if status == REACHED and keep_clear(chain, weights, q, work):
-        settled, taken, _ = approach(chain, weights, q, work, arrival, pace.iterations)
+        again, taken, _ = approach(chain, weights, q, work, arrival, pace.iterations)
         steps += taken
-        if settled != REACHED:
+        if again != REACHED:
             go_back_to_best(q, work)
     holds, joint = FREE, -1
     if status != REACHED:

@@ -25,7 +25,7 @@ from from_python import from_python, sample
 from random_chains import random_chain
 
 from basis_ik.pose.newton_kernel import (
-    SETTLED,
+    LEAST_GAIN,
     Ends,
     factor,
     gradient_and_hessian,
@@ -134,7 +134,7 @@ def test_a_step_solves_the_damped_system_and_promises_what_the_model_says():
     assert not factor(-np.eye(5), work, 0.1, lower)  # no bottom in sight
 
 
-def settled(ready, weights, target, starts, steps=60, budget=10_000):
+def minimised(ready, weights, target, starts, steps=60, budget=10_000):
     n = len(ready.variables)
     q, figures = np.empty_like(starts), np.empty((len(starts), 2))
     taken = minimise_each(
@@ -150,7 +150,7 @@ def test_it_ends_where_no_small_motion_comes_nearer(weights):
     rng, n = np.random.default_rng(2), 6
     starts = rng.uniform(-2.5, 2.5, (20, n))
     target = RigidTransform.from_rpy(0.3, 0.4, 0.5, (1.5, 1.0, -1.2))
-    q, _, taken = settled(ready, w[None], target, starts)
+    q, _, taken = minimised(ready, w[None], target, starts)
     # And not by creeping; slower without the curvature of a rotation's tolerances.
     assert taken < (40 if w[9:].any() else 25) * len(starts)
     assert (np.abs(q) <= 2.5).all()
@@ -175,7 +175,7 @@ def test_what_can_be_reached_is_reached_and_proven():
     frames = np.empty((len(truth), 3, 4))
     forward_frames(chain, truth, frames, frame[:3])
     target, full = RigidTransform.from_matrix(frame), np.array([WEIGHTS["pose"]])
-    q, figures, _ = settled(ready, full, target, (truth + 0.1)[None])
+    q, figures, _ = minimised(ready, full, target, (truth + 0.1)[None])
     assert figures.max() <= 1e-6
     found = np.empty((3, 4))
     forward_frames(chain, q[0], frames, found)
@@ -187,17 +187,17 @@ def test_steps_are_counted_and_bounded():
     target = RigidTransform.from_rpy(0.3, 0.4, 0.5, (5.0, 1.0, -1.2))
     starts = np.random.default_rng(3).uniform(-2.0, 2.0, (4, 6))
     full = np.array([WEIGHTS["pose"]] * 2)
-    assert settled(ready, full, target, starts, budget=7)[2] == 7
-    assert settled(ready, full, target, starts, steps=2)[2] == 2 * 2 * 4
+    assert minimised(ready, full, target, starts, budget=7)[2] == 7
+    assert minimised(ready, full, target, starts, steps=2)[2] == 2 * 2 * 4
 
 
-def left_by(ready, weights, target, start, hopeless, settled=SETTLED):
+def left_by(ready, weights, target, start, bound, least_gain=LEAST_GAIN):
     """Return the weighted error of the rotation where a descent ends, and its steps."""
     n, m = len(ready.variables), len(ready.joints)
     work, q = ready.new_work(), start.copy()
     work[:n, BOUND_LOWER], work[:n, BOUND_UPPER] = -2.5, 2.5
     relate_to_target(ready.ends[0], target.matrix.copy(), work, n + m)
-    ends = Ends(60, settled, hopeless)
+    ends = Ends(60, least_gain, bound)
     taken = minimise(ready.packed, weights, q, work, np.empty((2, n, n)), (0.0, 0.0), ends)
     frame = place(ready.joints, ready.ends[1], q, work, n)
     return max(squared_errors(weights, work, n + m + 1, frame)[1], 0.0) ** 0.5, taken
@@ -223,7 +223,7 @@ def test_what_is_abandoned_would_not_have_come_below_the_best_as_a_rule(share):
     assert steps[1] < 0.95 * steps[0]
 
 
-def test_a_rotation_of_little_weight_settles_beside_a_large_distance():
+def test_a_rotation_of_little_weight_converges_beside_a_large_distance():
     ready, weights = ready_chain("hinges"), np.array(WEIGHTS["pose"])
     weights[3:6] *= 1e-3
     rng = np.random.default_rng(5)
@@ -231,5 +231,5 @@ def test_a_rotation_of_little_weight_settles_beside_a_large_distance():
         target = RigidTransform.from_rpy(*rng.uniform(-pi, pi, 3), (5.0, 4.0, -3.2))
         start = rng.uniform(-2.0, 2.0, 6)
         end, _ = left_by(ready, weights, target, start, np.inf)
-        least, _ = left_by(ready, weights, target, start, np.inf, settled=1e-15)
+        least, _ = left_by(ready, weights, target, start, np.inf, least_gain=1e-15)
         assert end / weights[3] == pytest.approx(least / weights[3], abs=1e-4)
