@@ -40,7 +40,8 @@ def test_a_step_that_is_no_number_moves_no_joint(number):
     weights, target = ready.weights.copy(), PANDA.forward(np.array(Q) + 0.2).matrix.copy()
     weights[number] = np.nan
     pace = start, start, np.full(7, 0.1), 60
-    status = step_towards(ready.fields, (weights, target, 1e-6, 1e-6), pace, q, ready.new_work())[0]
+    goal, still, work = (weights, target, 1e-6, 1e-6), np.zeros(6), ready.new_work()
+    status = step_towards(ready.fields, goal, pace, still, q, work)[0]
     assert status != REACHED
     assert np.abs(q - start).max() < 0.06  # a kick off a singularity, not the whole step
     if number in (1, 2, 4):
