@@ -343,6 +343,7 @@ class Arm(Peer):
     def go(self, xyz):
         """Enable the arm, send it to a pose, and wait until the node says that it has arrived."""
         self.wait_for(self._targets.get_subscription_count)
+        self.wait_for(self._enable.service_is_ready)
         self.set_speed(0.5)
 
         def arrived():
@@ -350,7 +351,9 @@ class Arm(Peer):
                 return True
             # Not under way yet; or no longer, as where a slow machine's arm lags too far behind.
             if self.is_at_rest():
-                self._enable.call_async(SetBool.Request(data=True))
+                # It also drops the target: the next one has to come after it.
+                self.wait_for(self._enable.call_async(SetBool.Request(data=True)).done)
+                self.state = ""
                 self.send(xyz)
             return False
 

@@ -403,9 +403,23 @@ class Robot:
         self.wait(come, f"status with {wanted}")
 
     def go(self, root_T_target):
-        """Send a target pose, and wait until the arm rests there."""
+        """Send a target pose, and wait until the arm rests there.
+
+        It is sent again after each second without commands: the node may have refused it.
+        """
         self.send("base_link", root_T_target)
-        self.wait(lambda: self.at(root_T_target), "the arm is there")
+        since, count = time.monotonic(), len(self.commands)
+
+        def there():
+            nonlocal since, count
+            if len(self.commands) > count:
+                since, count = time.monotonic(), len(self.commands)
+            elif time.monotonic() - since > 1.0 and not self.at(root_T_target):
+                self.send("base_link", root_T_target)
+                since = time.monotonic()
+            return self.at(root_T_target)
+
+        self.wait(there, "the arm is there")
         self.wait(self.no_commands, "silence")
 
     def go_home(self):
