@@ -372,8 +372,7 @@ def find_best_effort(
                 (minima, least, best), (allowed[0], most - total),
             )  # fmt: skip
             total += taken
-            if astray and not reached:
-                row = FIRMEST
+            row = row if reached or not astray else FIRMEST
             reached = reached and not (astray and direct)
             if distance > least + tolerance and best == np.inf:
                 q[:] = end
