@@ -21,7 +21,7 @@ from math import pi
 
 import numpy as np
 import pytest
-from from_python import from_python, sample
+from from_python import IS_PLAIN, from_python, sample
 from random_chains import random_chain
 
 from basis_ik.pose.newton_kernel import (
@@ -209,7 +209,7 @@ def test_what_is_abandoned_would_not_have_come_below_the_best_as_a_rule(share):
     ready, weights = ready_chain("hinges"), np.array(WEIGHTS["pose"])
     weights[3:6] *= share
     rng, abandoned, too_early, steps = np.random.default_rng(4), 0, 0, np.zeros(2)
-    for _ in range(sample(100)):
+    for _ in range(sample(300)):
         target = RigidTransform.from_rpy(*rng.uniform(-pi, pi, 3), rng.uniform(-0.7, 0.7, 3))
         start = rng.uniform(-2.5, 2.5, 6)
         end, taken = left_by(ready, weights, target, start, np.inf)
@@ -219,8 +219,9 @@ def test_what_is_abandoned_would_not_have_come_below_the_best_as_a_rule(share):
             abandoned += fewer < taken
             too_early += fewer < taken and end <= best
     assert abandoned > 0
-    assert too_early <= 0.1 * abandoned
-    assert steps[1] < 0.95 * steps[0]
+    if not IS_PLAIN:  # of which there are too few for a share
+        assert too_early <= 0.06 * abandoned
+        assert steps[1] < 0.95 * steps[0]
 
 
 def test_a_rotation_of_little_weight_converges_beside_a_large_distance():
