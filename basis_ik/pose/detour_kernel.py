@@ -151,7 +151,7 @@ def slide_nearer(
 
 
 @helper
-def aim_ahead(chain: PackedChain, chase: Chase, lead: float, work: FloatArray) -> None:
+def move_target_ahead(chain: PackedChain, chase: Chase, lead: float, work: FloatArray) -> None:
     """Set the target of descents to where it will be after a number of steps.
 
     Its motion goes on along the twist of the last step, and fades: far ahead it is not known.
@@ -201,7 +201,7 @@ def come_to_target(
 
     Infinite where the descent does not arrive.
     """
-    aim_ahead(chain, chase, lead, work)
+    move_target_ahead(chain, chase, lead, work)
     status, _, _ = approach(chain, chase.goal.weights, q, work, arrival, STEPS)
     if status != REACHED:
         return np.inf
@@ -246,7 +246,7 @@ def intercept(
             found[k] = q[k]
     for k in range(n):
         q[k] = found[k]
-    aim_ahead(chain, chase, 0.0, work)
+    move_target_ahead(chain, chase, 0.0, work)
     worst = largest_error(chain, chase.goal.weights, chase.here, q, work)
     if not worst <= LARGEST_ERROR:
         return np.inf
@@ -284,7 +284,7 @@ def find_detour(
     """
     variables, n, least, q = chain.variables, there.shape[0], np.inf, chase.here.copy()
     set_bounds(variables, LIMITS, work)
-    aim_ahead(chain, chase, 0.0, work)
+    move_target_ahead(chain, chase, 0.0, work)
     status, _, _ = approach(chain, chase.goal.weights, q, work, arrival, LONGEST)
     by_descent, moves = status == REACHED, False
     for c in range(6):

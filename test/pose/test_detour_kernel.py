@@ -29,12 +29,12 @@ from basis_ik.search.tables_kernel import BOUND_LOWER, BOUND_UPPER, PoseGoal
 from basis_ik.transforms.rigid import RigidTransform
 
 (
-    aim_ahead, bring_tip_nearer, find_detour, intercept, keep_pace, largest_error, relate,
+    move_target_ahead, bring_tip_nearer, find_detour, intercept, keep_pace, largest_error, relate,
     slide_nearer, steps_to, tip_error,
 ) = (
     from_python(function)
     for function in (
-        kernel.aim_ahead, kernel.bring_tip_nearer, kernel.find_detour, kernel.intercept,
+        kernel.move_target_ahead, kernel.bring_tip_nearer, kernel.find_detour, kernel.intercept,
         kernel.keep_pace, kernel.largest_error, relate_to_target, kernel.slide_nearer,
         kernel.steps_to, kernel.tip_error,
     )
@@ -130,7 +130,7 @@ def test_a_detour_on_which_the_tip_would_go_too_far_is_not_made(robot):
 def test_a_target_is_expected_where_its_fading_motion_leads(robot, lead):
     case = Case(robot, lambda chain: chain.forward(IN))
     twist = np.array([1e-3, -2e-3, 5e-4, 2e-3, 1e-3, -3e-3])
-    aim_ahead(case.packed, case.chase(IN, motion=twist), lead, case.work)
+    move_target_ahead(case.packed, case.chase(IN, motion=twist), lead, case.work)
     row = 7 + len(case.packed.joints)
     seen = case.work[row].copy()
     way = kernel.FADES * (1.0 - np.exp(-lead / kernel.FADES))
@@ -144,7 +144,7 @@ def test_the_motion_of_a_target_fades(robot):
     chase = case.chase(IN, motion=np.array([1e-3, 0.0, 0.0, 0.0, 0.0, 0.0]))
     row, seen = 7 + len(case.packed.joints), []
     for lead in (1000.0, 2000.0):
-        aim_ahead(case.packed, chase, lead, case.work)
+        move_target_ahead(case.packed, chase, lead, case.work)
         seen.append(case.work[row].copy())
     assert seen[0] == pytest.approx(seen[1], abs=1e-4)
 

@@ -412,22 +412,19 @@ def test_bad_bounds_are_refused(robot, bound):
     assert caught.value.argument == "max_step"
 
 
-@pytest.mark.parametrize("before", [[np.nan] * 7, [0.0] * 3, "x"])
-def test_bad_previous_positions_are_refused(robot, before):
+@pytest.mark.parametrize(
+    ("argument", "value"),
+    [
+        *(("previous", bad) for bad in ([np.nan] * 7, [0.0] * 3, "x")),
+        *(("previous_target", bad) for bad in (np.zeros((4, 4)), np.full((4, 4), np.nan), "x")),
+    ],
+)
+def test_bad_positions_and_targets_of_before_are_refused(robot, argument, value):
     chain = robot("panda")
     q = [0, 0, 0, -1, 0, 1, 0]
     with pytest.raises(SolveArgumentError) as caught:
-        track(chain, chain.forward(q), q, 0.1, previous=before)
-    assert caught.value.argument == "previous"
-
-
-@pytest.mark.parametrize("before", [np.zeros((4, 4)), np.full((4, 4), np.nan), "x"])
-def test_a_bad_previous_target_is_refused(robot, before):
-    chain = robot("panda")
-    q = [0, 0, 0, -1, 0, 1, 0]
-    with pytest.raises(SolveArgumentError) as caught:
-        track(chain, chain.forward(q), q, 0.1, previous_target=before)
-    assert caught.value.argument == "previous_target"
+        track(chain, chain.forward(q), q, 0.1, **{argument: value})
+    assert caught.value.argument == argument
 
 
 @pytest.mark.parametrize("current", [[np.nan] * 7, [0.0] * 3])

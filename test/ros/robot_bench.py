@@ -31,10 +31,10 @@ from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import PointStamped, PoseStamped, TwistStamped
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState, GetState
-from rcl_interfaces.msg import Parameter, ParameterValue
 from rcl_interfaces.srv import SetParameters
 from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
@@ -357,12 +357,10 @@ class Robot:
         w.x, w.y, w.z = angular
         self.twists.publish(message)
 
-    def set_speed_override(self, fraction):
-        """Slow the arm down, and wait until the node does so."""
-        given = Parameter(
-            name="speed_override", value=ParameterValue(type=3, double_value=fraction)
-        )
-        assert self.call(SetParameters, "set_parameters", parameters=[given]).results[0].successful
+    def set_parameter(self, name, value):
+        """Ask the node to set a parameter; return its answer."""
+        given = Parameter(name, value=value).to_parameter_msg()
+        return self.call(SetParameters, "set_parameters", parameters=[given]).results[0]
 
     def call(self, kind, name, **fields):
         """Call a service of the node and return its response."""

@@ -20,9 +20,6 @@ import time
 import numpy as np
 import pytest
 from geometry_msgs.msg import PoseStamped
-from rcl_interfaces.msg import Parameter as ParameterMessage
-from rcl_interfaces.msg import ParameterValue
-from rcl_interfaces.srv import SetParameters
 from robot_bench import HOME, PERIOD, URDF, down, running
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
@@ -227,28 +224,10 @@ def test_home_without_the_parameter_is_refused(robot):
     assert robot.no_commands()
 
 
-def set_parameter(robot, name, value):
-    client = robot.node.create_client(SetParameters, "basis_ik/set_parameters")
-    assert client.wait_for_service(10.0)
-    future = client.call_async(
-        SetParameters.Request(parameters=[ParameterMessage(name=name, value=value)])
-    )
-    robot.wait(future.done, f"an answer about {name}")
-    return future.result().results[0]
-
-
-def flag(value):
-    return ParameterValue(type=1, bool_value=value)
-
-
-def number(value):
-    return ParameterValue(type=3, double_value=value)
-
-
 def test_a_position_only_target_leaves_the_orientation_free(robot):
     robot.go_home()
     turned = RigidTransform.from_rpy(0.0, 0.0, 0.0, [0.60, 0.20, 0.20])  # upwards, below the elbow
-    assert set_parameter(robot, "position_only_ik", flag(True)).successful
+    assert robot.set_parameter("position_only_ik", True).successful
     stamp = robot.send("base_link", turned).header.stamp
     robot.wait(
         lambda: np.allclose(robot.tip().translation, turned.translation, atol=1e-4), "the arm"
@@ -257,22 +236,22 @@ def test_a_position_only_target_leaves_the_orientation_free(robot):
     robot.wait_status(
         verdict="REACHED", state="ARRIVED", target_stamp=f"{stamp.sec}.{stamp.nanosec:09}"
     )
-    assert set_parameter(robot, "position_only_ik", flag(False)).successful
+    assert robot.set_parameter("position_only_ik", False).successful
     robot.go_home()
 
 
 @pytest.mark.parametrize(
     ("name", "value", "word"),
     [
-        ("max_velocity_scaling_factor", number(math.nan), "max_velocity_scaling_factor"),
-        ("max_velocity_scaling_factor", number(-1.0), "max_velocity_scaling_factor"),
-        ("position_threshold", flag(True), "ype"),
-        ("tip_link", ParameterValue(type=4, string_value="flange"), "read"),
-        ("no_such_thing", number(1.0), "undeclared"),
+        ("max_velocity_scaling_factor", math.nan, "max_velocity_scaling_factor"),
+        ("max_velocity_scaling_factor", -1.0, "max_velocity_scaling_factor"),
+        ("position_threshold", True, "ype"),
+        ("tip_link", "flange", "read"),
+        ("no_such_thing", 1.0, "undeclared"),
     ],
 )
 def test_bad_parameter_changes_are_refused_with_a_reason(robot, name, value, word):
-    result = set_parameter(robot, name, value)
+    result = robot.set_parameter(name, value)
     assert not result.successful
     assert word in result.reason
 

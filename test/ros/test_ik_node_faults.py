@@ -41,7 +41,7 @@ def bench(domain):
 def robot(bench):
     """The robot at rest at its home; each test's commands must have been safe."""
     publisher = bench.states
-    bench.set_speed_override(1.0)
+    assert bench.set_parameter("speed_override", 1.0).successful
     bench.go_home()
     yield bench
     bench.states = publisher
@@ -204,7 +204,8 @@ def drop_all_names(state):
 )
 def test_malformed_joint_states_hold_a_moving_arm(robot, how, reason):
     start, good = robot.positions, robot.states
-    robot.set_speed_override(0.2)  # the arm is on its way for long enough
+    # The arm is on its way for long enough.
+    assert robot.set_parameter("speed_override", 0.2).successful
     robot.send("base_link", FAR)
     robot.wait(lambda: np.abs(robot.positions - start).max() > 0.1, "the arm moves")
     bend(robot, how)
@@ -219,7 +220,7 @@ def test_malformed_joint_states_hold_a_moving_arm(robot, how, reason):
     robot.wait_status(state="READY")
     time.sleep(0.3)
     assert np.array_equal(robot.positions, here), "nothing starts by itself"
-    robot.set_speed_override(1.0)
+    assert robot.set_parameter("speed_override", 1.0).successful
     robot.send("base_link", FAR)
     robot.wait(lambda: robot.at(FAR), "the arm goes where it is told again")
 

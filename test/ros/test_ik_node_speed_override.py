@@ -21,8 +21,7 @@ import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticStatus
 from point_head_client import SUCCEEDED, Client
-from rcl_interfaces.msg import Parameter, ParameterValue
-from rcl_interfaces.srv import GetParameters, SetParameters
+from rcl_interfaces.srv import GetParameters
 from robot_bench import down, running
 from std_msgs.msg import Float64
 from std_srvs.srv import SetBool, Trigger
@@ -49,11 +48,6 @@ def _ready(robot):
 def override(robot, value):
     robot.overrides.publish(Float64(data=value))
     robot.wait(lambda: robot.statuses[-1]["speed_override"] == f"{value:g}", "the override")
-
-
-def set_parameter(robot, value):
-    given = Parameter(name="speed_override", value=ParameterValue(type=3, double_value=value))
-    return robot.call(SetParameters, "set_parameters", parameters=[given]).results[0]
 
 
 def parameter(robot):
@@ -84,11 +78,11 @@ def test_at_zero_the_arm_rests_and_later_continues(robot):
 
 
 def test_the_newest_of_topic_and_parameter_counts(robot):
-    assert set_parameter(robot, 0.5).successful
+    assert robot.set_parameter("speed_override", 0.5).successful
     robot.wait(lambda: robot.statuses[-1]["speed_override"] == "0.5", "the parameter")
     override(robot, 0.25)
     assert parameter(robot) == 0.25
-    assert set_parameter(robot, 0.5).successful
+    assert robot.set_parameter("speed_override", 0.5).successful
     robot.wait(lambda: robot.statuses[-1]["speed_override"] == "0.5", "the parameter")
 
 
@@ -101,7 +95,7 @@ def test_an_invalid_fraction_is_refused_and_the_last_one_stays(robot, bad, reaso
     robot.overrides.publish(Float64(data=bad))
     robot.wait(lambda: robot.statuses[-1].get(f"refused.{reason}") != count, "its refusal")
     assert robot.statuses[-1]["last_refusal"].startswith(reason)
-    assert not set_parameter(robot, bad).successful
+    assert not robot.set_parameter("speed_override", bad).successful
     assert robot.statuses[-1]["speed_override"] == "0.5"
     assert parameter(robot) == 0.5
 

@@ -19,8 +19,6 @@ import time
 import numpy as np
 import pytest
 from control_msgs.msg import JointJog
-from rcl_interfaces.msg import Parameter, ParameterValue
-from rcl_interfaces.srv import SetParameters
 from robot_bench import PERIOD, down, running
 
 READY = down(0.40, 0.20, 0.40)
@@ -39,11 +37,6 @@ def robot(domain):
 @pytest.fixture(autouse=True)
 def _ready(robot):
     robot.go(READY)
-
-
-def set_parameter(robot, name, value):
-    given = Parameter(name=name, value=ParameterValue(type=3, double_value=value))
-    assert robot.call(SetParameters, "set_parameters", parameters=[given]).results[0].successful
 
 
 def keep_sending(robot, send, way, far_enough):
@@ -67,7 +60,7 @@ def keep_sending(robot, send, way, far_enough):
 
 def test_a_twist_of_one_moves_with_the_scale_which_may_change(robot):
     for scale in (0.1, 0.05):
-        set_parameter(robot, "scale.linear", scale)
+        assert robot.set_parameter("scale.linear", scale).successful
         heights = keep_sending(
             robot,
             lambda: robot.jog("base_link", linear=(0.0, 0.0, 1.0)),
