@@ -427,7 +427,8 @@ class Robot:
             return self.at(root_T_target)
 
         self.wait(there, "the arm is there")
-        self.wait(self.no_commands, "silence")
+        # A node without a processor is silent, too.
+        self.wait(lambda: self.statuses[-1]["state"] == "ARRIVED" and self.no_commands(), "rest")
 
     def go_home(self):
         self.go(self.chain.forward(HOME))
