@@ -27,7 +27,6 @@ from basis_ik.pose.best_effort_kernel import BEST, OWN, find_best_effort
 from basis_ik.pose.explain import Attempt, Relaxation
 from basis_ik.pose.newton_kernel import minimise_each
 from basis_ik.search.closed_form import ClosedForm
-from basis_ik.search.closed_form_search_kernel import SAFETY
 from basis_ik.search.descent_kernel import REACHED
 from basis_ik.search.pose_search_kernel import NEAR, PATIENCE, write_start
 from basis_ik.search.prepared_chain import PreparedChain
@@ -149,19 +148,6 @@ class Diagnosis:
         better_turned = not self.position_only and best.angle < enough
         return best if nearer or better_turned else own
 
-    def _doubts(self) -> bool:
-        """Withdraw a closed form's proof where a position is as near as that excludes.
-
-        Its margin is of first order, which is not enough where joints move the tip alike.
-        """
-        if self.closed is None or self._error(self.best_effort()) > NEARLY:
-            return False
-        effort, (length, angle) = self._relax(), self.tolerances
-        near = effort.distance <= SAFETY * length
-        if near and (self.position_only or effort.angle <= SAFETY * angle):
-            self.proven, self.closed = False, None
-        return not self.proven
-
     def _efforts(self) -> tuple[Attempt, Attempt]:
         """Return what the seed leads to, and the best of all starts; they are searched once."""
         if self._found is None:
@@ -208,7 +194,7 @@ class Diagnosis:
             asked: Whether so many starts were asked for; else they end where more are not
                 worthwhile.
         """
-        if self.proven and not self._doubts():
+        if self.proven:
             return None
         if self.position_only:
             return self.search(last) if asked else None
@@ -285,10 +271,6 @@ class Diagnosis:
                 self.ready, self.ready.weights, 0, 0, seed=end.q, patience=UNHURRIED, near=math.inf
             )
         return end
-
-    def _relax(self) -> Attempt:
-        """Minimise all that is left from the best effort, which holds the position closer."""
-        return self._minimise(self.best_effort().q[None], self.ready.weights[None], FINISHING)[0]
 
     def sample_self_motion(self) -> Attempt | None:
         """Calculate all positions with the spare joints on a grid, and descend from the best.
@@ -373,7 +355,9 @@ class Diagnosis:
 
     def _search_relaxed(self, relaxation: Relaxation, which: npt.NDArray[np.bool_]) -> Attempt:
         if self.closed is not None:
-            return self._branch(self.closed, which)
+            branch, lifted = self._branch(self.closed, which), relaxation.relaxed(which).variables
+            if branch.reached or self.closed.excludes(lifted, self.target, self.tolerances):
+                return branch
         weights = self.ready.weights
         free = self._descend(relaxation.relaxed(which), weights, 0, LIFTED_STARTS)[0]
         if free.reached and self.inside is None:

@@ -40,7 +40,7 @@ from basis_ik.search.arguments import (
     positive,
     refuse,
 )
-from basis_ik.search.closed_form_search_kernel import NO_BRANCH_INSIDE, take_nearest_branch
+from basis_ik.search.closed_form_search_kernel import take_nearest_branch
 from basis_ik.search.descent_kernel import REACHED as ARRIVED
 from basis_ik.search.descent_kernel import SPENT, STALLED
 from basis_ik.search.pose_constraint import PoseConstraint, narrow, position_of, weigh
@@ -68,6 +68,7 @@ MAX_ITERATIONS = 100_000  # default; more if more restarts are requested
 MAX_RESTARTS = 2500  # default; the search stops earlier if more starts are not worthwhile
 STEPS_PER_START = MAX_ITERATIONS // MAX_RESTARTS
 DEFAULT = SearchBudget(MAX_ITERATIONS, FEWEST_STARTS, MAX_RESTARTS, asked=False)
+EXCLUDED = -5  # status of a search: a closed form proves that there is no solution
 ENDLESS = 2**62
 
 # Each of these look-ups costs as much as a tuple.
@@ -245,14 +246,18 @@ def _search(
         budget: Budget.
 
     Returns:
-        See `PreparedChain.search`; the status may also be NO_BRANCH_INSIDE.
+        See `PreparedChain.search`; the status may also be EXCLUDED.
     """
     form, steps, first = ready.closed, 0, 0
     if form is not None:
         found = form.kernels.solve_pose(
             ready.fields, goal_fields, start, q, work, budget.iterations, form.rows
         )
-        if found[0] == ARRIVED or not _may_restart(found, budget):
+        if found[0] in (STALLED, SPENT) and form.excludes(
+            ready.variables, goal_fields[1], goal_fields[2:]
+        ):
+            return EXCLUDED, *found[1:]
+        if not _may_restart(found, budget):
             return found
         steps, first = found[1], 1
     effort = budget.iterations - steps, PATIENCE, False
@@ -348,7 +353,7 @@ def _explained(problem: PoseProblem, found: Found, q: FloatArray, budget: Search
     ready, (status, steps, last, position_error, orientation_error) = problem.ready, found
     refuse(status, "seed", problem.start.tolist(), problem.target)
     position_only = ready.weights[WRX] == 0.0
-    proven = status in (OUT_OF_REACH, NO_BRANCH_INSIDE)  # by the chain's length or in closed form
+    proven = status in (OUT_OF_REACH, EXCLUDED)  # by the chain's length or in closed form
     if steps >= budget.iterations or not (proven or last >= FEWEST_STARTS):
         turn = 0.0 if position_only else orientation_error
         reason = Reason(Verdict.BUDGET_SPENT, position_error, turn, starts=last + 1)
@@ -357,7 +362,7 @@ def _explained(problem: PoseProblem, found: Found, q: FloatArray, budget: Search
         )
     diagnosis = Diagnosis(
         ready, problem.goal, problem.start, q, problem.tolerances, budget.iterations - steps,
-        last, proven, ready.closed if status == NO_BRANCH_INSIDE else None,
+        last, proven, ready.closed if status == EXCLUDED else None,
     )  # fmt: skip
     best, reason = _diagnose(diagnosis, problem.chain, budget)
     position_error, steps = best.distance, budget.iterations - diagnosis.budget
@@ -452,6 +457,8 @@ def warm_up(chain: Chain) -> None:
     solve(chain, near)
     if ready.redundant is not None:  # the two targets may not need it
         next(sample_starts(ready.redundant, ready.variables, near._m, ready.middle, MAX_ITERATIONS))
+    if ready.closed is not None:  # neither target may need a proof
+        ready.closed.excludes(ready.variables, near.matrix.copy(), (1e-6, 1e-6))
     # A part of a pose may have its own closed form, whose kernel few chains need.
     if ready.closed_position is not None:
         solve(chain, near, position_only=True)

@@ -40,7 +40,7 @@ from basis_ik.search.pose_constraint import PoseConstraint, constrain, position_
 from basis_ik.search.pose_search_kernel import BAD_SEED, LARGEST_ANGLE
 from basis_ik.search.prepare import prepared
 from basis_ik.search.prepared_chain import PreparedChain
-from basis_ik.search.tables_kernel import WRX
+from basis_ik.search.tables_kernel import WRX, GoalFields
 from basis_ik.verdict import REACHED, Reason, Verdict
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def track(
     if status == BAD_SEED and (np.abs(start) <= LARGEST_ANGLE).all():
         refuse(status, "previous", previous, target)
     refuse(status, "current", current, target)
-    verdict = _verdict(ready, goal, status, holds)
+    verdict = _verdict(ready, goal_fields, status, holds)
     turn = 0.0 if weights[WRX] == 0.0 else turned
     reason = Reason(verdict, away, turn, proven=verdict is Verdict.TOO_FAR)
     if verdict in (Verdict.STEP_BOUND, Verdict.LIMIT):
@@ -156,10 +156,11 @@ def _bound(max_step: npt.ArrayLike, n: int) -> FloatArray:
     return bound
 
 
-def _verdict(ready: PreparedChain, goal: FloatArray, status: int, holds: int) -> Verdict:
+def _verdict(ready: PreparedChain, fields: GoalFields, status: int, holds: int) -> Verdict:
     if holds == AT_STEP:
         return Verdict.STEP_BOUND
-    if np.linalg.norm(goal[:3, 3] - ready.ends[0, :, 3]) > ready.reach:
+    _, goal, position_tolerance, _ = fields
+    if np.linalg.norm(goal[:3, 3] - ready.ends[0, :, 3]) > ready.reach + position_tolerance:
         return Verdict.TOO_FAR
     if holds == AT_LIMIT:
         return Verdict.LIMIT

@@ -43,6 +43,7 @@ from basis_ik.search.closed_form_axes import (
     meeting_candidates,
     with_added_axes,
 )
+from basis_ik.search.closed_form_proof_kernel import excludes
 from basis_ik.search.closed_form_quartic_kernel import (
     quartic_branch_starts,
     solve_quartic_pose,
@@ -112,6 +113,9 @@ class ClosedForm(NamedTuple):
     """(27, 3), see `search.closed_form_kernel.find_branches`."""
     kernels: Kernels
     """The kernels of its family."""
+    deviation: tuple[float, float]
+    """Bounds on the distance [m] and the angle [rad] between the tips of arm and form, at all
+    positions."""
 
     @property
     def misfit(self) -> float:
@@ -127,6 +131,19 @@ class ClosedForm(NamedTuple):
     def proof_margin(self, position_tolerance: float, rotation_tolerance: float) -> float:
         """Return the value that `Branches.margin` must exceed for a proof."""
         return float(proof_margin(self.rows, position_tolerance, rotation_tolerance))
+
+    def excludes(
+        self, variables: FloatArray, target: FloatArray, tolerances: tuple[float, float]
+    ) -> bool:
+        """Return whether it is proven that no positions reach a pose within limits and tolerances.
+
+        Args:
+            variables: (n, 8 or more) with the limits, see `tables_kernel`.
+            target: (4, 4) root_T_target.
+            tolerances: Of position [m] and orientation [rad].
+        """
+        position_error, rotation_error = np.add(tolerances, self.deviation).tolist()
+        return bool(excludes(self.rows, variables, target, position_error, rotation_error))
 
     def starts(self, variables: FloatArray, target: FloatArray, seed: FloatArray) -> Branches:
         """Return all branches of a pose, without regard to limits, the nearest to the seed first.
@@ -229,7 +246,8 @@ class _FormSearch:
                 if distance <= NEARLY * self.size and angle <= NEARLY:
                     misfit = distance, angle, self.size
                     rows = _pack(arm, candidate, full_arm, backward, misfit)
-                    self._consider(ClosedForm(rows, _kernels(candidate)), poses)
+                    deviation = _deviation(arm, candidate, self.variables)
+                    self._consider(ClosedForm(rows, _kernels(candidate), deviation), poses)
 
     def _consider(self, form: ClosedForm, poses: tuple[FloatArray, FloatArray]) -> None:
         """Keep a form that is closer than the best one, or as close and less often singular."""
@@ -319,6 +337,28 @@ def _largest_errors(
     distance = np.linalg.norm(a[1] - b[1], axis=1).max()
     chord = np.linalg.norm(a[0] - b[0], axis=(1, 2)).max() / np.sqrt(8.0)
     return float(distance), float(2.0 * np.arcsin(min(chord, 1.0)))
+
+
+def _deviation(arm: Arm, candidate: Candidate, variables: FloatArray) -> tuple[float, float]:
+    """Return bounds on the distance [m] and the angle [rad] between the tips of an arm and a form.
+
+    A joint is exchanged for the form's after another. With α between their axes and d between the
+    lines at the form's point, a rotation about the one is one about the other up to an angle of
+    2 α. It moves a point at a distance l up to 2 d + 2 α (l + d) elsewhere.
+    """
+    moves = arm.drives[:, 2] != kernel.HELD
+    axes, points = candidate.axes, candidate.points
+    off = np.linalg.norm(np.cross(points - arm.points, arm.axes), axis=1)[moves]
+    across = np.linalg.norm(np.cross(axes, arm.axes), axis=1)
+    turn = np.arctan2(across, (axes * arm.axes).sum(axis=1))[moves]
+    steps = np.linalg.norm(np.diff(points, axis=0, append=arm.place[None]), axis=1)
+    ahead = np.cumsum(steps[::-1])[::-1][moves]
+    distance = (2.0 * off + 2.0 * turn * (ahead + off)).sum()
+    if arm.slide.any():  # its axes are parallel to the slide up to an angle
+        lean = np.linalg.norm(np.cross(arm.axes[moves], arm.slide[0]), axis=1).max()
+        if lean > 0.0:
+            distance += lean * np.abs(variables[int(arm.slide[1, 2]), :2]).max()
+    return float(distance), float(2.0 * turn.sum())
 
 
 def _pack(

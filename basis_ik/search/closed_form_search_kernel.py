@@ -84,7 +84,6 @@ OUTSIDE = 1e-2  # [rad or sizes] outside the limits: clamped, and polished by a 
 # bounds are worst cases; where the arm really is singular, the margin is a thousandth of this.
 REGULAR = 0.01
 SAFETY = 10.0  # factor on errors of the form and of a solution, for a proof
-NO_BRANCH_INSIDE = -5  # proven: no branch is within the limits or close to them
 
 
 class FormBranches(NamedTuple):
@@ -417,7 +416,7 @@ def solve_closed_pose(
     """Run `solve_closed` from Python, with the fields of its named tuples.
 
     Returns:
-        See `pose_search_kernel.solve_pose`; its status may also be NO_BRANCH_INSIDE.
+        See `pose_search_kernel.solve_pose`.
     """
     arrays = FormArrays(form, np.empty((q.shape[0], COLUMNS + MAX_BRANCHES)))
     return solve_closed(PackedChain(*chain), PoseGoal(*goal), seed, q, work, iterations, arrays)
@@ -483,6 +482,4 @@ def solve_from_branches(
         steps += taken
         if of_branches and regular:  # the branches are the first starts
             number -= 1
-    if margin > clear and inside == 0 and STALLED <= status <= SPENT:
-        status = NO_BRANCH_INSIDE + zero
     return status, steps, number, distance, angle

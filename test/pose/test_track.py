@@ -433,3 +433,16 @@ def test_bad_positions_are_refused(robot, current):
     with pytest.raises(SolveArgumentError) as caught:
         track(chain, chain.forward([0, 0, 0, -1, 0, 1, 0]), current, 0.1)
     assert caught.value.argument == "current"
+
+
+def test_too_far_is_not_claimed_of_what_a_tolerance_reaches(arm):
+    """The arm is stretched out, and the target farther than its length by half the tolerance."""
+    chain = arm(
+        [("revolute", f"{x} 0 0", "0 0 0", "0 0 1", -2, 2) for x in (0, 0.4, 0.3)], "0.2 0 0"
+    )
+    target = RigidTransform.from_rpy(0, 0, 0, (0.9 + 5e-4, 0, 0))
+    for turned, seen in ((0.0, Verdict.REACHED), (0.1, Verdict.SINGULAR)):
+        aim = target @ RigidTransform.from_rpy(turned, 0, 0, (0, 0, 0))
+        solution = track(chain, aim, [0.0] * 3, 0.1, position_tolerance=1e-3)
+        assert solution.verdict is seen
+        assert not solution.reason.proven
