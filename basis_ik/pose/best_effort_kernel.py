@@ -22,7 +22,7 @@ held ever closer.
 
 from __future__ import annotations
 
-from math import pi, sin
+from math import asin, pi, sin, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -75,6 +75,10 @@ ROUGH_GAIN = 1e-6  # see `newton_kernel.Ends.least_gain`, where further rows fol
 BETTER = 1e-4  # [rad] by which another orientation has to be nearer
 AT_LIMIT = 1e-3  # [rad] from its limit at which a joint may go on from the other one
 WIDE = 3.0  # [rad] between the limits of a joint that nearly turns fully
+AROUND = 1e-2  # [rad] by which an angle may grow once the position is the nearest; `least_angle`
+OFTEN = 12.0  # starts that have come to the best so far: then no more are made ...
+OFTEN_SHARE = 0.3  # ... if they are such a share of all
+ALIKE = 1e-3  # [rad] by which they may differ
 
 
 class Problem(NamedTuple):
@@ -94,14 +98,15 @@ class Memory(NamedTuple):
     square: FloatArray
     """(2, n, n)."""
     known: FloatArray
-    """(k, n) minima of the orientation, as far as they are known."""
+    """(k, n + 1) minima of the orientation, as far as they are known, and the angles [rad] that
+    they left in the end."""
     queue: FloatArray
     """(k, n) further starts."""
 
 
 @helper
-def is_known(variables: FloatArray, q: FloatArray, known: FloatArray, count: int) -> bool:
-    """Tell whether one of the first rows of `known` (k, n) is q (n,), full turns aside."""
+def find_known(variables: FloatArray, q: FloatArray, known: FloatArray, count: int) -> int:
+    """Return which of the first rows of `known` (k, n + 1) is q (n,), full turns aside; else -1."""
     for i in range(count):
         same = True
         for k in range(q.shape[0]):
@@ -110,8 +115,8 @@ def is_known(variables: FloatArray, q: FloatArray, known: FloatArray, count: int
                 off -= whole_turns(off)
             same = same and abs(off) <= SAME
         if same:
-            return True
-    return False
+            return i
+    return -1
 
 
 @helper
@@ -146,8 +151,9 @@ def come_near(problem: Problem, row: int, q: FloatArray, work: FloatArray, allow
 
 @helper
 def minimise_by(
-    problem: Problem, row: int, q: FloatArray, memory: Memory, allowed: tuple[int, float, float]
-) -> tuple[float, float, int]:
+    problem: Problem, row: int, q: FloatArray, memory: Memory,
+    allowed: tuple[int, float, float, float],
+) -> tuple[float, float, int]:  # fmt: skip
     """Minimise by a row of weights; return distance [m] and angle [rad] left, and steps taken.
 
     Args:
@@ -155,19 +161,41 @@ def minimise_by(
         row: Of the weights.
         q: (n,) start, and result.
         memory: See there.
-        allowed: Steps allowed; see `newton_kernel.Ends.least_gain`; angle that it has to come
-            below [rad], may be infinite.
+        allowed: Steps allowed; see `newton_kernel.Ends.least_gain`; distance [m] and angle [rad]
+            that it has to come below, may be infinite.
     """
-    chain, goal, (steps, least_gain, best) = problem.chain, problem.goal, allowed
+    chain, goal, (steps, least_gain, near, best) = problem.chain, problem.goal, allowed
     weights = problem.weights[row]
     wanted = PoseGoal(weights, goal.target, goal.position_tolerance, goal.rotation_tolerance)
     bound = np.inf
-    if best < pi and not has_deadband(weights):
-        bound = 2.0 * weights[WRX] * sin(0.5 * max(best, 0.0))
+    if near < np.inf and (weights[WRX] == 0.0 or (best < pi and not has_deadband(weights))):
+        bound = (weights[WX] * near) ** 2
+        if weights[WRX] != 0.0:
+            bound += (2.0 * weights[WRX] * sin(0.5 * max(best, 0.0))) ** 2
     ends = Ends(steps, least_gain, bound)
     taken = minimise(chain, weights, q, memory.work, memory.square, squared_arrival(wanted), ends)
     distance, angle = measure(chain, goal, q, memory.work)
     return (distance if goal.weights[WX] != 0.0 else 0.0), angle, taken
+
+
+@helper
+def least_angle(weights: FloatArray, distance: float, angle: float, least: float) -> float:
+    """Return the angle [rad] that is left at least, once the position is the nearest.
+
+    The weighted squared error is not less there than at a minimum by weights, and the position's
+    share of it is known. A minimum far off may not lead there; then its own angle is returned.
+
+    Args:
+        weights: (12,).
+        distance: At the minimum [m].
+        angle: At the minimum [rad].
+        least: Distance of the nearest position [m].
+    """
+    if has_deadband(weights):
+        return angle
+    away = (weights[WX] / weights[WRX]) ** 2 * max(0.0, distance**2 - least**2)
+    end = 2.0 * asin(min(1.0, sqrt(sin(0.5 * angle) ** 2 + 0.25 * away)))
+    return end if end <= angle + AROUND else angle
 
 
 @helper
@@ -177,7 +205,7 @@ def hold_closer(
 ) -> tuple[float, float, int]:  # fmt: skip
     """Minimise the orientation at q (n,) with the position held ever closer.
 
-    Its error only grows by that, so what leaves more than the best is abandoned.
+    Its error only grows by that, so what will leave more than the best is abandoned.
 
     Args:
         problem: See there.
@@ -188,20 +216,24 @@ def hold_closer(
         allowed: Steps allowed to each row; and in all.
 
     Returns:
-        Distance [m] and angle [rad] left, infinite where it was abandoned; and steps taken.
+        Distance [m] left, infinite where it was abandoned; angle [rad] left, then at least; and
+        steps taken.
     """
     total, last, (least, best) = 0, problem.weights.shape[0] - 1, bounds
     distance, angle = np.inf, np.inf
     for row in range(first, last + 1):
         most = min(allowed[0], allowed[1] - total)
-        ends = most, LEAST_GAIN if row == last else ROUGH_GAIN, best - BETTER
+        # To all digits only the best of all, which begins at the last row.
+        ends = most, LEAST_GAIN if first == last else ROUGH_GAIN, least, best - BETTER
         distance, angle, taken = minimise_by(problem, row, q, memory, ends)
         total += taken
-        if angle >= best - BETTER:
-            return np.inf, np.inf, total
+        end = least_angle(problem.weights[row], distance, angle, least)
+        if end >= best - BETTER:
+            return np.inf, end, total
     if distance > least + SLACK * problem.goal.position_tolerance:
         most = min(allowed[0], allowed[1] - total)
-        distance, angle, taken = minimise_by(problem, ALONE, q, memory, (most, LEAST_GAIN, np.inf))
+        ends = most, LEAST_GAIN, np.inf, np.inf
+        distance, angle, taken = minimise_by(problem, ALONE, q, memory, ends)
         total += taken
     return distance, angle, total
 
@@ -223,18 +255,23 @@ def turn_in_place(
         allowed: See `hold_closer`.
 
     Returns:
-        Distance [m] and angle [rad] left, infinite where it was abandoned; steps taken; and how
-        many minima are known now.
+        Distance [m] left, infinite where it was abandoned; angle [rad] left, then at least or of
+        the known minimum; steps taken; and how many minima are known now.
     """
     minima, least, best = bounds
-    ends = min(allowed[0], allowed[1]), ROUGH_GAIN, best - BETTER
-    _, angle, first = minimise_by(problem, row, q, memory, ends)
-    known = memory.known
-    if angle >= best - BETTER or is_known(problem.chain.variables, q, known, minima):
-        return np.inf, np.inf, first, minima
-    known[minima] = q
+    ends = min(allowed[0], allowed[1]), ROUGH_GAIN, least, best - BETTER
+    distance, angle, first = minimise_by(problem, row, q, memory, ends)
+    known, end = memory.known, least_angle(problem.weights[row], distance, angle, least)
+    if end >= best - BETTER:
+        return np.inf, end, first, minima
+    which, n = find_known(problem.chain.variables, q, known, minima), q.shape[0]
+    if which >= 0:
+        return np.inf, known[which, n], first, minima
+    for k in range(n):
+        known[minima, k] = q[k]
     left = allowed[0], allowed[1] - first
     distance, angle, taken = hold_closer(problem, row + 1, q, memory, (least, best), left)
+    known[minima, n] = angle
     return distance, angle, first + taken, minima + 1
 
 
@@ -307,6 +344,32 @@ def keep_end(
     found[BEST], figures[BEST, DISTANCE_LEFT], figures[BEST, ANGLE_LEFT] = q, left[0], left[1]
 
 
+@helper
+def finish_best(
+    problem: Problem, seed: FloatArray, q: FloatArray, memory: Memory, bounds: tuple[float, float],
+    results: tuple[FloatArray, FloatArray], allowed: int,
+) -> int:  # fmt: skip
+    """Minimise the orientation of the best of all to all digits; return steps taken.
+
+    Args:
+        problem: See there.
+        seed: (n,) near which full turns end.
+        q: (n,) to work in.
+        memory: See there.
+        bounds: Distance of the nearest position [m]; angle that the best leaves [rad].
+        results: See `find_best_effort`.
+        allowed: Steps allowed in all.
+    """
+    (found, _), (least, best), last = results, bounds, problem.weights.shape[0] - 1
+    q[:] = found[BEST]
+    distance, angle, taken = hold_closer(
+        problem, last, q, memory, (least, np.inf), (FINISHING, allowed)
+    )
+    if distance <= least + problem.goal.position_tolerance and angle < best:
+        keep_end(problem.chain.variables, seed, q, (distance, angle), results)
+    return taken
+
+
 @jit
 def find_best_effort(
     chain: ChainFields, goal: GoalFields, weights: FloatArray, starts: FloatArray,
@@ -335,14 +398,14 @@ def find_best_effort(
         problem.goal.position_tolerance,
         starts.shape[1],
     )
-    room = Memory(memory[0], memory[1], np.empty((MOST_STARTS, n)), np.empty((MOST_STARTS, n)))
+    room = Memory(memory[0], memory[1], np.empty((MOST_STARTS, n + 1)), np.empty((MOST_STARTS, n)))
     (found, figures), q, end, turns = results, np.empty(n), np.empty(n), weights.shape[0] > 1
     figures[:] = np.inf
     set_bounds(variables, LIMITS, room.work)
     at_target = n + problem.chain.joints.shape[0]
     relate_to_target(problem.chain.ends[0], problem.goal.target, room.work, at_target)
     fewest = STARTS + MORE * max(0, n - 6) + FOR_FEWER * max(0, 6 - n)
-    made, last, across, queued, total, minima = 0, 0, 0, 0, 0, 0
+    made, last, across, queued, total, minima, found_again = 0, 0, 0, 0, 0, 0, 0
     least, best, row, reached = np.inf, np.inf, FIRMLY, False
     while made < min(MOST_STARTS, fewest + AGAIN * last) and (total < most or made == 0):
         across = write_next_start(variables, starts, room.queue, (made, across, queued), q)
@@ -352,7 +415,7 @@ def find_best_effort(
         taken = come_near(problem, FREELY if direct else ALONE, q, room.work, left)
         total += taken
         if not direct:
-            ends = left - taken, LEAST_GAIN, np.inf
+            ends = left - taken, LEAST_GAIN, least + tolerance, np.inf
             distance, angle, taken = minimise_by(problem, ALONE, q, room, ends)
             total += taken
             if distance > least + tolerance:
@@ -377,8 +440,12 @@ def find_best_effort(
             if distance > least + tolerance and best == np.inf:
                 q[:] = end
                 distance, angle = measure(problem.chain, problem.goal, q, room.work)
+            found_again += 1 if abs(angle - best) <= ALIKE else 0
+            if found_again >= max(OFTEN, OFTEN_SHARE * made):
+                break
             if distance > least + tolerance or angle >= best - BETTER:
                 continue
+            found_again = found_again if angle >= best - ALIKE else 1
         elif distance >= figures[BEST, DISTANCE_LEFT]:
             continue
         best, last = angle, made
@@ -389,11 +456,5 @@ def find_best_effort(
             break
         queued = queue_across(variables, q, room.queue, queued)
     if turns and not meets(problem.goal, least, best) and total < most:
-        q[:], final = found[BEST], weights.shape[0] - 1
-        distance, angle, taken = hold_closer(
-            problem, final, q, room, (least, np.inf), (FINISHING, most - total)
-        )
-        total += taken
-        if distance <= least + tolerance and angle < best:
-            keep_end(variables, starts[0], q, (distance, angle), results)
+        total += finish_best(problem, starts[0], q, room, (least, best), results, most - total)
     return total

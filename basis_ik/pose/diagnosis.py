@@ -403,7 +403,8 @@ class Diagnosis:
         other = wider._minimise(answer.q[None], self.ready.position_weights[None])[0]
         nearer = other.distance < answer.distance - BETTER_BY * self.ready.size - self.tolerances[0]
         if not (nearer or self.position_only):
-            other = wider._minimise(answer.q[None], self._held_ever_closer()[::-1])[0]
+            closest_first = np.ascontiguousarray(self._held_ever_closer()[::-1])
+            other = wider._minimise(answer.q[None], closest_first)[0]
             nearer = other.angle < answer.angle - BETTER_TURN - self.tolerances[1]
         self.budget = wider.budget
         return nearer

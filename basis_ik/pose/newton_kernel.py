@@ -31,7 +31,7 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.bounded_step_kernel import leaves
 from basis_ik.numerics.jit import helper, inlined, jit
 from basis_ik.numerics.normal_equations_kernel import solve_lower, solve_upper
-from basis_ik.search.descent_kernel import apply_step, place, twist_by
+from basis_ik.search.descent_kernel import LARGEST_STEP, apply_step, place, twist_by
 from basis_ik.search.pose_error_kernel import (
     excess,
     has_deadband,
@@ -95,9 +95,10 @@ FAIR, GOOD = 0.5, 0.8  # share of what a step promised above which the damping i
 FAIR_BY, GOOD_BY = 4.0, 30.0
 DISTANCE_LEFT, ANGLE_LEFT = 0, 1  # columns of the figures
 LEAST_GAIN = 1e-10  # see `Ends.least_gain`
-NEWTON = 0.3  # [rad or sizes] largest entry of a step up to which the way left is a few such steps
-UNDAMPED = 0.1  # share of a rotation's curvature that the damping then is, at most
-TAIL = 3.0  # by what factor that way may be longer than the step
+NEWTON = 0.3  # [rad or sizes] largest entry of a step up to which the model holds for the way left
+UNDAMPED = 0.02  # share of the promised gain that the damping then takes, at most
+TAIL = 10.0  # by what factor what is left to gain may be more than that
+STOPPED = 2.0  # in HELD, where 1 is a variable that stays at its bound: one that comes to it
 
 
 @helper
@@ -280,6 +281,92 @@ def newton_step(lower: FloatArray, work: FloatArray, step: FloatArray) -> tuple[
 
 
 @helper
+def stop_at_bounds(variables: FloatArray, q: FloatArray, work: FloatArray, largest: float) -> bool:
+    """Let the steps of free variables that would pass a bound end there; return whether some do.
+
+    Args:
+        variables: Of the chain.
+        q: (n,).
+        work: Has the step and the bounds.
+        largest: Largest entry of the step, see `descent_kernel.apply_step`.
+    """
+    stopped, share = False, 1.0 if largest <= LARGEST_STEP else LARGEST_STEP / largest
+    for k in range(q.shape[0]):
+        if work[k, HELD] == 0.0:
+            scale, low, high = variables[k, SCALE], work[k, BOUND_LOWER], work[k, BOUND_UPPER]
+            moved = q[k] + share * scale * work[k, STEP]
+            if not low <= moved <= high:
+                work[k, HELD], work[k, STEP] = STOPPED, (min(high, max(low, moved)) - q[k]) / scale
+                stopped = True
+    return stopped
+
+
+@helper
+def step_beside(
+    hessian: FloatArray, work: FloatArray, lower: FloatArray, damping: float, step: FloatArray
+) -> tuple[float, float]:
+    """Write the step (n,) of the free variables beside that of those which stop at a bound.
+
+    Args:
+        hessian: (n, n).
+        work: Has the gradient, and the steps of those that stop.
+        lower: (n, n) factor of the damped Hessian of the free ones.
+        damping: In it.
+        step: Result, also in `work`.
+
+    Returns:
+        Its largest entry, and its promised gain.
+    """
+    n, largest, gain = step.shape[0], 0.0, 0.0
+    for k in range(n):
+        step[k] = 0.0 if work[k, HELD] != 0.0 else -work[k, GRADIENT]
+        for i in range(n):
+            if work[k, HELD] == 0.0 and work[i, HELD] == STOPPED:
+                step[k] -= hessian[k, i] * work[i, STEP]
+    solve_lower(lower, step)
+    solve_upper(lower, step)
+    for k in range(n):
+        if work[k, HELD] == STOPPED:
+            step[k] = work[k, STEP]
+        work[k, STEP] = step[k]
+        largest = max(largest, abs(step[k]))
+    for k in range(n):
+        bend = damping * step[k]
+        for i in range(n):
+            bend += hessian[k, i] * step[i]
+        gain -= step[k] * (work[k, GRADIENT] + 0.5 * bend)
+    return largest, gain
+
+
+@helper
+def step_inside(
+    variables: FloatArray, q: FloatArray, work: FloatArray, square: FloatArray, damping: float,
+    step: FloatArray,
+) -> tuple[float, float]:  # fmt: skip
+    """Write the step (n,) within the bounds; return its largest entry, and its promised gain.
+
+    A step that is only cut at a bound leaves the valley that the position's weight makes: the other
+    variables compensate for a motion that is not made. So they are solved for again.
+
+    Args:
+        variables: Of the chain.
+        q: (n,).
+        work: Has the gradient, the bounds, and which variables are held; more of them afterwards.
+        square: (2, n, n) Hessian, and the factor of the damped one.
+        damping: In it.
+        step: Result, also in `work`.
+    """
+    hessian, lower = square[0], square[1]
+    largest, gain = newton_step(lower, work, step)
+    for _ in range(q.shape[0]):
+        if not stop_at_bounds(variables, q, work, largest):
+            break
+        factor(hessian, work, damping, lower)  # there is one, as of all free variables
+        largest, gain = step_beside(hessian, work, lower, damping, step)
+    return largest, gain
+
+
+@helper
 def hold_at_bounds(q: FloatArray, work: FloatArray) -> None:
     """Hold the variables that stand at a bound and are pulled outward."""
     for k in range(q.shape[0]):
@@ -295,8 +382,8 @@ class Ends(NamedTuple):
     least_gain: float
     """Share of the squared error, or of that of one radian if it is less, that a step has to
     promise to be worth taking."""
-    rotation_bound: float
-    """Weighted error of the rotation that it has to come below; infinite: any will do."""
+    bound: float
+    """Squared error that it has to come below; infinite: any will do."""
 
 
 @helper
@@ -319,28 +406,27 @@ def is_converged(weights: FloatArray, least: float, gain: float, ends: Ends) -> 
 
 @helper
 def stays_above_bound(
-    weights: FloatArray, step: FloatArray, sizes: tuple[float, float], turned: float, ends: Ends
+    step: FloatArray, sizes: tuple[float, float], error: float, gain: float, ends: Ends
 ) -> bool:
-    """Tell whether the rotation does not come below an error on the way that is left, as a rule.
+    """Tell whether the squared error does not come below a bound on the way left, as a rule.
 
-    No joint turns the tip by more than itself, and Newton's steps shrink once the damping is small
-    against the curvature. A limit that lets a joint go again makes the way longer.
+    Once steps are small and the damping changes them little, what is left to gain is about what the
+    next one promises. It is more where a limit lets a joint go again.
 
     Args:
-        weights: (12,).
         step: (n,) the next one.
         sizes: Its largest entry, and its damping.
-        turned: Weighted squared error of the rotation.
+        error: Squared error.
+        gain: Promised of half of it.
         ends: See there.
     """
-    (largest, damping), bound = sizes, ends.rotation_bound
-    in_sight = largest <= NEWTON and damping <= UNDAMPED * weights[WRX] ** 2
-    if not (in_sight and turned > bound**2):
+    largest, damping = sizes
+    if error - 2.0 * TAIL * gain <= ends.bound or largest > NEWTON:
         return False
-    way = 0.0
+    square = 0.0
     for k in range(step.shape[0]):
-        way += abs(step[k])
-    return sqrt(turned) - TAIL * weights[WRX] * way > bound  # type: ignore[no-any-return]
+        square += step[k] ** 2
+    return damping * square <= UNDAMPED * gain
 
 
 @helper
@@ -368,15 +454,18 @@ def minimise(
     while taken < ends.iterations and not (away <= arrival[0] and turned <= arrival[1]):
         if fresh:
             gradient_and_hessian(chain, weights, work, hessian, frame)
-            hold_at_bounds(q, work)
+        hold_at_bounds(q, work)
         while damping < MOST_DAMPING and not factor(hessian, work, damping, lower):
             damping *= DAMPED
         if not damping < MOST_DAMPING:
             break
-        largest, gain = newton_step(lower, work, step)
+        largest, gain = step_inside(chain.variables, q, work, square, damping, step)
+        if gain < 0.0:  # the motions to the bounds are uphill: shorter ones
+            fresh, damping = False, damping * DAMPED
+            continue
         if is_converged(weights, least, gain, ends):
             break
-        if stays_above_bound(weights, step, (largest, damping), turned, ends):
+        if stays_above_bound(step, (largest, damping), least, gain, ends):
             break
         taken += 1
         for k in range(n):

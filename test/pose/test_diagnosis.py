@@ -30,6 +30,7 @@ from basis_ik.pose.diagnosis import (
     PERSISTENCE,
     Diagnosis,
 )
+from basis_ik.pose.newton_kernel import minimise_each
 from basis_ik.pose.solve import MAX_RESTARTS, solve
 from basis_ik.robot.robot import RobotModel
 from basis_ik.search.pose_constraint import PoseConstraint
@@ -135,3 +136,15 @@ def test_an_arm_that_is_dragged_beyond_its_reach_does_not_swing_to_its_other_sho
     after = solve(chain, far, before.positions)
     assert (before.verdict, after.verdict) == (Verdict.REACHED, Verdict.TOO_FAR)
     assert np.abs(after.positions - before.positions).max() < 0.5
+
+
+def test_whatever_is_asked_newtons_method_is_compiled_for_one_layout_of_weights(robot):
+    """An explanation would wait for the compiler, once in a while."""
+    chain = robot("panda")
+    ready, seed = prepared(chain), np.array([0.3, 0.4, -0.5, -1.5, 0.6, 1.8, 0.7])
+    target = chain.forward(seed).matrix.copy()
+    diagnosis = Diagnosis(ready, target, seed, seed, (1e-6, 1e-6), 9999, 20)
+    (relaxation,) = diagnosis.relaxations()
+    diagnosis.better_without(3, relaxation, diagnosis.best_effort()._replace(distance=0.0))
+    signatures = getattr(minimise_each, "signatures", [()])  # none as plain Python
+    assert len(signatures) == 1

@@ -131,11 +131,31 @@ def test_poses_that_few_starts_reach_are_reached(named, name, truth, seed):
     assert solve(chain, chain.forward(truth), seed).success
 
 
-@pytest.mark.parametrize(("cases", "last_resort"), [(SINGULAR, "finish"), (CORNERS, "corners")])
-def test_without_its_last_resort_some_case_fails(named, monkeypatch, cases, last_resort):
-    monkeypatch.setattr(Diagnosis, last_resort, lambda self: None)
-    reached = [solve(named(n), named(n).forward(q), seed).success for n, q, seed in cases]
+def test_without_its_last_resort_some_case_fails(named, monkeypatch):
+    monkeypatch.setattr(Diagnosis, "corners", lambda self: None)
+    reached = [solve(named(n), named(n).forward(q), seed).success for n, q, seed in CORNERS]
     assert not all(reached)
+
+
+@pytest.mark.parametrize(
+    ("truth", "seed"),
+    [
+        (
+            [3.1416, 0.6198, 0, 0, 0.1219, -1.5038, 1.4732],
+            [-0.04, 0.85, -2.76, 0.3, -1.44, 1.69, -2.74],
+        ),
+        ([2.0502, -0.9877, 0, 0, 0, 0, 0], [1.13, 1.78, -1.71, 2.1, 2.34, -2.15, 1.3]),
+    ],
+)
+def test_what_nearly_arrives_is_finished_before_all_longer_searches(
+    named, monkeypatch, truth, seed
+):
+    chain = named("gen3")
+    for longer in ("sample_self_motion", "persist", "corners", "creep"):
+        monkeypatch.setattr(Diagnosis, longer, lambda self, *given: None)
+    assert solve(chain, chain.forward(truth), seed).success
+    monkeypatch.setattr(Diagnosis, "finish", lambda self: None)
+    assert not solve(chain, chain.forward(truth), seed).success
 
 
 def test_what_the_best_effort_leads_to_is_reached():
