@@ -44,14 +44,20 @@ if TYPE_CHECKING:
 
 IntArray = npt.NDArray[np.intp]
 
-WIDTHS = 32, 128, 128  # lanes side by side; where they end early the next, by other random numbers
 WAYS = 5  # at most, from one position to the next rung; the first one goes straight on
 STARTS = 3  # of these, at most, from another start; with joints to spare, one
 MOST_DESCENTS = 1_000_000  # of a search; on longer paths there are fewer lanes
 STRIDE = 0.3  # [rad or m] that a joint may move from rung to rung, where there are joints to spare
 FIRST_STARTS = 200  # from which the first pose is solved
-APART = 0.25  # of the allowed move: lanes nearer to each other than this are one
+APART, CLOSER = 0.25, 0.1  # of the allowed move: lanes nearer to each other than this are one
 SAME = 1e-3  # likewise at the first pose, where lanes that begin side by side may part
+CLIMBS = (
+    (32, APART, False), (128, APART, False), (128, APART, False), (128, APART, True),
+    (128, CLOSER, False), (128, CLOSER, True),
+)  # fmt: skip
+"""Lanes side by side, how far apart, and whether from all solutions of the first pose; where they
+end early the next, by other random numbers. Where few lanes pass, more do if they are closer
+together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,22 +136,24 @@ class Ladder:
         Args:
             first: (n,) that reach the first pose, to begin with among others.
         """
-        widths = [min(width, self._most) for width in WIDTHS]
         if not self._spare:
-            return self._climb(self._begin(first, widths[0]), widths[0])
+            width = min(CLIMBS[0][0], self._most)
+            return self._climb(self._begin(first, width), width, APART)
         farthest, alone = first[np.newaxis], self._only(first[np.newaxis])
-        for width in widths:  # the lanes of other beginnings would leave few to this one
-            farthest = max(farthest, self._climb(alone, width), key=len)
+        for most, apart, from_all in CLIMBS:  # the lanes of all would leave few to the first one
+            width = min(most, self._most)
+            begin = self._begin(first, width) if from_all else alone
+            farthest = max(farthest, self._climb(begin, width, apart), key=len)
             if len(farthest) == len(self._goals):
-                return farthest
-        return max(farthest, self._climb(self._begin(first, width), width), key=len)
+                break
+        return farthest
 
-    def _climb(self, begin: _Rung, width: int) -> FloatArray:
+    def _climb(self, begin: _Rung, width: int, apart: float) -> FloatArray:
         """Return the rows (k, n) of a lane from the first rung that gets farthest."""
         rungs, reached = [begin], 1
         while reached < len(self._goals):
             goals = self._goals[reached : reached + self._stride]
-            rung = self._next(rungs[-1], goals, len(rungs) - 1, width)
+            rung = self._next(rungs[-1], goals, len(rungs) - 1, (width, apart))
             if rung is None:
                 break
             rungs.append(rung)
@@ -178,8 +186,11 @@ class Ladder:
         none = np.zeros(len(q), np.intp)
         return _Rung(q[:, np.newaxis], q, q, q, q, np.zeros(len(q)), none)
 
-    def _next(self, rung: _Rung, goals: FloatArray, number: int, width: int) -> _Rung | None:
+    def _next(
+        self, rung: _Rung, goals: FloatArray, number: int, lanes: tuple[int, float]
+    ) -> _Rung | None:
         """Return the rung that most of the goals lead to, or None where no lane goes on."""
+        width, apart = lanes
         crowded = len(rung.q) >= width
         found: list[FloatArray] = []
         parents: list[int] = []
@@ -217,7 +228,7 @@ class Ladder:
         first = np.diff(above.parents, prepend=-1) != 0  # answer from each position
         if self._spare:
             first = np.arange(len(above.q)) == 0
-        return above.only(self._spread(above.q, first, width))
+        return above.only(self._spread(above.q, first, width, apart))
 
     def _go_along(
         self, before: FloatArray, begin: FloatArray, goals: FloatArray,
@@ -253,7 +264,7 @@ class Ladder:
         return 2.0 * np.pi * turns, ((least <= most) | ~self._turns).all(axis=1)
 
     def _spread(
-        self, q: FloatArray, straight: npt.NDArray[np.bool_], width: int, apart: float = APART
+        self, q: FloatArray, straight: npt.NDArray[np.bool_], width: int, apart: float
     ) -> IntArray:
         """Choose lanes, at most the width: those that go straight on, then those farthest apart.
 

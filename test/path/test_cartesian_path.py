@@ -265,12 +265,30 @@ def test_feasible_motion_of_joints_to_spare_is_followed(robot, name, number):
     assert nearest(chain, poses, motion[0], bound) < len(poses)
 
 
+def test_lanes_closer_together_pass_a_place_that_few_pass(robot):
+    """Two singularities, 17 poses apart: of some 40 lanes 0.25 of a move apart one passes or none.
+
+    By that distance alone the search ended at pose 1218 of 2100.
+    """
+    chain = robot("iiwa")
+    motion = feasible_motion(chain, np.random.default_rng(9), 3)
+    poses, bound = [chain.forward(q) for q in motion], chain.velocity * PERIOD
+    path = follow(chain, poses, motion[0], max_move=bound)
+    check(chain, path, poses, bound)
+    assert path.success
+    ladder = path_search.Ladder(chain, poses, motion[0], bound, None, (1e-6, 1e-6))
+    alone = ladder._only(motion[:1])
+    for number in range(4):  # not by luck
+        ladder._random = np.random.default_rng(number)
+        assert len(ladder._climb(alone, 95, path_search.CLOSER)) == len(poses)
+
+
 @pytest.mark.parametrize(("name", "number", "without"), [("iiwa", 2, ASIDE), ("gen3", 2, CLEAR)])
 def test_lanes_go_aside_and_to_where_the_arm_is_free(robot, monkeypatch, name, number, without):
     chain = chain_of(*ARMS[name]) if name in ARMS else robot(name)
     motion = feasible_motion(chain, np.random.default_rng(number), 2)
     poses, bound = [chain.forward(q) for q in motion], chain.velocity * PERIOD
-    monkeypatch.setattr(path_search, "WIDTHS", (32,))
+    monkeypatch.setattr(path_search, "CLIMBS", ((32, path_search.APART, False),))
     monkeypatch.setattr(path_search.Ladder, "_descend", lambda *_: None)
     monkeypatch.setattr(
         path_search.Ladder, "_begin", lambda ladder, first, width: ladder._only(first[np.newaxis])
@@ -351,22 +369,25 @@ def test_full_turns_of_joints_without_limits_are_one_lane(robot):
         q = np.full(len(chain.joint_names), 0.3)
         ladder = path_search.Ladder(chain, [chain.forward(q)] * 2, q, 0.1, None, (1e-6, 1e-6))
         turned = np.array([q, q + 2 * pi * np.eye(len(q))[0]])
-        assert len(ladder._spread(turned, np.array([True, False]), 8)) == lanes
+        straight = np.array([True, False])
+        assert len(ladder._spread(turned, straight, 8, path_search.APART)) == lanes
 
 
 def test_more_lanes_and_other_beginnings_are_tried_where_few_lanes_end(robot, monkeypatch):
     chain, climbs = robot("panda"), []
     climb = path_search.Ladder._climb
 
-    def climb_and_count(ladder, begin, width):
-        climbs.append((len(begin.q), width))
-        return climb(ladder, begin, width)
+    def climb_and_count(ladder, begin, width, apart):
+        climbs.append((len(begin.q), width, apart))
+        return climb(ladder, begin, width, apart)
 
     monkeypatch.setattr(path_search.Ladder, "_climb", climb_and_count)
     start = chain.forward(HOME)
     far = RigidTransform.from_rpy(0, 0, 0, (2.0, 0.0, 0.0)) @ start
-    for poses, wanted in (([start, start], 1), ([start, far], 4)):
+    for poses, wanted in (([start, start], 1), ([start, far], 6)):
         climbs.clear()
         path_search.Ladder(chain, poses, HOME, 0.1, None, (1e-6, 1e-6)).climb(np.array(HOME))
-        assert [width for _, width in climbs] == [32, 128, 128, 128][:wanted]
-        assert [begins == 1 for begins, _ in climbs] == [True, True, True, False][:wanted]
+        assert [width for _, width, _ in climbs] == [32, 128, 128, 128, 128, 128][:wanted]
+        assert [apart for _, _, apart in climbs] == [0.25, 0.25, 0.25, 0.25, 0.1, 0.1][:wanted]
+        alone = [begins == 1 for begins, _, _ in climbs]
+        assert alone == [True, True, True, False, True, False][:wanted]
