@@ -212,8 +212,7 @@ def test_a_restart_begins_at_the_measured_positions(robot):
     robot.go_home()
     robot.positions = robot.positions + 0.2
     robot.settle()
-    robot.send("base_link", down(0.40, 0.20, 0.40))
-    robot.wait(lambda: robot.at(down(0.40, 0.20, 0.40)), "the arm is there")
+    robot.go(down(0.40, 0.20, 0.40))
 
 
 def test_home_without_the_parameter_is_refused(robot):

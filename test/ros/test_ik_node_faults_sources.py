@@ -88,8 +88,7 @@ def test_joint_states_of_another_time_move_nothing(robot, stamp, reason, words):
     assert robot.no_commands(0.5)
     robot.states = good
     robot.settle()
-    robot.send("base_link", NEAR)
-    robot.wait(lambda: robot.at(NEAR), "the arm is there")
+    robot.go(NEAR)
 
 
 def test_a_new_reference_of_an_encoder_is_accepted_after_a_while(robot):
@@ -97,8 +96,7 @@ def test_a_new_reference_of_an_encoder_is_accepted_after_a_while(robot):
     robot.positions = HOME + 1.0
     robot.wait(lambda: int(robot.statuses[-1].get("refused.JUMP", 0)) > before, "it is refused")
     robot.settle()
-    robot.send("base_link", NEAR)
-    robot.wait(lambda: robot.at(NEAR), "the arm is there")
+    robot.go(NEAR)
 
 
 # Frames --------------------------------------------------------------------------------------

@@ -91,8 +91,7 @@ def test_after_reactivation_motion_starts_at_the_measured_positions(robot):
     robot.positions = robot.positions + 0.3
     assert robot.transit("activate")
     robot.settle()
-    robot.send("base_link", NEAR)
-    robot.wait(lambda: robot.at(NEAR), "the arm is there")  # the bench objects to any jump
+    robot.go(NEAR)  # the bench objects to any jump
 
 
 def test_cleanup_in_motion_brakes_and_the_node_can_be_configured_again(robot):
@@ -106,8 +105,7 @@ def test_cleanup_in_motion_brakes_and_the_node_can_be_configured_again(robot):
     assert robot.transit("configure")
     assert robot.transit("activate")
     robot.settle()
-    robot.send("base_link", NEAR)
-    robot.wait(lambda: robot.at(NEAR), "it follows targets again")
+    robot.go(NEAR)
 
 
 def entities(robot):
@@ -174,7 +172,6 @@ def test_a_new_description_is_used_at_rest_with_fresh_states(robot):
     assert robot.no_commands(), "no command before a joint state"
     robot.publishing = True
     robot.settle()
-    robot.send("base_link", NEAR)
-    robot.wait(lambda: robot.at(NEAR), "the arm is there")
+    robot.go(NEAR)
     robot.description.publish(String(data=URDF))
     robot.wait_status(state="READY")

@@ -88,8 +88,7 @@ def test_missing_joint_states_are_logged_once(begin):
     robot.publishing = True
     robot.settle()
     assert robot.no_commands(0.5), "a target of before is not replayed"
-    robot.send("base_link", NEAR)
-    robot.wait(lambda: robot.at(NEAR), "the arm is there")
+    robot.go(NEAR)
     code, output = stop_node(process)
     robot.close()
     assert code == 0
