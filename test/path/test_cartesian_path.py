@@ -333,17 +333,18 @@ def test_bad_spacing_is_refused(keywords):
 
 def test_a_search_without_limits_leaves_nothing_behind_that_a_solve_could_take(robot, monkeypatch):
     chain, constraint = robot("ur5"), PoseConstraint(free_axis=(0.6, 0.0, 0.8))
-    begin = path_search.Ladder._begin
+    climb, climbs = path_search.Ladder._climb, []
     ready, q = prepared(chain), np.array([0.3, -1.2, 1.1, -0.5, 0.4, 0.2])
 
-    def begin_and_forget(ladder, first):
-        rung = begin(ladder, first)
+    def forget_and_climb(ladder, *lanes):
+        climbs.append(len(ready.narrowed))
         ready.narrowed.clear()  # as many other goals of another thread do
-        return rung
+        return climb(ladder, *lanes)
 
-    monkeypatch.setattr(path_search.Ladder, "_begin", begin_and_forget)
+    monkeypatch.setattr(path_search.Ladder, "_climb", forget_and_climb)
     poses = [chain.forward(q), chain.forward(q + 0.05)]
     path_search.Ladder(chain, poses, q, 0.2, constraint, (1e-6, 1e-6)).climb(q)
+    assert min(climbs) > 0
     for truth in np.random.default_rng(0).uniform(chain.lower, chain.upper, (20, 6)):
         target = chain.forward(truth)
         found = solve(chain, target, np.full(6, 20.0), constraint=constraint)
