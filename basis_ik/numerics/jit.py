@@ -52,9 +52,9 @@ def jit(function: F) -> F:
     """Compile a function on first use, without the GIL, and keep the machine code on disk.
 
     There is no fastmath: a NaN must stay visible, and the last bits of a result must not depend on
-    what is compiled into what. (Contracting a*b + c would make a descent a fifth faster, but the
-    bits would differ between callers.) Division by zero gives inf or nan as in numpy, not an
-    exception. If no cache directory is writable, the kernel is compiled once per process.
+    what is compiled into what. They do depend on whether the processor multiplies and adds in one
+    operation, see `lowering`. Division by zero gives inf or nan as in numpy, not an exception. If
+    no cache directory is writable, the kernel is compiled once per process.
 
     numba takes some milliseconds for each operation, loop and array, and twenty for each function
     and each further combination of argument types. Therefore each argument of a kernel has one

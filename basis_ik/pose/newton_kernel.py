@@ -22,7 +22,6 @@ and as simple for the trace of its rotation. Some ten steps converge to all digi
 
 from __future__ import annotations
 
-from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -30,7 +29,6 @@ import numpy as np
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.bounded_step_kernel import leaves
 from basis_ik.numerics.jit import helper, inlined, jit
-from basis_ik.numerics.normal_equations_kernel import solve_lower, solve_upper
 from basis_ik.search.descent_kernel import LARGEST_STEP, apply_step, place, twist_by
 from basis_ik.search.pose_error_kernel import (
     excess,
@@ -212,7 +210,7 @@ def gradient_and_hessian(
         chain: The chain; the derivatives are by its scaled variables.
         weights: (12,).
         work: As `descent_kernel.place` left it.
-        hessian: (n, n) result, both halves.
+        hessian: (n, n) result, the lower triangle.
         frame: target_T_tip, as `descent_kernel.place` returned it.
     """
     joints, variables, n = chain.joints, chain.variables, chain.variables.shape[0]
@@ -220,7 +218,7 @@ def gradient_and_hessian(
     slopes = slopes_of(weights, work, rates, frame)
     for k in range(n):
         work[k, GRADIENT] = 0.0
-        for i in range(n):
+        for i in range(k + 1):
             hessian[k, i] = 0.0
     for j in range(joints.shape[0]):
         row, k = n + j, int(joints[j, DRIVER])
@@ -236,48 +234,73 @@ def gradient_and_hessian(
             bend += b0 * work[row, SPIN_X] + b1 * work[row, SPIN_Y] + b2 * work[row, SPIN_Z]
             if slopes.boxed:
                 bend += a * work[row, RATE_X] + b * work[row, RATE_Y] + d * work[row, RATE_Z]
-            hessian[k, h] += bend
-            if i != j:
-                hessian[h, k] += bend
+            hessian[max(k, h), min(k, h)] += 2.0 * bend if i != j and h == k else bend
 
 
 @helper
-def factor(hessian: FloatArray, work: FloatArray, damping: float, lower: FloatArray) -> bool:
-    """Write the Cholesky factor of the damped Hessian without held variables, if there is one.
+def factor(hessian: FloatArray, work: FloatArray, damping: float, factors: FloatArray) -> bool:
+    """Factor the damped Hessian without held variables as L D Lᵀ, if it is positive definite.
 
-    A third of them have none, so it ends there, unlike `factor_symmetric`.
+    A third of them are not. Each column is taken from all that follow at once: these operations do
+    not wait for each other (Golub and Van Loan 2013, section 4.1.3).
+
+    Args:
+        hessian: (n, n), of which the lower triangle counts.
+        work: Says which variables are held.
+        damping: Added to the diagonal.
+        factors: (n, n) result: Lᵀ above the diagonal, the inverse of D on it, L D below.
+
+    Returns:
+        Whether it is.
     """
-    for k in range(hessian.shape[0]):
+    n = hessian.shape[0]
+    for k in range(n):
         held = work[k, HELD] != 0.0
-        for i in range(k + 1):
-            total = 0.0 if held or work[i, HELD] != 0.0 else hessian[k, i]
-            if i == k:
-                total = 1.0 + damping if held else total + damping
-            for h in range(i):
-                total -= lower[k, h] * lower[i, h]
-            if i < k:
-                lower[k, i] = total / lower[i, i]
-            elif not total > 0.1 * damping:
-                return False
-            else:
-                lower[k, k] = sqrt(total)
+        for i in range(k):
+            factors[k, i] = 0.0 if held or work[i, HELD] != 0.0 else hessian[k, i]
+        factors[k, k] = 1.0 + damping if held else hessian[k, k] + damping
+    for p in range(n):
+        pivot = factors[p, p]
+        if not pivot > 0.1 * damping:
+            return False
+        inverse = 1.0 / pivot
+        factors[p, p] = inverse
+        for k in range(p + 1, n):
+            share = factors[k, p] * inverse
+            factors[p, k] = share
+            for i in range(p + 1, k + 1):
+                factors[k, i] -= share * factors[i, p]
     return True
 
 
 @helper
-def newton_step(lower: FloatArray, work: FloatArray, step: FloatArray) -> tuple[float, float]:
+def solve_factored(factors: FloatArray, x: FloatArray) -> float:
+    """Replace x (n,) by A⁻¹ x, with the factors of A by `factor`; return xᵀ A⁻¹ x."""
+    n, square = x.shape[0], 0.0
+    for p in range(n):
+        for k in range(p + 1, n):
+            x[k] -= factors[p, k] * x[p]
+    for p in range(n):
+        share = factors[p, p] * x[p]
+        square += share * x[p]
+        x[p] = share
+    for p in range(n - 1, 0, -1):
+        for k in range(p):
+            x[k] -= factors[k, p] * x[p]
+    return square
+
+
+@helper
+def newton_step(factors: FloatArray, work: FloatArray, step: FloatArray) -> tuple[float, float]:
     """Write the step (n,), also into `work`; return its largest entry, and its promised gain."""
-    n, largest, gain = step.shape[0], 0.0, 0.0
+    n, largest = step.shape[0], 0.0
     for k in range(n):
         step[k] = 0.0 if work[k, HELD] != 0.0 else -work[k, GRADIENT]
-    solve_lower(lower, step)
-    for k in range(n):
-        gain += step[k] ** 2
-    solve_upper(lower, step)
+    gain = 0.5 * solve_factored(factors, step)
     for k in range(n):
         work[k, STEP] = step[k]
         largest = max(largest, abs(step[k]))
-    return largest, 0.5 * gain
+    return largest, gain
 
 
 @helper
@@ -303,14 +326,14 @@ def stop_at_bounds(variables: FloatArray, q: FloatArray, work: FloatArray, large
 
 @helper
 def step_beside(
-    hessian: FloatArray, work: FloatArray, lower: FloatArray, damping: float, step: FloatArray
+    hessian: FloatArray, work: FloatArray, factors: FloatArray, damping: float, step: FloatArray
 ) -> tuple[float, float]:
     """Write the step (n,) of the free variables beside that of those which stop at a bound.
 
     Args:
         hessian: (n, n).
         work: Has the gradient, and the steps of those that stop.
-        lower: (n, n) factor of the damped Hessian of the free ones.
+        factors: (n, n) of the damped Hessian of the free ones.
         damping: In it.
         step: Result, also in `work`.
 
@@ -322,9 +345,8 @@ def step_beside(
         step[k] = 0.0 if work[k, HELD] != 0.0 else -work[k, GRADIENT]
         for i in range(n):
             if work[k, HELD] == 0.0 and work[i, HELD] == STOPPED:
-                step[k] -= hessian[k, i] * work[i, STEP]
-    solve_lower(lower, step)
-    solve_upper(lower, step)
+                step[k] -= hessian[max(k, i), min(k, i)] * work[i, STEP]
+    solve_factored(factors, step)
     for k in range(n):
         if work[k, HELD] == STOPPED:
             step[k] = work[k, STEP]
@@ -333,7 +355,7 @@ def step_beside(
     for k in range(n):
         bend = damping * step[k]
         for i in range(n):
-            bend += hessian[k, i] * step[i]
+            bend += hessian[max(k, i), min(k, i)] * step[i]
         gain -= step[k] * (work[k, GRADIENT] + 0.5 * bend)
     return largest, gain
 
@@ -352,17 +374,17 @@ def step_inside(
         variables: Of the chain.
         q: (n,).
         work: Has the gradient, the bounds, and which variables are held; more of them afterwards.
-        square: (2, n, n) Hessian, and the factor of the damped one.
+        square: (2, n, n) Hessian, and the factors of the damped one.
         damping: In it.
         step: Result, also in `work`.
     """
-    hessian, lower = square[0], square[1]
-    largest, gain = newton_step(lower, work, step)
+    hessian, factors = square[0], square[1]
+    largest, gain = newton_step(factors, work, step)
     for _ in range(q.shape[0]):
         if not stop_at_bounds(variables, q, work, largest):
             break
-        factor(hessian, work, damping, lower)  # there is one, as of all free variables
-        largest, gain = step_beside(hessian, work, lower, damping, step)
+        factor(hessian, work, damping, factors)  # there is one, as of all free variables
+        largest, gain = step_beside(hessian, work, factors, damping, step)
     return largest, gain
 
 
@@ -445,7 +467,7 @@ def minimise(
         arrival: See `descent_kernel.descend`.
         ends: What else ends it.
     """
-    n, hessian, lower = q.shape[0], square[0], square[1]
+    n, hessian, factors = q.shape[0], square[0], square[1]
     rates, tip = n + chain.joints.shape[0] + 1, chain.ends[1]
     frame = place(chain.joints, tip, q, work, n)
     away, turned = squared_errors(weights, work, rates, frame)
@@ -455,7 +477,7 @@ def minimise(
         if fresh:
             gradient_and_hessian(chain, weights, work, hessian, frame)
         hold_at_bounds(q, work)
-        while damping < MOST_DAMPING and not factor(hessian, work, damping, lower):
+        while damping < MOST_DAMPING and not factor(hessian, work, damping, factors):
             damping *= DAMPED
         if not damping < MOST_DAMPING:
             break

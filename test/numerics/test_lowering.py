@@ -17,6 +17,7 @@
 import os
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
@@ -127,6 +128,24 @@ def test_a_kernel_does_what_python_does(kernel):
             expected = kernel(pythons, i, j)
         assert compiled(ours, i, j) == expected
         assert np.array_equal(ours, pythons)
+
+
+def fuse(a, i, j):
+    x, y, z = a[0, 0], a[0, 1], a[0, 2]
+    a[1, 0], a[1, 1] = x * y + z, x * y - z
+    a[1, 2], a[1, 3] = z + x * y, z - x * y
+
+
+def test_a_product_and_its_sum_are_rounded_once_where_the_processor_can():
+    compiled = numba.njit(pipeline_class=compiler.KernelCompiler)(fuse)
+    once = lowering.has_fused_operations(compiled.targetctx.codegen())
+    rng = np.random.default_rng(0)
+    for x, y in 1.0 + 1e-8 * rng.normal(size=(20, 2)):
+        a = np.array([[x, y, z := -float(x * y), 0.0], 4 * [np.nan]])
+        compiled(a, 0, 0)
+        product = Fraction(x) * Fraction(y) if once else Fraction(x * y)
+        total, rest = float(product + Fraction(z)), float(product - Fraction(z))
+        assert a[1].tolist() == [total, rest, total, -rest]
 
 
 @pytest.mark.parametrize("kernel", [part, allocate], ids=lambda each: each.__name__)

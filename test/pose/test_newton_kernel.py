@@ -115,24 +115,24 @@ def test_slope_and_curvature_are_the_derivatives_of_the_error(name, weights):
         bends = np.array([slope(x + h) - slope(x - h) for h in steps]) / 2e-6
         slope(x)
         if not w[9:].any():  # of a rotation with tolerances the first derivatives must do
-            assert np.allclose(hessian, bends, atol=1e-7)
+            assert np.allclose(np.tril(hessian), np.tril(bends), atol=1e-7)
 
 
 def test_a_step_solves_the_damped_system_and_promises_what_the_model_says():
     rng = np.random.default_rng(1)
     for _ in range(20):
-        root, work, lower = rng.normal(size=(5, 5)), np.zeros((9, 12)), np.empty((5, 5))
+        root, work, factors = rng.normal(size=(5, 5)), np.zeros((9, 12)), np.empty((5, 5))
         hessian = root @ root.T
         work[:5, GRADIENT], work[2, HELD] = rng.normal(size=5), 1.0  # variable 2 is held
-        assert factor(hessian, work, 0.1, lower)
-        largest, gain = newton_step(lower, work, np.empty(5))
+        assert factor(hessian, work, 0.1, factors)
+        largest, gain = newton_step(factors, work, np.empty(5))
         free, step = [0, 1, 3, 4], work[:5, STEP]
         damped = hessian[np.ix_(free, free)] + 0.1 * np.eye(4)
         assert np.allclose(damped @ step[free], -work[free, GRADIENT])
         assert step[2] == 0.0
         assert largest == np.abs(step).max()
         assert gain == pytest.approx(0.5 * step[free] @ damped @ step[free])
-    assert not factor(-np.eye(5), work, 0.1, lower)  # no bottom in sight
+    assert not factor(-np.eye(5), work, 0.1, factors)  # no bottom in sight
 
 
 def test_a_step_to_bounds_is_the_best_one_for_the_other_variables():
