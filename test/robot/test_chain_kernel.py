@@ -158,7 +158,7 @@ def test_nan_stays_visible():
 
 
 def test_plain_python_and_compiled_kernels_agree(tmp_path):
-    """The same source runs without the compiler."""
+    """The same source runs without the compiler; that rounds a product and its sum together."""
     script = (
         "import sys, importlib.util, numpy as np\n"
         "spec = importlib.util.spec_from_file_location('t', sys.argv[1])\n"
@@ -174,7 +174,7 @@ def test_plain_python_and_compiled_kernels_agree(tmp_path):
     )
     with np.load(out) as plain:
         for name, compiled in zip(plain.files, evaluate(*random_chain(11)), strict=True):
-            np.testing.assert_allclose(plain[name], compiled, rtol=0, atol=1e-15)
+            np.testing.assert_allclose(plain[name], compiled, rtol=0, atol=5e-15)
 
 
 @pytest.mark.parametrize("kind", ["turns", "slides"])
