@@ -46,8 +46,14 @@ from basis_ik.search.pose_search_kernel import (
 )
 from basis_ik.search.tables_kernel import (
     COLUMNS,
+    DRIVER,
+    IS_ONLY,
     LOWER,
     PERIODIC,
+    SCALE,
+    TURN,
+    TURN_OFFSET,
+    TWIST_COSINE,
     UPPER,
     WRX,
     WX,
@@ -59,7 +65,13 @@ from basis_ik.search.tables_kernel import (
 )
 
 OWN, BEST = 0, 1  # rows of the results: what the seed leads to, and the best of all
-ALONE, FREELY, FIRMLY, FIRMEST = 0, 1, 2, 3  # rows of the weights, see `find_best_effort`
+ALONE, FREELY, FIRMLY, FIRMEST, CLOSEST = (
+    0,
+    1,
+    2,
+    3,
+    4,
+)  # rows of the weights, see `find_best_effort`
 STARTS = 24  # starts that are made at least
 MORE, FOR_FEWER = 16, 36  # and more for each joint beyond six; for each below, which are quick
 AGAIN = 2  # more starts, for each that was needed until the best so far was found
@@ -75,8 +87,12 @@ ROUGH_GAIN = 1e-6  # see `newton_kernel.Ends.least_gain`, where further rows fol
 BETTER = 1e-4  # [rad] by which another orientation has to be nearer
 AT_LIMIT = 1e-3  # [rad] from its limit at which a joint may go on from the other one
 WIDE = 3.0  # [rad] between the limits of a joint that nearly turns fully
+SQUARE = 0.1  # cosine of the angle between two axes that count as square to each other
+PUSH = 2.0  # by what factor starts are moved away from the middle of the limits, every second one
+FLIP_SLACK = 0.3  # [rad] by which a flipped joint may be beyond a limit, where it starts at it
 AROUND = 1e-2  # [rad] by which an angle may grow once the position is the nearest; `least_angle`
-OFTEN = 12.0  # starts that have come to the best so far: then no more are made ...
+SETTLED = 1e-5  # [rad] by which an angle may still grow where the position is held closely enough
+OFTEN = 0.5  # of the starts made at least: if so many came to the best so far, no more are made ...
 OFTEN_SHARE = 0.3  # ... if they are such a share of all
 ALIKE = 1e-3  # [rad] by which they may differ
 
@@ -132,6 +148,41 @@ def queue_across(variables: FloatArray, q: FloatArray, queue: FloatArray, queued
             queue[queued] = q
             queue[queued, k] = low if high - q[k] <= AT_LIMIT else high
             queued += 1
+    return queued
+
+
+@helper
+def is_wrist(joints: FloatArray, first: int) -> bool:
+    """Return whether three joints are hinges whose axes are square to each other, in turn."""
+    for j in range(first, first + 3):
+        if joints[j, TURN] == 0.0 or joints[j, IS_ONLY] == 0.0:
+            return False
+        if j < first + 2 and abs(joints[j, TWIST_COSINE]) > SQUARE:
+            return False
+    return True
+
+
+@helper
+def queue_flipped(chain: PackedChain, q: FloatArray, queue: FloatArray, queued: int) -> int:
+    """Queue q (n,) with each wrist flipped, where limits allow it; return the new length.
+
+    Rz(a) Rx(± π/2) Rz(b) Rx(± π/2) Rz(c) is the same with a + π, -b and c + π: where the axes meet,
+    the pose is the same, within other limits, and else it is about the same.
+    """
+    joints, variables = chain.joints, chain.variables
+    for first in range(joints.shape[0] - 2):
+        if queued >= queue.shape[0] or not is_wrist(joints, first):
+            continue
+        queue[queued], inside = q, True
+        for j in range(first, first + 3):
+            k = int(joints[j, DRIVER])
+            low, high, flipped = variables[k, LOWER], variables[k, UPPER], q[k] + pi
+            if j == first + 1:
+                flipped = -q[k] - 2.0 * joints[j, TURN_OFFSET] / joints[j, TURN]
+            flipped -= whole_turns(flipped - (0.5 * (low + high) if high - low < np.inf else q[k]))
+            inside = inside and low - FLIP_SLACK <= flipped <= high + FLIP_SLACK
+            queue[queued, k] = min(high, max(low, flipped))
+        queued += 1 if inside else 0
     return queued
 
 
@@ -203,7 +254,7 @@ def hold_closer(
     problem: Problem, first: int, q: FloatArray, memory: Memory, bounds: tuple[float, float],
     allowed: tuple[int, int],
 ) -> tuple[float, float, int]:  # fmt: skip
-    """Minimise the orientation at q (n,) with the position held ever closer.
+    """Minimise the orientation at q (n,) with the position held ever closer, until that is enough.
 
     Its error only grows by that, so what will leave more than the best is abandoned.
 
@@ -219,20 +270,21 @@ def hold_closer(
         Distance [m] left, infinite where it was abandoned; angle [rad] left, then at least; and
         steps taken.
     """
-    total, last, (least, best) = 0, problem.weights.shape[0] - 1, bounds
+    total, (least, best), near = 0, bounds, bounds[0] + SLACK * problem.goal.position_tolerance
+    gain = LEAST_GAIN if first == CLOSEST else ROUGH_GAIN  # the best of all to all digits
     distance, angle = np.inf, np.inf
-    for row in range(first, last + 1):
-        most = min(allowed[0], allowed[1] - total)
-        # To all digits only the best of all, which begins at the last row.
-        ends = most, LEAST_GAIN if first == last else ROUGH_GAIN, least, best - BETTER
+    for row in range(first, problem.weights.shape[0]):
+        weights, most = problem.weights[row], min(allowed[0], allowed[1] - total)
+        ends = most, gain, least, best - BETTER
         distance, angle, taken = minimise_by(problem, row, q, memory, ends)
         total += taken
-        end = least_angle(problem.weights[row], distance, angle, least)
+        end = least_angle(weights, distance, angle, least)
         if end >= best - BETTER:
             return np.inf, end, total
-    if distance > least + SLACK * problem.goal.position_tolerance:
-        most = min(allowed[0], allowed[1] - total)
-        ends = most, LEAST_GAIN, np.inf, np.inf
+        if distance <= near and end - angle <= SETTLED and not has_deadband(weights):
+            break
+    if distance > near:
+        ends = min(allowed[0], allowed[1] - total), LEAST_GAIN, np.inf, np.inf
         distance, angle, taken = minimise_by(problem, ALONE, q, memory, ends)
         total += taken
     return distance, angle, total
@@ -309,6 +361,19 @@ def turn_at_nearest(
 
 
 @helper
+def push_to_limits(variables: FloatArray, q: FloatArray) -> None:
+    """Move a start (n,) away from the middle of the limits: about half of the joints come to one.
+
+    Few other starts lead to what is best with many joints at their limits.
+    """
+    for k in range(q.shape[0]):
+        low, high = variables[k, LOWER], variables[k, UPPER]
+        if high - low < 2.0 * pi * variables[k, SCALE]:
+            middle = 0.5 * (low + high)
+            q[k] = min(high, max(low, middle + PUSH * (q[k] - middle)))
+
+
+@helper
 def write_next_start(
     variables: FloatArray, starts: FloatArray, queue: FloatArray, numbers: tuple[int, int, int],
     q: FloatArray,
@@ -330,6 +395,8 @@ def write_next_start(
         return across + 1
     else:
         write_start(variables, variables.shape[1] - COLUMNS + made - given - across + 1, q)
+        if made % 2 == 1:
+            push_to_limits(variables, q)
     return across
 
 
@@ -360,10 +427,10 @@ def finish_best(
         results: See `find_best_effort`.
         allowed: Steps allowed in all.
     """
-    (found, _), (least, best), last = results, bounds, problem.weights.shape[0] - 1
+    (found, _), (least, best) = results, bounds
     q[:] = found[BEST]
     distance, angle, taken = hold_closer(
-        problem, last, q, memory, (least, np.inf), (FINISHING, allowed)
+        problem, CLOSEST, q, memory, (least, np.inf), (FINISHING, allowed)
     )
     if distance <= least + problem.goal.position_tolerance and angle < best:
         keep_end(problem.chain.variables, seed, q, (distance, angle), results)
@@ -441,7 +508,7 @@ def find_best_effort(
                 q[:] = end
                 distance, angle = measure(problem.chain, problem.goal, q, room.work)
             found_again += 1 if abs(angle - best) <= ALIKE else 0
-            if found_again >= max(OFTEN, OFTEN_SHARE * made):
+            if found_again >= max(OFTEN * fewest, OFTEN_SHARE * made):
                 break
             if distance > least + tolerance or angle >= best - BETTER:
                 continue
@@ -455,6 +522,7 @@ def find_best_effort(
         if meets(problem.goal, distance, angle):
             break
         queued = queue_across(variables, q, room.queue, queued)
+        queued = queue_flipped(problem.chain, q, room.queue, queued)
     if turns and not meets(problem.goal, least, best) and total < most:
         total += finish_best(problem, starts[0], q, room, (least, best), results, most - total)
     return total

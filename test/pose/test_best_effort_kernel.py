@@ -21,18 +21,25 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from closed_arms import FEWER, chain_of
+from closed_arms import FEWER, ROWS, chain_of
 from from_python import from_python
 from hard_arms import ARMS
 
-from basis_ik.pose.best_effort_kernel import find_known, least_angle, queue_across
+from basis_ik.pose.best_effort_kernel import (
+    find_known,
+    least_angle,
+    push_to_limits,
+    queue_across,
+    queue_flipped,
+)
 from basis_ik.pose.solve import solve
 from basis_ik.robot.robot import RobotModel
-from basis_ik.search.prepare import prepared
+from basis_ik.search.prepare import prepare, prepared
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Verdict
 
 find_known, queue_across = from_python(find_known), from_python(queue_across)
+queue_flipped, push_to_limits = from_python(queue_flipped), from_python(push_to_limits)
 least_angle = from_python(least_angle)
 
 # Roll, pitch and yaw, position, seed; the least distance [m] and the least angle [rad] there of
@@ -64,8 +71,20 @@ UNREACHABLE = [
      [0.19, 1.08, 0.19, -3.05, 2.23, 1.46, -0.72, -0.04], 0.000000, 1.0234),  # position first
     ("tiago", [-3.0056, 1.5353, 0.3499], [0.046, 0.2141, 0.1013],
      [0.35, 1.35, -0.47, 1.46, 0.12, 0.79, 0.44, -1.6], 0.000000, 0.1943),
+    ("tiago", [-1.5375, -0.374, 1.8094], [-0.2485, 0.2228, 0.6451],
+     [0.31, 2.22, 1.09, -1.96, 1.87, 0.85, -0.8, 1.59], 0.000002, 0.4795),  # needs the last weights
+    ("tiago", [0.281, 0.3844, -0.916], [-0.0629, 0.0145, 0.2048],
+     [0.27, 2.61, -0.69, -2.74, 1.27, -1.52, 1.13, -1.09], 0.000000, 0.3933),
+    ("tiago", [2.5302, 0.56, -1.3645], [-0.132, 0.2491, 0.0656],
+     [0.11, 0.3, 0.73, -2.49, -0.2, 2.09, 0.27, 1.44], 0.000000, 1.1429),  # from starts at limits
+    ("tiago", [2.3002, -0.3484, -1.9029], [0.8488, -0.0439, 0.2371],
+     [0.06, 2.34, 1.02, 0.15, -0.02, 0.7, -1.08, 0.09], 0.000000, 1.0383),  # by a flipped wrist
+    ("panda", [-0.5697, -0.5143, 1.1286], [-0.1609, -0.2513, 0.4639],
+     [0.15, 0.88, -1.9, -1.84, -2.7, 2.49, 0.43], 0.000000, 0.0944),
+    ("youbot", [0.0925, 0.9348, -0.0702], [0.0241, 0.0001, 0.5222],
+     [-2.21, 0.53, -0.22, -1.47, 0.25], 0.000000, 0.7311),
 ]  # fmt: skip
-NAMED = {**ARMS, "youbot": FEWER["youbot"]}
+NAMED = {**ARMS, "youbot": FEWER["youbot"], "abb_irb120": ROWS["abb_irb120"]}
 URDF = Path(__file__).parents[2] / "urdf"
 
 
@@ -114,6 +133,42 @@ def test_a_joint_at_a_limit_goes_on_from_the_other_one():
         others = np.arange(7) != joint
         assert (queue[row, others] == q[others]).all()
     assert queue_across(variables, q, queue, 4) == 4  # full
+
+
+def test_a_flipped_wrist_holds_the_same_pose():
+    chain, rng, flipped = named("abb_irb120"), np.random.default_rng(2), 0
+    ready, queue = prepared(chain), np.zeros((4, 6))
+    for _ in range(20):
+        q = 0.9 * chain.random(rng)
+        count = queue_flipped(ready.packed, q, queue, 0)
+        for other in queue[:count]:
+            assert ((chain.lower <= other) & (other <= chain.upper)).all()
+            inside = ((chain.lower < other) & (other < chain.upper)).all()
+            if inside and (other[:3] == q[:3]).all():  # not joints 3 to 5, whose axes do not meet
+                assert other[4] == pytest.approx(-q[4])
+                assert np.allclose(chain.forward(other).matrix, chain.forward(q).matrix, atol=1e-9)
+                flipped += 1
+    assert flipped > 10
+    assert queue_flipped(ready.packed, q, queue, 4) == 4  # full
+
+
+def test_no_wrist_is_flipped_beyond_the_limits_or_of_parallel_axes():
+    ready, queue = prepare(named("abb_irb120").arrays), np.zeros((4, 6))
+    ready.packed.variables[3, :2] = -1.0, 1.0  # a half turn does not fit
+    assert queue_flipped(ready.packed, np.full(6, 0.5), queue, 0) == 0
+    ready = prepared(named("ur5e"))
+    assert queue_flipped(ready.packed, np.full(6, 0.5), queue, 0) == 1  # of four
+
+
+def test_starts_are_pushed_to_the_limits_but_not_of_joints_that_turn_fully():
+    variables = prepared(named("panda")).variables.copy()
+    variables[1, :2] = -4.0, 4.0
+    q = np.array([0.0, 0.1, 2.8, -1.5708, -2.8, 1.8675, 0.1])
+    before = q.copy()
+    push_to_limits(variables, q)
+    assert q[1] == before[1]
+    assert (q[2], q[4]) == (variables[2, 1], variables[4, 0])
+    assert q[6] == pytest.approx(0.2)
 
 
 def test_a_bottom_is_known_whatever_its_turns():
