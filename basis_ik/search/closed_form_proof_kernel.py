@@ -85,7 +85,7 @@ from basis_ik.search.tables_kernel import LOWER, UPPER
 
 LEAST_WIDTH = 1e-8  # [rad] below which no interval is halved
 MOST_INTERVALS = 2000  # after which the proof is given up
-MOST_BOXES = 20000  # the same where three joints are open
+MOST_BOXES = 8000  # the same where three joints are open
 MUCH_WIDER = 3.0  # than joint 1: the interval of another one that is halved instead
 DEPTH = 128  # boxes that may wait
 
