@@ -67,49 +67,57 @@ from basis_ik.search.closed_form_linear_kernel import (
     span,
 )
 
-PARALLEL = 0.1  # of |h × h'|, below which an axis' height is worth more than another's
+PARALLEL = 0.1  # |h2 × h3| below which the height along axis 2 tells joint 4, not joint 2
 SMALL = 0.5  # [rad] up to which a box is worth forms of first order
+
+Ball = tuple[Vector, float]
 
 
 @helper
-def fourth_by_height(pose: Pose, t1: Interval) -> tuple[Interval, Interval]:
+def from_second(pose: Pose, t1: Interval) -> Ball:
+    """Return the ball of the end of the arm, seen from the point of axis 2 before joint 2 turns.
+
+    The end is the point where axes 5 and 6 meet.
+    """
+    form, goal, _, e, _ = pose
+    a1, a2 = row(form, OFFSETS + 1), row(form, OFFSETS + 2)
+    p, r = turned(back(row(form, AXES)), t1, goal.p, e)
+    size = length(p) + length(a1) + length(a2)
+    size += length(row(form, OFFSETS + 3)) + length(row(form, OFFSETS + 4))
+    return minus(p, a1), r + ROUNDING * size
+
+
+@helper
+def fourth_by_height(form: FloatArray, end: Ball) -> tuple[Interval, Interval]:
     """Return the turns of joint 4 that bring the end of the arm to its height along axis 2.
 
     Joint 3 changes that height, but not where axes 2 and 3 are parallel.
     """
-    form, goal, _, e, _ = pose
     h2, h3, h4 = row(form, AXES + 1), row(form, AXES + 2), row(form, AXES + 3)
-    a1, a2 = row(form, OFFSETS + 1), row(form, OFFSETS + 2)
-    a3, a4 = row(form, OFFSETS + 3), row(form, OFFSETS + 4)
-    p, r = turned(back(row(form, AXES)), t1, goal.p, e)
-    far, same = length(a3) + length(a4), dot(h2, h3)
-    r += length(cross(h2, h3)) * far + ROUNDING * (length(p) + length(a1) + length(a2) + far)
+    a2, a3, a4 = row(form, OFFSETS + 2), row(form, OFFSETS + 3), row(form, OFFSETS + 4)
+    same, (u, r) = dot(h2, h3), end
     normal = same * h3[0], same * h3[1], same * h3[2]
-    height = dot(h2, minus(p, plus(a1, a2))) - dot(normal, a3)
-    return turns_to_height(normal, h4, a4, height, r)
+    lean = length(cross(h2, h3)) * (length(a3) + length(a4))
+    return turns_to_height(normal, h4, a4, dot(h2, minus(u, a2)) - dot(normal, a3), r + lean)
 
 
 @helper
-def second_of_pair(pose: Pose, t1: Interval, t4: Interval) -> tuple[Interval, Interval]:
+def second_of_pair(form: FloatArray, end: Ball, t4: Interval) -> tuple[Interval, Interval]:
     """Return the turns of joint 2 that bring the end of the arm to its place beside axis 3.
 
     To its height along axis 3; if axes 2 and 3 are parallel, joint 2 does not change that, and it
     is the distance.
     """
-    form, goal, _, e, _ = pose
     h2, h3, h4 = row(form, AXES + 1), row(form, AXES + 2), row(form, AXES + 3)
-    a1, a2 = row(form, OFFSETS + 1), row(form, OFFSETS + 2)
-    a3, a4, back2 = row(form, OFFSETS + 3), row(form, OFFSETS + 4), back(h2)
-    p, r = turned(back(row(form, AXES)), t1, goal.p, e)
-    u = minus(p, a1)
-    size = length(p) + length(a1) + length(a2) + length(a3) + length(a4)
-    r += ROUNDING * size
-    v, rv = turned(h4, t4, a4, ROUNDING * size)
+    a2, a3, a4 = row(form, OFFSETS + 2), row(form, OFFSETS + 3), row(form, OFFSETS + 4)
+    (u, r), back2 = end, back(h2)
+    v, rv = turned(h4, t4, a4, ROUNDING * length(a3))
     v = plus(a3, v)
     if length(cross(h2, h3)) < PARALLEL:
+        sizes = dot(u, u) + dot(a2, a2) + dot(v, v)
         height = 0.5 * (dot(u, u) + dot(a2, a2) - dot(v, v))
         error = r * (length(u) + length(a2) + 0.5 * r) + rv * (length(v) + 0.5 * rv)
-        return turns_to_height(a2, back2, u, height, error + ROUNDING * size * size)
+        return turns_to_height(a2, back2, u, height, error + ROUNDING * sizes)
     lift = min(t4[1], 2.0) * length(cross(h3, h4)) * length(cross(h4, a4))
     return turns_to_height(h3, back2, u, dot(h3, plus(a2, v)), r + lift)
 
@@ -196,17 +204,13 @@ def is_box_open(pose: Pose, t1: Interval, t2: Interval, t4: Interval) -> bool:
 
 
 @helper
-def widest_fourth(pose: Pose, t1: Interval, t2: Interval, t4: Interval) -> float:
+def widest_fourth(pose: Pose, end: Ball, t1: Interval, t2: Interval, t4: Interval) -> float:
     """Return the half width of the widest interval of joint 4 with a possible solution in a box.
 
     It is negative if there is none.
     """
-    form, goal, _, e, _ = pose
-    a1, a2 = row(form, OFFSETS + 1), row(form, OFFSETS + 2)
-    p, r = turned(back(row(form, AXES)), t1, goal.p, e)
-    r += ROUNDING * (length(p) + length(a1) + length(a2))
-    y, r = turned(back(row(form, AXES + 1)), t2, minus(p, a1), r)
-    one, other = bends(pose, 2, t4, minus(y, a2), (r, r))
+    y, r = turned(back(row(pose.form, AXES + 1)), t2, end[0], end[1])
+    one, other = bends(pose, 2, t4, minus(y, row(pose.form, OFFSETS + 2)), (r, r))
     widest = EMPTY
     for k in range(2):
         t3, bent = one if k == 0 else other
@@ -223,18 +227,18 @@ def widest_of_pair(pose: Pose, t1: Interval, t2: Interval, t4: Interval) -> tupl
 
     They are negative if there is none.
     """
-    second, fourth = EMPTY, EMPTY
-    one, other = fourth_by_height(pose, t1)
+    second, fourth, end = EMPTY, EMPTY, from_second(pose, t1)
+    one, other = fourth_by_height(pose.form, end)
     for i in range(2):
         bent = in_common(one if i == 0 else other, t4)
         if bent[1] < 0.0:
             continue
-        near, far = second_of_pair(pose, t1, bent)
+        near, far = second_of_pair(pose.form, end, bent)
         for k in range(2):
             upper = in_common(near if k == 0 else far, t2)
             if upper[1] < 0.0:
                 continue
-            wide = widest_fourth(pose, t1, upper, bent)
+            wide = widest_fourth(pose, end, t1, upper, bent)
             if wide >= 0.0:
                 second, fourth = max(second, upper[1]), max(fourth, wide)
     return second, fourth
