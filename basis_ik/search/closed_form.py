@@ -43,6 +43,7 @@ from basis_ik.search.closed_form_axes import (
     meeting_candidates,
     with_added_axes,
 )
+from basis_ik.search.closed_form_pair_proof_kernel import excludes_pair
 from basis_ik.search.closed_form_proof_kernel import excludes
 from basis_ik.search.closed_form_quartic_kernel import (
     quartic_branch_starts,
@@ -146,8 +147,9 @@ class ClosedForm(NamedTuple):
         """
         if self.rough is not None and self.rough.excludes(variables, target, tolerances):
             return True
-        position_error, rotation_error = np.add(tolerances, self.deviation).tolist()
-        return bool(excludes(self.rows, variables, target, position_error, rotation_error))
+        errors = np.add(tolerances, self.deviation).tolist()
+        is_pair = self.rows[kernel.KIND, kernel.NAME] == loop.MEETING
+        return bool((excludes_pair if is_pair else excludes)(self.rows, variables, target, *errors))
 
     def starts(self, variables: FloatArray, target: FloatArray, seed: FloatArray) -> Branches:
         """Return all branches of a pose, without regard to limits, the nearest to the seed first.

@@ -18,14 +18,18 @@ With joints 1, 2 and 4 known, the turn of joint 3 brings the arm to the point of
 equations are left: the distance of that point from axis 3, its height along it, and the angle of
 axis 6 from axis 5. Intervals cut joints 2 and 4 down first; where a box is small, the equations are
 combined to first order.
+
+Few arms need this module, which is compiled when the first one does.
 """
 
 from __future__ import annotations
 
 from math import inf, pi
 
+import numpy as np
+
 from basis_ik.numerics.arrays import FloatArray
-from basis_ik.numerics.jit import helper
+from basis_ik.numerics.jit import helper, jit
 from basis_ik.search.closed_form_interval_kernel import (
     EMPTY,
     ROUNDING,
@@ -41,11 +45,13 @@ from basis_ik.search.closed_form_interval_kernel import (
 from basis_ik.search.closed_form_kernel import (
     AXES,
     OFFSETS,
+    ROWS,
     Vector,
     apply_rotation,
     back,
     cross,
     dot,
+    find_slide_offset,
     length,
     minus,
     plus,
@@ -66,9 +72,19 @@ from basis_ik.search.closed_form_linear_kernel import (
     shifted,
     span,
 )
+from basis_ik.search.closed_form_proof_kernel import (
+    DEPTH,
+    LEAST_WIDTH,
+    errors_of,
+    halve,
+    opened_pose,
+    slide_excess,
+)
 
 PARALLEL = 0.1  # |h2 × h3| below which the height along axis 2 tells joint 4, not joint 2
 SMALL = 0.5  # [rad] up to which a box is worth forms of first order
+MOST_BOXES = 8000  # after which the proof is given up
+MUCH_WIDER = 3.0  # than joint 1: the interval of another one that is halved instead
 
 Ball = tuple[Vector, float]
 
@@ -242,3 +258,36 @@ def widest_of_pair(pose: Pose, t1: Interval, t2: Interval, t4: Interval) -> tupl
             if wide >= 0.0:
                 second, fourth = max(second, upper[1]), max(fourth, wide)
     return second, fourth
+
+
+@jit
+def excludes_pair(
+    form: FloatArray, variables: FloatArray, target: FloatArray, position_error: float,
+    rotation_error: float,
+) -> bool:  # fmt: skip
+    """Do the work of `closed_form_proof_kernel.excludes` for this module.
+
+    Joint 1 cuts the others down, so it is halved unless they are much wider.
+    """
+    errors = errors_of(form, position_error, rotation_error)
+    if slide_excess(form, variables, find_slide_offset(form, target)) > errors[0]:
+        return True
+    pose = opened_pose(form, variables, target, errors, np.empty((ROWS, 3)))
+    boxes, allowed, left, waiting = np.empty((DEPTH, 6)), pose.allowed, MOST_BOXES, 1
+    for c in range(2):
+        boxes[0, c], boxes[0, 2 + c], boxes[0, 4 + c] = allowed[0, c], allowed[1, c], allowed[3, c]
+    while waiting > 0:
+        left -= 1
+        box, side = boxes[waiting - 1], 0
+        t1, t2, t4 = (box[0], box[1]), (box[2], box[3]), (box[4], box[5])
+        second, fourth = widest_of_pair(pose, t1, t2, t4)
+        if second < 0.0:
+            waiting -= 1
+            continue
+        other = max(second, fourth)
+        if left <= 0 or max(t1[1], other) < LEAST_WIDTH or waiting >= DEPTH:
+            return False
+        if other > MUCH_WIDER * t1[1]:
+            side = 2 if second >= fourth else 4
+        waiting = halve(boxes, waiting, side)
+    return True

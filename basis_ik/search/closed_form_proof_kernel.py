@@ -14,12 +14,12 @@
 
 """The proof that no positions within the limits reach a pose: a closed form in intervals.
 
-The angle of a form's first joint is divided into intervals; where axes 5 and 6 meet, those of three
-joints into boxes. Within each, the equations of the form give an interval for every other joint,
-which contains all solutions of all poses within the tolerances. An interval without any within the
-limits is done with; the others are halved. If none is left, there is no solution. All bounds are of
-the functions themselves and not of their derivatives at a point, so the proof holds near
-singularities too; there it may fail, after more halvings than are worthwhile.
+The angle of a form's first joint is divided into intervals. Within each, the equations of the form
+give an interval for every other joint, which contains all solutions of all poses within the
+tolerances. An interval without any within the limits is done with; the others are halved. If none
+is left, there is no solution. All bounds are of the functions themselves and not of their
+derivatives at a point, so the proof holds near singularities too; there it may fail, after more
+halvings than are worthwhile.
 """
 
 from __future__ import annotations
@@ -33,7 +33,6 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
 from basis_ik.robot.safety_kernel import SLACK
 from basis_ik.search.closed_form_interval_kernel import (
-    EMPTY,
     ROUNDING,
     Interval,
     Pose,
@@ -78,16 +77,13 @@ from basis_ik.search.closed_form_kernel import (
     row,
     turn_by,
 )
-from basis_ik.search.closed_form_loop_kernel import MEETING, open_loop
-from basis_ik.search.closed_form_pair_proof_kernel import widest_of_pair
+from basis_ik.search.closed_form_loop_kernel import open_loop
 from basis_ik.search.closed_form_quartic_kernel import PARALLELS
 from basis_ik.search.tables_kernel import LOWER, UPPER
 
 LEAST_WIDTH = 1e-8  # [rad] below which no interval is halved
 MOST_INTERVALS = 2000  # after which the proof is given up
-MOST_BOXES = 8000  # the same where three joints are open
-MUCH_WIDER = 3.0  # than joint 1: the interval of another one that is halved instead
-DEPTH = 128  # boxes that may wait
+DEPTH = 128  # intervals or boxes that may wait
 
 
 @helper
@@ -217,25 +213,14 @@ def is_parallel_open(pose: Pose, t1: Interval) -> bool:
 
 
 @helper
-def widest_open(pose: Pose, box: FloatArray) -> tuple[float, float]:
-    """Return the half widths of joints 2 and 4 in a box (6,) with a possible solution.
-
-    They are negative if there is none, and 0 where only joint 1 is open.
-
-    Args:
-        pose: Pose to reach.
-        box: Middle and half width of joints 1, 2 and 4 [rad].
-    """
-    kind, t1 = pose.form[KIND, NAME], (box[0], box[1])
-    if kind == MEETING:
-        return widest_of_pair(pose, t1, (box[2], box[3]), (box[4], box[5]))
+def is_form_open(pose: Pose, t1: Interval) -> bool:
+    """Return whether a pose may have a solution within an interval of joint 1."""
+    kind = pose.form[KIND, NAME]
     if kind == MEET_2_3:
-        found = is_ball_open(pose, t1)
-    elif kind in (PARALLELS, PARALLEL_2_3_4):
-        found = is_parallel_open(pose, t1)
-    else:
-        found = is_arm_open(pose, t1)
-    return (0.0, 0.0) if found else (EMPTY, EMPTY)
+        return is_ball_open(pose, t1)
+    if kind in (PARALLELS, PARALLEL_2_3_4):
+        return is_parallel_open(pose, t1)
+    return is_arm_open(pose, t1)
 
 
 @helper
@@ -260,30 +245,17 @@ def fill_allowed(form: FloatArray, first: int, variables: FloatArray, allowed: F
 
 
 @helper
-def fill_box(form: FloatArray, allowed: FloatArray, box: FloatArray) -> None:
-    """Write the allowed intervals of the joints that are open: 1, or 1, 2 and 4 of a pair."""
-    box[0], box[1] = allowed[0, 0], allowed[0, 1]
-    if form[KIND, NAME] == MEETING:
-        box[2], box[3], box[4], box[5] = allowed[1, 0], allowed[1, 1], allowed[3, 0], allowed[3, 1]
-
-
-@helper
-def halve(boxes: FloatArray, waiting: int, second: float, fourth: float) -> int:
-    """Replace the last of the waiting boxes (k, 6) by its halves; return their number.
-
-    Joint 1 cuts the others down, so it is halved unless they are much wider.
+def halve(boxes: FloatArray, waiting: int, side: int) -> int:
+    """Replace the last of the waiting boxes by its halves; return their number.
 
     Args:
-        boxes: The boxes.
+        boxes: (k, 2 or more) middle and half width of each joint [rad].
         waiting: Number of boxes.
-        second: What is left of joint 2 there, half width [rad].
-        fourth: The same for joint 4.
+        side: Column of the joint whose interval is halved.
     """
-    last, side = waiting - 1, 0
-    if max(second, fourth) > MUCH_WIDER * boxes[last, 1]:
-        side = 2 if second >= fourth else 4
+    last = waiting - 1
     half = 0.5 * boxes[last, side + 1]
-    for c in range(6):
+    for c in range(boxes.shape[1]):
         boxes[waiting, c] = boxes[last, c]
     boxes[last, side] -= half
     boxes[waiting, side] += half
@@ -321,6 +293,26 @@ def errors_of(
     return error + turn * (size + error), turn
 
 
+@helper
+def opened_pose(
+    form: FloatArray, variables: FloatArray, target: FloatArray, errors: tuple[float, float],
+    opened: FloatArray,
+) -> Pose:  # fmt: skip
+    """Write an opened form; return its pose.
+
+    Args:
+        form: (27, 3), see `closed_form_kernel.find_branches`.
+        variables: See `excludes`.
+        target: See `excludes`.
+        errors: Of any point of the arm [m] and of the rotation [rad], see `errors_of`.
+        opened: (27, 3) result.
+    """
+    goal = form_goal(form, target, find_slide_offset(form, target), np.zeros(variables.shape[0]))
+    goal, allowed = open_loop(form, goal, opened), np.empty((6, 2))
+    fill_allowed(form, int(form[SIZE, LOOP_START]), variables, allowed)
+    return Pose(opened, goal, allowed, errors[0], errors[1])
+
+
 @jit
 def excludes(
     form: FloatArray, variables: FloatArray, target: FloatArray, position_error: float,
@@ -335,28 +327,19 @@ def excludes(
         position_error: Tolerance and deviation of the arm from the form together [m].
         rotation_error: The same [rad].
     """
-    opened, boxes = np.empty((ROWS, 3)), np.zeros((DEPTH, 6))
-    offset, errors = (
-        find_slide_offset(form, target),
-        errors_of(form, position_error, rotation_error),
-    )
-    if slide_excess(form, variables, offset) > errors[0]:
+    errors = errors_of(form, position_error, rotation_error)
+    if slide_excess(form, variables, find_slide_offset(form, target)) > errors[0]:
         return True
-    goal = form_goal(form, target, offset, np.zeros(variables.shape[0]))
-    goal, allowed = open_loop(form, goal, opened), np.empty((6, 2))
-    fill_allowed(form, int(form[SIZE, LOOP_START]), variables, allowed)
-    pose = Pose(opened, goal, allowed, errors[0], errors[1])
-    left = MOST_BOXES if form[KIND, NAME] == MEETING else MOST_INTERVALS
-    fill_box(form, allowed, boxes[0])
-    waiting = 1
+    pose = opened_pose(form, variables, target, errors, np.empty((ROWS, 3)))
+    parts, left, waiting = np.empty((DEPTH, 2)), MOST_INTERVALS, 1
+    parts[0, 0], parts[0, 1] = pose.allowed[0, 0], pose.allowed[0, 1]
     while waiting > 0:
         left -= 1
-        second, fourth = widest_open(pose, boxes[waiting - 1])
-        if second < 0.0:
+        t1 = parts[waiting - 1, 0], parts[waiting - 1, 1]
+        if not is_form_open(pose, t1):
             waiting -= 1
             continue
-        widest = max(boxes[waiting - 1, 1], max(second, fourth))
-        if left <= 0 or widest < LEAST_WIDTH or waiting >= DEPTH:
+        if left <= 0 or t1[1] < LEAST_WIDTH or waiting >= DEPTH:
             return False
-        waiting = halve(boxes, waiting, second, fourth)
+        waiting = halve(parts, waiting, 0)
     return True
