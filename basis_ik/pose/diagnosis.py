@@ -26,7 +26,7 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pose.best_effort_kernel import BEST, OWN, find_best_effort
 from basis_ik.pose.explain import Attempt, Relaxation
 from basis_ik.pose.newton_kernel import minimise_each
-from basis_ik.search.closed_form import ClosedForm
+from basis_ik.search.closed_form import Branches, ClosedForm
 from basis_ik.search.descent_kernel import REACHED
 from basis_ik.search.pose_search_kernel import NEAR, PATIENCE, write_start
 from basis_ik.search.prepared_chain import PreparedChain
@@ -111,6 +111,7 @@ class Diagnosis:
     _free: Attempt | None = None
     _nearest: Attempt | None = None
     _found: tuple[Attempt, Attempt] | None = None
+    _branches: Branches | None = None
 
     def __post_init__(self) -> None:
         n = len(self.seed)
@@ -367,9 +368,10 @@ class Diagnosis:
 
     def _branch(self, form: ClosedForm, lifted: npt.NDArray[np.bool_]) -> Attempt:
         """Return the branch nearest to the seed that keeps the limits which are not lifted."""
-        branches = form.starts(self.ready.variables, self.target, self.seed)
+        if self._branches is None:
+            self._branches = form.starts(self.ready.variables, self.target, self.seed)
         lower, upper = self.ready.variables[:, LOWER], self.ready.variables[:, UPPER]
-        for q in branches.positions:
+        for q in self._branches.positions:
             if (lifted | ((lower <= q) & (q <= upper))).all():
                 return Attempt(q.copy(), 0.0, 0.0, reached=True)
         return Attempt(self.seed, math.inf, math.inf, reached=False)

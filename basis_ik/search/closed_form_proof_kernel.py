@@ -14,22 +14,17 @@
 
 """The proof that no positions within the limits reach a pose: a closed form in intervals.
 
-The angle of a form's first joint is divided into intervals, where two joints are open into
-rectangles. Within each, the equations of the form give an interval for every other joint, which
-contains all solutions of all poses within the tolerances. An interval without any within the limits
-is done with; the others are halved. If none is left, there is no solution. All bounds are of the
-functions themselves and not of their derivatives at a point, so the proof holds near singularities
-too; there it may fail, after more halvings than are worthwhile.
-
-A vector is known within a ball, an angle within an interval: (middle, half width). With an error
-of a vector of r, rotation about an axis by an interval of half width w adds w times its distance
-from the axis. Every bound also includes a multiple of rounding.
+The angle of a form's first joint is divided into intervals. Within each, the equations of the form
+give an interval for every other joint, which contains all solutions of all poses within the
+tolerances. An interval without any within the limits is done with; the others are halved. If none
+is left, there is no solution. All bounds are of the functions themselves and not of their
+derivatives at a point, so the proof holds near singularities too; there it may fail, after more
+halvings than are worthwhile.
 """
 
 from __future__ import annotations
 
-from math import acos, asin, atan2, pi
-from typing import NamedTuple
+from math import pi
 
 import numpy as np
 
@@ -37,6 +32,17 @@ from basis_ik.numerics.angles_kernel import whole_turns
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
 from basis_ik.robot.safety_kernel import SLACK
+from basis_ik.search.closed_form_interval_kernel import (
+    ROUNDING,
+    Interval,
+    Pose,
+    bends,
+    both_within,
+    turned,
+    turns_onto,
+    turns_to_height,
+    within,
+)
 from basis_ik.search.closed_form_kernel import (
     AXES,
     BACKWARD,
@@ -57,7 +63,6 @@ from basis_ik.search.closed_form_kernel import (
     SIZE,
     SLIDE_AXIS,
     TIP,
-    FormGoal,
     Vector,
     apply_rotation,
     back,
@@ -65,7 +70,6 @@ from basis_ik.search.closed_form_kernel import (
     dot,
     find_slide_offset,
     form_goal,
-    law_of_cosines,
     length,
     minus,
     plus,
@@ -73,101 +77,13 @@ from basis_ik.search.closed_form_kernel import (
     row,
     turn_by,
 )
-from basis_ik.search.closed_form_loop_kernel import MEETING, open_loop
+from basis_ik.search.closed_form_loop_kernel import open_loop
 from basis_ik.search.closed_form_quartic_kernel import PARALLELS
 from basis_ik.search.tables_kernel import LOWER, UPPER
 
-Interval = tuple[float, float]
-"""Middle and half width of an angle [rad]; a negative half width: empty."""
-
-ROUNDING = 1e-13  # relative to the size of what is calculated, and absolute for angles
 LEAST_WIDTH = 1e-8  # [rad] below which no interval is halved
 MOST_INTERVALS = 2000  # after which the proof is given up
-MOST_RECTANGLES = 20000  # the same where two joints are open
-DEPTH = 128  # intervals that may wait
-EMPTY = -1.0
-
-
-class Pose(NamedTuple):
-    """An opened form, its pose within a ball, and the intervals that the limits leave."""
-
-    form: FloatArray
-    """(27, 3), opened."""
-    goal: FormGoal
-    allowed: FloatArray
-    """(6, 2) intervals of the joints, in the order of the opened form."""
-    length_error: float
-    """Of the position [m]."""
-    angle_error: float
-    """Of the rotation [rad]."""
-
-
-@helper
-def within(found: Interval, allowed: FloatArray, i: int) -> Interval:
-    """Return what an interval has in common with the allowed one of a joint, modulo full turns."""
-    middle, half = allowed[i, 0], allowed[i, 1]
-    if half >= pi:
-        return found
-    if found[1] >= pi:
-        return middle, half
-    off = found[0] - middle
-    off, width = off - whole_turns(off), found[1] + ROUNDING
-    low, high = max(off - width, -half), min(off + width, half)
-    again_low = off - width + 2.0 * pi <= half
-    again_high = off + width - 2.0 * pi >= -half
-    if again_low or again_high:
-        if low <= high or (again_low and again_high):
-            return middle, half  # both ends of the allowed interval
-        low = max(off - width + (2.0 * pi if again_low else -2.0 * pi), -half)
-        high = min(off + width + (2.0 * pi if again_low else -2.0 * pi), half)
-    if low > high:
-        return 0.0, EMPTY
-    return middle + 0.5 * (low + high), 0.5 * (high - low) + ROUNDING
-
-
-@helper
-def turned(axis: Vector, angle: Interval, v: Vector, error: float) -> tuple[Vector, float]:
-    """Return a ball that contains all vectors of a ball, turned by all angles of an interval."""
-    wide = min(angle[1], 2.0) * length(cross(axis, v))
-    return rotate_about(axis, turn_by(angle[0]), v), error + wide + ROUNDING * length(v)
-
-
-@helper
-def turns_onto(axis: Vector, a: Vector, ra: float, b: Vector, rb: float) -> Interval:
-    """Return the turns about an axis that bring a vector of one ball onto one of another."""
-    u, v = cross(axis, a), cross(axis, b)
-    first, second = length(u), length(v)
-    ra, rb = ra + ROUNDING * length(a), rb + ROUNDING * length(b)
-    if abs(first - second) > ra + rb or abs(dot(axis, a) - dot(axis, b)) > ra + rb:
-        return 0.0, EMPTY
-    if ra >= first or rb >= second:
-        return 0.0, pi
-    angle = atan2(dot(u, b), dot(u, v))
-    return angle, min(asin(ra / first) + asin(rb / second) + ROUNDING, pi)
-
-
-@helper
-def turns_to_height(
-    normal: Vector, axis: Vector, v: Vector, height: float, error: float
-) -> tuple[Interval, Interval]:
-    """Return all turns with |normal · (v turned) − height| ≤ error; see `subproblem_4`."""
-    along = dot(normal, axis) * dot(axis, v)
-    a, b, c = dot(normal, v) - along, dot(normal, cross(axis, v)), height - along
-    error += ROUNDING * (length(normal) * length(v) + abs(height))
-    radius = (a * a + b * b) ** 0.5
-    if abs(c) > radius + error:
-        return (0.0, EMPTY), (0.0, EMPTY)
-    if radius <= error:
-        return (0.0, pi), (0.0, EMPTY)
-    near, far = acos(min(1.0, (c + error) / radius)), acos(max(-1.0, (c - error) / radius))
-    phase, middle, half = atan2(b, a), 0.5 * (near + far), 0.5 * (far - near) + ROUNDING
-    if near == 0.0:
-        if far >= pi:
-            return (0.0, pi), (0.0, EMPTY)
-        return (phase, far + ROUNDING), (0.0, EMPTY)
-    if far >= pi:
-        return (phase + pi, pi - near + ROUNDING), (0.0, EMPTY)
-    return (phase + middle, half), (phase - middle, half)
+DEPTH = 128  # intervals or boxes that may wait
 
 
 @helper
@@ -176,22 +92,16 @@ def is_wrist_open(pose: Pose, a: Vector, ra: float, b: Vector, rb: float) -> boo
     form, allowed = pose.form, pose.allowed
     h4, h5, h6 = row(form, AXES + 3), row(form, AXES + 4), row(form, AXES + 5)
     across = cross(h6, h5)
-    one, other = turns_to_height(h4, h5, h6, dot(h4, a), ra)
-    for k in range(2):
-        t5 = within(one if k == 0 else other, allowed, 4)
-        if (one if k == 0 else other)[1] < 0.0 or t5[1] < 0.0:
+    for t5 in both_within(turns_to_height(h4, h5, h6, dot(h4, a), ra), allowed, 4):
+        if t5[1] < 0.0:
             continue
         bent, r = turned(h5, t5, h6, 0.0)
-        t4 = turns_onto(h4, bent, r, a, ra)
-        if t4[1] < 0.0:
-            continue
-        t4 = within(t4, allowed, 3)
+        t4 = within(turns_onto(h4, bent, r, a, ra), allowed, 3)
         if t4[1] < 0.0:
             continue
         side, r = turned(h4, (-t4[0], t4[1]), b, rb)
         side, r = turned(h5, (-t5[0], t5[1]), side, r)
-        t6 = turns_onto(h6, across, 0.0, side, r)
-        if t6[1] >= 0.0 and within(t6, allowed, 5)[1] >= 0.0:
+        if within(turns_onto(h6, across, 0.0, side, r), allowed, 5)[1] >= 0.0:
             return True
     return False
 
@@ -217,35 +127,13 @@ def is_hand_open(pose: Pose, t1: Interval, t2: Interval, t3: Interval) -> bool:
 def is_arm_open(pose: Pose, t1: Interval) -> bool:
     """Return whether an arm with a spherical wrist may have a solution within an interval."""
     form, goal, allowed, e, _ = pose
-    h1, h2, h3 = row(form, AXES), row(form, AXES + 1), row(form, AXES + 2)
-    a1, a2, a3 = row(form, OFFSETS + 1), row(form, OFFSETS + 2), row(form, OFFSETS + 3)
+    h1, h2, a1 = row(form, AXES), row(form, AXES + 1), row(form, OFFSETS + 1)
     p, rp = turned(back(h1), t1, goal.p, e)
-    w, far = minus(p, a1), length(goal.p)
-    rw = rp + ROUNDING * (far + length(a1))
-    rise = e + t1[1] * length(cross(h1, h2)) * far + ROUNDING * (far + length(a1))
-    one, other = turns_to_height(
-        a2, h3, a3, law_of_cosines(w, a2, a3), rw * (length(w) + 0.5 * rw)
-        + ROUNDING * (dot(w, w) + dot(a2, a2) + dot(a3, a3)),
-    )  # fmt: skip
-    for k in range(2):
-        t3 = one if k == 0 else other
-        if t3[1] < 0.0:
-            continue
-        t3 = within(t3, allowed, 2)
-        if t3[1] < 0.0:
-            continue
-        v, rv = turned(h3, t3, a3, 0.0)
-        v = plus(a2, v)
-        lift = min(t3[1], 2.0) * length(cross(h3, h2)) * length(a3)
-        if abs(dot(h2, w) - dot(h2, v)) > rise + lift + ROUNDING * (length(w) + length(v)):
-            continue
-        t2 = turns_onto(h2, v, rv + ROUNDING * length(a2), w, rw)
-        if t2[1] < 0.0:
-            continue
-        t2 = within(t2, allowed, 1)
-        if t2[1] < 0.0:
-            continue
-        if is_hand_open(pose, t1, t2, t3):
+    far = length(goal.p)
+    rounding = ROUNDING * (far + length(a1))
+    errors = rp + rounding, e + t1[1] * length(cross(h1, h2)) * far + rounding
+    for t2, t3 in bends(pose, 1, (allowed[2, 0], allowed[2, 1]), minus(p, a1), errors):
+        if t2[1] >= 0.0 and is_hand_open(pose, t1, t2, t3):
             return True
     return False
 
@@ -258,19 +146,12 @@ def is_ball_open(pose: Pose, t1: Interval) -> bool:
     a1, a2, a3 = row(form, OFFSETS + 1), row(form, OFFSETS + 2), row(form, OFFSETS + 3)
     p, rw = turned(back(h1), t1, goal.p, e)
     w, back2, rw = minus(p, a1), back(h2), rw + ROUNDING * (length(p) + length(a1))
-    one, other = turns_to_height(h3, back2, w, dot(h3, plus(a2, a3)), rw)
-    for k in range(2):
-        t2 = one if k == 0 else other
-        if t2[1] < 0.0:
-            continue
-        t2 = within(t2, allowed, 1)
+    found = turns_to_height(h3, back2, w, dot(h3, plus(a2, a3)), rw)
+    for t2 in both_within(found, allowed, 1):
         if t2[1] < 0.0:
             continue
         y, ry = turned(back2, t2, w, rw + ROUNDING * length(a2))
-        t3 = turns_onto(h3, a3, 0.0, minus(y, a2), ry)
-        if t3[1] < 0.0:
-            continue
-        t3 = within(t3, allowed, 2)
+        t3 = within(turns_onto(h3, a3, 0.0, minus(y, a2), ry), allowed, 2)
         if t3[1] >= 0.0 and is_hand_open(pose, t1, t2, t3):
             return True
     return False
@@ -282,7 +163,7 @@ def is_triangle_open(pose: Pose, t1: Interval, t5: Interval) -> bool:
     form, goal, allowed, e, turn = pose
     h1, h2, h3, h4 = row(form, AXES), row(form, AXES + 1), row(form, AXES + 2), row(form, AXES + 3)
     h5, h6, a5 = row(form, AXES + 4), row(form, AXES + 5), row(form, OFFSETS + 5)
-    a2, a3, back1, across = row(form, OFFSETS + 2), row(form, OFFSETS + 3), back(h1), cross(h6, h5)
+    back1, across = back(h1), cross(h6, h5)
     a, ra = turned(back1, t1, apply_rotation(goal.rotation, h6), turn)
     b, rb = turned(back1, t1, apply_rotation(goal.rotation, across), turn)
     bent, r = turned(h5, t5, h6, 0.0)
@@ -291,33 +172,17 @@ def is_triangle_open(pose: Pose, t1: Interval, t5: Interval) -> bool:
         return False
     side, r = turned(h2, (-t234[0], t234[1]), b, rb)
     side, r = turned(h5, (-t5[0], t5[1]), side, r)
-    t6 = turns_onto(h6, across, 0.0, side, r)
-    if t6[1] < 0.0 or within(t6, allowed, 5)[1] < 0.0:
+    if within(turns_onto(h6, across, 0.0, side, r), allowed, 5)[1] < 0.0:
         return False
     p, rw = turned(back1, t1, goal.p, e)
     last, r = turned(h5, t5, a5, 0.0)
     last, r = turned(h2, t234, plus(row(form, OFFSETS + 4), last), r)
     w = minus(minus(p, row(form, OFFSETS + 1)), last)
     rw += r + ROUNDING * (length(p) + length(row(form, OFFSETS + 1)) + length(last))
-    one, other = turns_to_height(
-        a2, h3, a3, law_of_cosines(w, a2, a3), rw * (length(w) + 0.5 * rw)
-        + ROUNDING * (dot(w, w) + dot(a2, a2) + dot(a3, a3)),
-    )  # fmt: skip
-    for k in range(2):
-        t3 = one if k == 0 else other
-        if t3[1] < 0.0:
-            continue
-        t3 = within(t3, allowed, 2)
-        if t3[1] < 0.0:
-            continue
-        v, rv = turned(h3, t3, a3, ROUNDING * length(a2))
-        t2 = turns_onto(h2, plus(a2, v), rv, w, rw)
+    sign3, sign4 = dot(h2, h3), dot(h2, h4)
+    for t2, t3 in bends(pose, 1, (allowed[2, 0], allowed[2, 1]), w, (rw, rw)):
         if t2[1] < 0.0:
             continue
-        t2 = within(t2, allowed, 1)
-        if t2[1] < 0.0:
-            continue
-        sign3, sign4 = dot(h2, h3), dot(h2, h4)
         t4 = sign4 * (t234[0] - t2[0] - sign3 * t3[0])
         if within((t4, min(t234[1] + t2[1] + t3[1], pi)), allowed, 3)[1] >= 0.0:
             return True
@@ -335,12 +200,7 @@ def is_parallel_open(pose: Pose, t1: Interval) -> bool:
     still = plus(row(form, OFFSETS + 1), row(form, OFFSETS + 2))
     still = plus(still, plus(row(form, OFFSETS + 3), row(form, OFFSETS + 4)))
     rise = e + (tilt + ROUNDING) * length(p) + ROUNDING * length(still)
-    one, other = turns_to_height(h2, h5, h6, dot(h2, a), turn + tilt)
-    for k in range(2):
-        t5 = one if k == 0 else other
-        if t5[1] < 0.0:
-            continue
-        t5 = within(t5, allowed, 4)
+    for t5 in both_within(turns_to_height(h2, h5, h6, dot(h2, a), turn + tilt), allowed, 4):
         if t5[1] < 0.0:
             continue
         last = rotate_about(h5, turn_by(t5[0]), a5)
@@ -353,68 +213,14 @@ def is_parallel_open(pose: Pose, t1: Interval) -> bool:
 
 
 @helper
-def is_pair_open(pose: Pose, t1: Interval, t2: Interval) -> bool:
-    """Return whether an arm whose axes 5 and 6 meet may have a solution within a rectangle."""
-    form, goal, allowed, e, turn = pose
-    h1, h2, h3, h4 = row(form, AXES), row(form, AXES + 1), row(form, AXES + 2), row(form, AXES + 3)
-    h5, h6, back1, back2 = row(form, AXES + 4), row(form, AXES + 5), back(h1), back(h2)
-    a1, a2 = row(form, OFFSETS + 1), row(form, OFFSETS + 2)
-    a3, a4, across = row(form, OFFSETS + 3), row(form, OFFSETS + 4), cross(h6, h5)
-    p, r = turned(back1, t1, goal.p, e)
-    y, r = turned(back2, t2, minus(p, a1), r + ROUNDING * length(a1))
-    y, r = minus(y, a2), r + ROUNDING * length(a2)
-    one, other = turns_to_height(
-        a3, h4, a4, law_of_cosines(y, a3, a4), r * (length(y) + 0.5 * r)
-        + ROUNDING * (dot(y, y) + dot(a3, a3) + dot(a4, a4)),
-    )  # fmt: skip
-    for k in range(2):
-        t4 = one if k == 0 else other
-        if t4[1] < 0.0:
-            continue
-        t4 = within(t4, allowed, 3)
-        if t4[1] < 0.0:
-            continue
-        v, rv = turned(h4, t4, a4, ROUNDING * length(a3))
-        t3 = turns_onto(h3, plus(a3, v), rv, y, r)
-        if t3[1] < 0.0:
-            continue
-        t3 = within(t3, allowed, 2)
-        if t3[1] < 0.0:
-            continue
-        a, ra = turned(back1, t1, apply_rotation(goal.rotation, h6), turn)
-        a, ra = turned(back2, t2, a, ra)
-        a, ra = turned(h3, (-t3[0], t3[1]), a, ra)
-        a, ra = turned(h4, (-t4[0], t4[1]), a, ra)
-        t5 = turns_onto(h5, h6, 0.0, a, ra)
-        if t5[1] < 0.0:
-            continue
-        t5 = within(t5, allowed, 4)
-        if t5[1] < 0.0:
-            continue
-        b, rb = turned(back1, t1, apply_rotation(goal.rotation, across), turn)
-        b, rb = turned(back2, t2, b, rb)
-        b, rb = turned(h3, (-t3[0], t3[1]), b, rb)
-        b, rb = turned(h4, (-t4[0], t4[1]), b, rb)
-        b, rb = turned(h5, (-t5[0], t5[1]), b, rb)
-        t6 = turns_onto(h6, across, 0.0, b, rb)
-        if t6[1] >= 0.0 and within(t6, allowed, 5)[1] >= 0.0:
-            return True
-    return False
-
-
-@helper
-def is_open(pose: Pose, box: FloatArray) -> bool:
-    """Return whether a pose may have a solution within intervals (4,) of joints 1 and 2."""
+def is_form_open(pose: Pose, t1: Interval) -> bool:
+    """Return whether a pose may have a solution within an interval of joint 1."""
     kind = pose.form[KIND, NAME]
-    if kind == MEETING:
-        return is_pair_open(pose, (box[0], box[1]), (box[2], box[3]))
     if kind == MEET_2_3:
-        return is_ball_open(pose, (box[0], box[1]))
-    if kind == PARALLELS:
-        return is_parallel_open(pose, (box[0], box[1]))
-    if kind == PARALLEL_2_3_4:
-        return is_parallel_open(pose, (box[0], box[1]))
-    return is_arm_open(pose, (box[0], box[1]))
+        return is_ball_open(pose, t1)
+    if kind in (PARALLELS, PARALLEL_2_3_4):
+        return is_parallel_open(pose, t1)
+    return is_arm_open(pose, t1)
 
 
 @helper
@@ -439,15 +245,21 @@ def fill_allowed(form: FloatArray, first: int, variables: FloatArray, allowed: F
 
 
 @helper
-def halve(boxes: FloatArray, waiting: int) -> int:
-    """Replace the last of the waiting boxes (k, 4) by its halves; return their number."""
-    side = 0 if boxes[waiting - 1, 1] >= boxes[waiting - 1, 3] else 2
-    half = 0.5 * boxes[waiting - 1, side + 1]
-    for c in range(4):
-        boxes[waiting, c] = boxes[waiting - 1, c]
-    boxes[waiting - 1, side] -= half
+def halve(boxes: FloatArray, waiting: int, side: int) -> int:
+    """Replace the last of the waiting boxes by its halves; return their number.
+
+    Args:
+        boxes: (k, 2 or more) middle and half width of each joint [rad].
+        waiting: Number of boxes.
+        side: Column of the joint whose interval is halved.
+    """
+    last = waiting - 1
+    half = 0.5 * boxes[last, side + 1]
+    for c in range(boxes.shape[1]):
+        boxes[waiting, c] = boxes[last, c]
+    boxes[last, side] -= half
     boxes[waiting, side] += half
-    boxes[waiting - 1, side + 1] = half * (1.0 + 1e-12)
+    boxes[last, side + 1] = half * (1.0 + 1e-12)
     boxes[waiting, side + 1] = half * (1.0 + 1e-12)
     return waiting + 1
 
@@ -481,6 +293,26 @@ def errors_of(
     return error + turn * (size + error), turn
 
 
+@helper
+def opened_pose(
+    form: FloatArray, variables: FloatArray, target: FloatArray, errors: tuple[float, float],
+    opened: FloatArray,
+) -> Pose:  # fmt: skip
+    """Write an opened form; return its pose.
+
+    Args:
+        form: (27, 3), see `closed_form_kernel.find_branches`.
+        variables: See `excludes`.
+        target: See `excludes`.
+        errors: Of any point of the arm [m] and of the rotation [rad], see `errors_of`.
+        opened: (27, 3) result.
+    """
+    goal = form_goal(form, target, find_slide_offset(form, target), np.zeros(variables.shape[0]))
+    goal, allowed = open_loop(form, goal, opened), np.empty((6, 2))
+    fill_allowed(form, int(form[SIZE, LOOP_START]), variables, allowed)
+    return Pose(opened, goal, allowed, errors[0], errors[1])
+
+
 @jit
 def excludes(
     form: FloatArray, variables: FloatArray, target: FloatArray, position_error: float,
@@ -495,28 +327,19 @@ def excludes(
         position_error: Tolerance and deviation of the arm from the form together [m].
         rotation_error: The same [rad].
     """
-    opened, boxes = np.empty((ROWS, 3)), np.zeros((DEPTH, 4))
-    offset, errors = (
-        find_slide_offset(form, target),
-        errors_of(form, position_error, rotation_error),
-    )
-    if slide_excess(form, variables, offset) > errors[0]:
+    errors = errors_of(form, position_error, rotation_error)
+    if slide_excess(form, variables, find_slide_offset(form, target)) > errors[0]:
         return True
-    goal = form_goal(form, target, offset, np.zeros(variables.shape[0]))
-    goal, allowed = open_loop(form, goal, opened), np.empty((6, 2))
-    fill_allowed(form, int(form[SIZE, LOOP_START]), variables, allowed)
-    pose = Pose(opened, goal, allowed, errors[0], errors[1])
-    boxes[0, 0], boxes[0, 1], left = allowed[0, 0], allowed[0, 1], MOST_INTERVALS
-    if form[KIND, NAME] == MEETING:
-        boxes[0, 2], boxes[0, 3], left = allowed[1, 0], allowed[1, 1], MOST_RECTANGLES
-    waiting = 1
+    pose = opened_pose(form, variables, target, errors, np.empty((ROWS, 3)))
+    parts, left, waiting = np.empty((DEPTH, 2)), MOST_INTERVALS, 1
+    parts[0, 0], parts[0, 1] = pose.allowed[0, 0], pose.allowed[0, 1]
     while waiting > 0:
         left -= 1
-        if not is_open(pose, boxes[waiting - 1]):
+        t1 = parts[waiting - 1, 0], parts[waiting - 1, 1]
+        if not is_form_open(pose, t1):
             waiting -= 1
             continue
-        widest = max(boxes[waiting - 1, 1], boxes[waiting - 1, 3])
-        if left <= 0 or widest < LEAST_WIDTH or waiting >= DEPTH:
+        if left <= 0 or t1[1] < LEAST_WIDTH or waiting >= DEPTH:
             return False
-        waiting = halve(boxes, waiting)
+        waiting = halve(parts, waiting, 0)
     return True

@@ -58,6 +58,8 @@ from basis_ik.search.tables_kernel import (
     VARIABLE,
 )
 
+ROUNDING = 1e-13  # relative, of a sum of lengths and of a distance
+
 
 def prepare(arrays: ChainArrays) -> PreparedChain:
     """Reduce and pack a chain. This takes some 50 ms; `prepared` caches the result."""
@@ -71,7 +73,7 @@ def prepare(arrays: ChainArrays) -> PreparedChain:
         joints=reduce_joints(arrays),
         variables=variables,
         ends=np.stack([first, arrays.tip]),
-        reach=reach,
+        reach=reach + ROUNDING * (reach + float(np.linalg.norm(first[:, 3]))),
         size=size,
         limits=(arrays.lower.copy(), arrays.upper.copy()),
         middle=middle(arrays.lower, arrays.upper),

@@ -80,9 +80,10 @@ class PreparedChain:
     ends: FloatArray
     """(2, 3, 4) root_T_first_joint and last_joint_T_tip."""
     reach: float
-    """Upper bound on the tip's distance from the first joint [m]; may be infinite."""
+    """Upper bound on the tip's distance from the first joint, rounding included [m]; may be
+    infinite."""
     size: float
-    """The chain's unit of length [m]: its reach, or 1 where that is infinite or 0."""
+    """The chain's unit of length [m]: the sum of its lengths, or 1 where that is infinite or 0."""
     limits: tuple[FloatArray, FloatArray]
     """(n,) lower and (n,) upper limits of the chain as given, the same in every variant."""
     middle: FloatArray

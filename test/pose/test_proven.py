@@ -17,6 +17,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from math import pi
 from pathlib import Path
 
@@ -71,6 +72,23 @@ def test_the_chains_length_is_a_proof(robot):
         assert reason.starts == 0
     assert solve(chain, FAR).verdict is Verdict.TOO_FAR
     assert solve(chain, FAR, time_limit=9.0).verdict is Verdict.TOO_FAR
+
+
+def test_lengths_prove_nothing_within_rounding(arm):
+    """Six links are exactly as long as the target is far, but their sum is rounded down."""
+    rows = [("revolute", f"{x} 0 0", "0 0 0", "0 0 1", -2.0, 2.0) for x in (0.0, *[0.47] * 5)]
+    chain, far = arm(rows, "0.47 0 0"), float(6 * Fraction(0.47))
+    assert Fraction(far) == 6 * Fraction(0.47)
+    assert sum([0.47] * 6) < far
+    target = RigidTransform.from_rpy(0.0, 0.0, 0.0, (far, 0.0, 0.0))
+    reason = solve(
+        chain, target, [0.3] * 6, position_only=True, position_tolerance=1e-300, max_restarts=0
+    ).reason
+    assert not reason.proven
+    beyond = RigidTransform.from_rpy(0.0, 0.0, 0.0, (far + 1e-11, 0.0, 0.0))
+    assert solve(
+        chain, beyond, [0.3] * 6, position_only=True, position_tolerance=1e-300
+    ).reason.proven
 
 
 def test_a_search_is_no_proof(rolled, robot):

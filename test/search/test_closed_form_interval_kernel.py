@@ -23,10 +23,12 @@ import transforms3d
 from from_python import from_python, sample
 from numpy.linalg import norm
 
-from basis_ik.search import closed_form_proof_kernel as kernel
+from basis_ik.search import closed_form_interval_kernel as kernel
+from basis_ik.search.closed_form_kernel import FormGoal
 
 turns_to_height = from_python(kernel.turns_to_height)
 turns_onto, within = from_python(kernel.turns_onto), from_python(kernel.within)
+bends = from_python(kernel.bends)
 
 
 def test_turns_to_a_height_contain_all_solutions():
@@ -74,3 +76,37 @@ def test_what_intervals_have_in_common_is_complete_modulo_full_turns():
                 assert half >= 0.0
                 assert abs((angle - middle + pi) % (2 * pi) - pi) <= half + 1e-9
     assert sample(20) < empty < sample(1000)
+
+
+def test_the_bends_of_an_elbow_contain_all_solutions():
+    """Of joints 2 and 3, which bring the end of the elbow to anywhere in a ball."""
+    rng, bent, other = np.random.default_rng(8), 0, 0
+    for _ in range(sample(1000)):
+        form, allowed = np.zeros((27, 3)), np.array([[0.0, pi]] * 6)
+        form[kernel.AXES + 1 : kernel.AXES + 3] = rng.normal(size=(2, 3))
+        form[: kernel.AXES + 6] /= np.maximum(norm(form[: kernel.AXES + 6], axis=1), 1e-9)[:, None]
+        form[kernel.OFFSETS + 2 : kernel.OFFSETS + 4] = rng.normal(size=(2, 3))
+        angles, half = rng.uniform(-pi, pi, 2), 10.0 ** rng.uniform(-4, 0)
+        allowed[1] = angles[0] + rng.uniform(-0.5, 0.5) * half, half
+        limits = float(angles[1] + rng.uniform(-0.5, 0.5) * half), float(half)
+        one, two = (
+            transforms3d.axangles.axangle2mat(form[kernel.AXES + 1 + k], angles[k])
+            for k in range(2)
+        )
+        w = one @ (form[kernel.OFFSETS + 2] + two @ form[kernel.OFFSETS + 3])
+        error, away = 10.0 ** rng.uniform(-6, -1), rng.normal(size=3)
+        w += 0.99 * error * away / norm(away)
+        goal = FormGoal((0.0,) * 9, (0.0,) * 3, (0.0,) * 6)
+        pose = kernel.Pose(form, goal, allowed, error, 0.0)
+        found = bends(pose, 1, limits, tuple(w.tolist()), (error, error))
+        inside = [
+            all(
+                turn[1] >= 0.0 and abs((angle - turn[0] + pi) % (2 * pi) - pi) <= turn[1] + 1e-12
+                for angle, turn in zip(angles, each, strict=True)
+            )
+            for each in found
+        ]
+        assert any(inside)
+        bent += all(inside)
+        other += sum(each[0][1] >= 0.0 for each in found) == 1
+    assert bent < sample(500) < other
