@@ -118,7 +118,10 @@ while entered:
 left = [each.py_func for each in jit._kernels if each not in reached]
 rare = {  # for the first arm that needs it
     "basis_ik.numerics.trigonometric_kernel",
-    *(f"basis_ik.search.closed_form_{name}_kernel" for name in ("quartic", "loop", "series")),
+    *(
+        f"basis_ik.search.closed_form_{name}_kernel"
+        for name in ("quartic", "loop", "series", "linear", "pair_proof")
+    ),
 }
 print(*[each.__name__ for each in left if each.__module__ not in rare])
 """
