@@ -20,8 +20,8 @@ this again, at a cost. Here floats, integers, elements and parts of arrays in C 
 directly to the code that LLVM would leave. Numba translates everything else.
 
 A product and the sum that it is part of become one operation where the processor has it, which
-makes a descent a tenth faster. LLVM would do that only by leave (`contract`), and then the bits of
-a result would depend on what a function is compiled into. Here they depend on its source alone.
+makes a descent a tenth faster. LLVM does that only if it is allowed to (`contract`), and then the
+bits of a result depend on what a function is compiled into. Here they depend on its source alone.
 """
 
 from __future__ import annotations

@@ -65,13 +65,7 @@ from basis_ik.search.tables_kernel import (
 )
 
 OWN, BEST = 0, 1  # rows of the results: what the seed leads to, and the best of all
-ALONE, FREELY, FIRMLY, FIRMEST, CLOSEST = (
-    0,
-    1,
-    2,
-    3,
-    4,
-)  # rows of the weights, see `find_best_effort`
+ALONE, FREELY, FIRMLY, FIRMEST, CLOSEST = range(5)  # rows of the weights, see `find_best_effort`
 STARTS = 24  # starts that are made at least
 MORE, FOR_FEWER = 16, 36  # and more for each joint beyond six; for each below, which are quick
 AGAIN = 2  # more starts, for each that was needed until the best so far was found
@@ -91,7 +85,6 @@ SQUARE = 0.1  # cosine of the angle between two axes that count as square to eac
 PUSH = 2.0  # by what factor starts are moved away from the middle of the limits, every second one
 FLIP_SLACK = 0.3  # [rad] by which a flipped joint may be beyond a limit, where it starts at it
 AROUND = 1e-2  # [rad] by which an angle may grow once the position is the nearest; `least_angle`
-SETTLED = 1e-5  # [rad] by which an angle may still grow where the position is held closely enough
 OFTEN = 0.5  # of the starts made at least: if so many came to the best so far, no more are made ...
 OFTEN_SHARE = 0.3  # ... if they are such a share of all
 ALIKE = 1e-3  # [rad] by which they may differ
@@ -166,8 +159,8 @@ def is_wrist(joints: FloatArray, first: int) -> bool:
 def queue_flipped(chain: PackedChain, q: FloatArray, queue: FloatArray, queued: int) -> int:
     """Queue q (n,) with each wrist flipped, where limits allow it; return the new length.
 
-    Rz(a) Rx(± π/2) Rz(b) Rx(± π/2) Rz(c) is the same with a + π, -b and c + π: where the axes meet,
-    the pose is the same, within other limits, and else it is about the same.
+    Rz(a) Rx(± π/2) Rz(b) Rx(± π/2) Rz(c) is the same with a + π, -b and c + π. So is the pose of
+    the tip where the three axes meet; elsewhere it is close.
     """
     joints, variables = chain.joints, chain.variables
     for first in range(joints.shape[0] - 2):
@@ -254,9 +247,10 @@ def hold_closer(
     problem: Problem, first: int, q: FloatArray, memory: Memory, bounds: tuple[float, float],
     allowed: tuple[int, int],
 ) -> tuple[float, float, int]:  # fmt: skip
-    """Minimise the orientation at q (n,) with the position held ever closer, until that is enough.
+    """Minimise the orientation at q (n,) with the position held ever closer.
 
-    Its error only grows by that, so what will leave more than the best is abandoned.
+    Its error only grows by that, so what will leave more than the best is abandoned. Rows beyond
+    CLOSEST are for where limits hold the arm so that the position is still off.
 
     Args:
         problem: See there.
@@ -274,14 +268,13 @@ def hold_closer(
     gain = LEAST_GAIN if first == CLOSEST else ROUGH_GAIN  # the best of all to all digits
     distance, angle = np.inf, np.inf
     for row in range(first, problem.weights.shape[0]):
-        weights, most = problem.weights[row], min(allowed[0], allowed[1] - total)
-        ends = most, gain, least, best - BETTER
+        ends = min(allowed[0], allowed[1] - total), gain, least, best - BETTER
         distance, angle, taken = minimise_by(problem, row, q, memory, ends)
         total += taken
-        end = least_angle(weights, distance, angle, least)
+        end = least_angle(problem.weights[row], distance, angle, least)
         if end >= best - BETTER:
             return np.inf, end, total
-        if distance <= near and end - angle <= SETTLED and not has_deadband(weights):
+        if row >= CLOSEST and distance <= near:
             break
     if distance > near:
         ends = min(allowed[0], allowed[1] - total), LEAST_GAIN, np.inf, np.inf

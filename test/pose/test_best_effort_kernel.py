@@ -35,6 +35,7 @@ from basis_ik.pose.best_effort_kernel import (
 from basis_ik.pose.solve import solve
 from basis_ik.robot.robot import RobotModel
 from basis_ik.search.prepare import prepare, prepared
+from basis_ik.search.tables_kernel import IS_ONLY, TURN
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Verdict
 
@@ -152,12 +153,16 @@ def test_a_flipped_wrist_holds_the_same_pose():
     assert queue_flipped(ready.packed, q, queue, 4) == 4  # full
 
 
-def test_no_wrist_is_flipped_beyond_the_limits_or_of_parallel_axes():
+def test_only_wrists_are_flipped_and_only_within_the_limits():
     ready, queue = prepare(named("abb_irb120").arrays), np.zeros((4, 6))
     ready.packed.variables[3, :2] = -1.0, 1.0  # a half turn does not fit
     assert queue_flipped(ready.packed, np.full(6, 0.5), queue, 0) == 0
-    ready = prepared(named("ur5e"))
+    ready = prepare(named("ur5e").arrays)
     assert queue_flipped(ready.packed, np.full(6, 0.5), queue, 0) == 1  # of four
+    ready.packed.joints[4, IS_ONLY] = 0.0  # another joint follows it
+    assert queue_flipped(ready.packed, np.full(6, 0.5), queue, 0) == 0
+    ready.packed.joints[4, IS_ONLY], ready.packed.joints[4, TURN] = 1.0, 0.0  # a slide
+    assert queue_flipped(ready.packed, np.full(6, 0.5), queue, 0) == 0
 
 
 def test_starts_are_pushed_to_the_limits_but_not_of_joints_that_turn_fully():
