@@ -68,9 +68,9 @@ TIGHTENING = np.array((0.3, 0.1, 0.01, 1e-3, 1e-4))  # of the orientation's weig
 AT_HAND = 0.5  # [rad] within which all joints are there from the seed
 BETTER_BY = 1e-5  # [reach] by which another position has to be nearer to be preferred to it
 BETTER_TURN = 1e-3  # [rad] the same for another orientation
-# ... and by as much of the joints' farther way there: no arm swings to its other shoulder for a
-# fraction of a degree, forth and back while a target out of reach is dragged about.
-WORTH_A_WAY = 0.1
+# ... and by as much of the joints' farther way there: no arm swings to its other shoulder for some
+# degrees, forth and back while a target out of reach is dragged about.
+WORTH_A_WAY = 0.06
 
 
 @dataclass
