@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 
 from basis_ik.numerics.arrays import FloatArray
-from basis_ik.numerics.bounded_step_kernel import leaves
+from basis_ik.numerics.bounded_step_kernel import leaves, moved_inside
 from basis_ik.numerics.jit import helper, inlined, jit
 from basis_ik.search.descent_kernel import LARGEST_STEP, apply_step, place, twist_by
 from basis_ik.search.pose_error_kernel import (
@@ -88,14 +88,15 @@ FIRST_DAMPING = 0.1  # of the Hessian's diagonal, which is of the order of 1
 ROTATION_DAMPING = 3.0  # ... or of what a rotation of one radian weighs, if that is less
 LEAST_DAMPING = 1e-9  # holds the directions that change nothing
 MOST_DAMPING = 1e6  # there is no way down, not even by the gradient
-DAMPED = 3.0  # factor on the damping after a step that fails
+DAMPED = 3.0  # least factor on the damping after a step that fails
 FAIR, GOOD = 0.5, 0.8  # share of what a step promised above which the damping is divided by:
 FAIR_BY, GOOD_BY = 4.0, 30.0
 DISTANCE_LEFT, ANGLE_LEFT = 0, 1  # columns of the figures
 LEAST_GAIN = 1e-10  # see `Ends.least_gain`
 NEWTON = 0.3  # [rad or sizes] largest entry of a step up to which the model holds for the way left
-UNDAMPED = 0.02  # share of the promised gain that the damping then takes, at most
+UNDAMPED = 0.002  # share of the promised gain that the damping then takes, at most
 TAIL = 10.0  # by what factor what is left to gain may be more than that
+CORRECTED = 0.6  # [rad or sizes] largest entry of a step that is corrected: else it is too curved
 STOPPED = 2.0  # in HELD, where 1 is a variable that stays at its bound: one that comes to it
 
 
@@ -452,6 +453,97 @@ def stays_above_bound(
 
 
 @helper
+def correct(
+    chain: PackedChain, weights: FloatArray, q: FloatArray, work: FloatArray, factors: FloatArray,
+    places: tuple[Triple, Triple], step: FloatArray,
+) -> None:  # fmt: skip
+    """Move q (n,), where a step has ended, so that the position changes as the step's model says.
+
+    The valley that the position's weight makes is curved, and a straight step leaves it: the
+    second-order correction (Nocedal and Wright 2006, section 15.6).
+
+    Args:
+        chain: The chain.
+        weights: (12,).
+        q: (n,) end of the step, and result.
+        work: With where it began, how the joints moved the tip there, and the bounds.
+        factors: (n, n) of the damped Hessian there.
+        places: Of the tip there, and at q.
+        step: (n,) to work in.
+    """
+    joints, variables, n, (before, after) = chain.joints, chain.variables, q.shape[0], places
+    x, y, z = after[0] - before[0], after[1] - before[1], after[2] - before[2]
+    for j in range(joints.shape[0]):
+        k, row = int(joints[j, DRIVER]), n + j
+        moved = (q[k] - work[k, BEFORE]) / variables[k, SCALE]
+        x -= moved * work[row, MOTION_X]
+        y -= moved * work[row, MOTION_Y]
+        z -= moved * work[row, MOTION_Z]
+    x, y, z = weights[WX] ** 2 * x, weights[WY] ** 2 * y, weights[WZ] ** 2 * z
+    for k in range(n):
+        step[k] = 0.0
+    for j in range(joints.shape[0]):
+        k, row = int(joints[j, DRIVER]), n + j
+        if work[k, HELD] == 0.0:
+            step[k] -= x * work[row, MOTION_X] + y * work[row, MOTION_Y] + z * work[row, MOTION_Z]
+    solve_factored(factors, step)
+    for k in range(n):
+        moved = q[k] + variables[k, SCALE] * step[k]
+        q[k] = moved_inside(q[k], moved, work[k, BOUND_LOWER], work[k, BOUND_UPPER])
+
+
+@inlined
+def take_step(
+    chain: PackedChain, weights: FloatArray, q: FloatArray, work: FloatArray, factors: FloatArray,
+    way: tuple[Frame, float, float], step: FloatArray,
+) -> tuple[Frame, float, float]:  # fmt: skip
+    """Move q (n,) by the step in `work`, corrected where that leads uphill.
+
+    Args:
+        chain: The chain.
+        weights: (12,).
+        q: (n,) start, and result.
+        work: With the step, and what `correct` needs.
+        factors: (n, n) of the damped Hessian.
+        way: target_T_tip at the start, and its squared error; largest entry of the step.
+        step: (n,) to work in.
+
+    Returns:
+        target_T_tip at the end; its squared errors of position and rotation.
+    """
+    n, tip, (begin, error, largest) = q.shape[0], chain.ends[1], way
+    rates = n + chain.joints.shape[0] + 1
+    for k in range(n):
+        work[k, BEFORE] = q[k]
+    apply_step(chain.variables, q, work, largest)
+    frame = place(chain.joints, tip, q, work, n)
+    away, turned = squared_errors(weights, work, rates, frame)
+    if away + turned < error or largest > CORRECTED:
+        return frame, away, turned
+    places = (begin[P0], begin[P1], begin[P2]), (frame[P0], frame[P1], frame[P2])
+    correct(chain, weights, q, work, factors, places, step)
+    frame = place(chain.joints, tip, q, work, n)
+    away, turned = squared_errors(weights, work, rates, frame)
+    return frame, away, turned
+
+
+@helper
+def take_back(q: FloatArray, work: FloatArray, gain: float) -> float:
+    """Take a step back; return the damping with which the next one is about half as long.
+
+    Args:
+        q: (n,) end of the step; its start as result.
+        work: With both.
+        gain: Promised by the step.
+    """
+    square = 0.0
+    for k in range(q.shape[0]):
+        square += work[k, STEP] ** 2
+        q[k] = work[k, BEFORE]
+    return gain / square
+
+
+@helper
 def minimise(
     chain: PackedChain, weights: FloatArray, q: FloatArray, work: FloatArray, square: FloatArray,
     arrival: tuple[float, float], ends: Ends,
@@ -468,11 +560,10 @@ def minimise(
         ends: What else ends it.
     """
     n, hessian, factors = q.shape[0], square[0], square[1]
-    rates, tip = n + chain.joints.shape[0] + 1, chain.ends[1]
-    frame = place(chain.joints, tip, q, work, n)
-    away, turned = squared_errors(weights, work, rates, frame)
-    step = np.empty(n)
-    least, damping, taken, fresh = away + turned, first_damping(weights), 0, True
+    frame = place(chain.joints, chain.ends[1], q, work, n)
+    away, turned = squared_errors(weights, work, n + chain.joints.shape[0] + 1, frame)
+    step, least, damping, taken = np.empty(n), away + turned, first_damping(weights), 0
+    fresh = True
     while taken < ends.iterations and not (away <= arrival[0] and turned <= arrival[1]):
         if fresh:
             gradient_and_hessian(chain, weights, work, hessian, frame)
@@ -489,23 +580,17 @@ def minimise(
             break
         if stays_above_bound(step, (largest, damping), least, gain, ends):
             break
-        taken += 1
-        for k in range(n):
-            work[k, BEFORE] = q[k]
-        apply_step(chain.variables, q, work, largest)
-        frame = place(chain.joints, tip, q, work, n)
-        a, t = squared_errors(weights, work, rates, frame)
-        fresh = a + t < least
+        way = frame, least, largest
+        end, a, t = take_step(chain, weights, q, work, factors, way, step)
+        taken, fresh = taken + 1, a + t < least
         if fresh:
             # Half the squared error falls by `gain` where the model holds.
             share = (least - (a + t)) / (2.0 * gain)
-            least, away, turned = a + t, a, t
+            frame, least, away, turned = end, a + t, a, t
             by = GOOD_BY if share > GOOD else FAIR_BY if share > FAIR else 1.0
             damping = max(LEAST_DAMPING, damping / by)
         else:
-            damping *= DAMPED
-            for k in range(n):
-                q[k] = work[k, BEFORE]
+            damping = max(DAMPED * damping, take_back(q, work, gain))
     return taken
 
 

@@ -27,6 +27,7 @@ from random_chains import random_chain
 from basis_ik.pose.newton_kernel import (
     LEAST_GAIN,
     Ends,
+    correct,
     factor,
     gradient_and_hessian,
     minimise,
@@ -39,7 +40,21 @@ from basis_ik.robot.chain_kernel import forward_frames
 from basis_ik.search.descent_kernel import place
 from basis_ik.search.pose_search_kernel import relate_to_target
 from basis_ik.search.prepare import prepare
-from basis_ik.search.tables_kernel import BOUND_LOWER, BOUND_UPPER, GRADIENT, HELD, SCALE, STEP
+from basis_ik.search.tables_kernel import (
+    BEFORE,
+    BOUND_LOWER,
+    BOUND_UPPER,
+    DRIVER,
+    GRADIENT,
+    HELD,
+    MOTION_X,
+    MOTION_Z,
+    P0,
+    P1,
+    P2,
+    SCALE,
+    STEP,
+)
 from basis_ik.transforms.rigid import RigidTransform
 
 (
@@ -63,6 +78,7 @@ from basis_ik.transforms.rigid import RigidTransform
     ),
 )
 minimise, step_inside = from_python(minimise), from_python(step_inside)
+correct = from_python(correct)
 
 WEIGHTS = {
     "pose": [1.0, 1.0, 1.0, 0.3, 0.3, 0.3, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
@@ -175,6 +191,65 @@ def test_a_descent_along_a_limit_takes_few_steps():
         ends = Ends(300, LEAST_GAIN, np.inf)
         steps.append(minimise(ready.packed, weights, q, work, square, (0.0, 0.0), ends))
     assert np.mean(steps) < (300 if IS_PLAIN else 130)
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_a_corrected_step_changes_the_position_as_its_linear_model_says(name):
+    ready, weights = ready_chain(name), np.array(WEIGHTS["pose"])
+    weights[3:6] *= 0.01
+    n, m, rng, shares, held = (
+        len(ready.variables),
+        len(ready.joints),
+        np.random.default_rng(3),
+        [],
+        0,
+    )
+    square, drivers = np.empty((2, n, n)), ready.joints[:, DRIVER].astype(int)
+    for _ in range(sample(100)):
+        work, q = ready.new_work(), rng.uniform(-1.0, 1.0, n)
+        work[:n, BOUND_LOWER], work[:n, BOUND_UPPER] = q - 1.0, q + 1.0
+        relate_to_target(ready.ends[0], np.eye(4), work, n + m)
+        tip = place(ready.joints, ready.ends[1], q, work, n)
+        place_near = np.array([tip[i] for i in (P0, P1, P2)]) + rng.uniform(-0.01, 0.01, 3)
+        target = RigidTransform.from_rpy(*rng.uniform(-pi, pi, 3), place_near)
+        relate_to_target(ready.ends[0], target.matrix.copy(), work, n + m)
+        begin = place(ready.joints, ready.ends[1], q, work, n)
+        gradient_and_hessian(ready.packed, weights, work, square[0], begin)
+        work[:n, HELD] = rng.random(n) < 0.1
+        if not factor(square[0], work, 1e-5, square[1]):
+            continue
+        work[:n, BEFORE] = q
+        step = rng.uniform(-0.02, 0.02, n) * (work[:n, HELD] == 0.0)
+        q += ready.variables[:, SCALE] * step
+        straight = q.copy()
+        motions = work[n : n + m, MOTION_X : MOTION_Z + 1]
+        wanted = np.array([begin[i] for i in (P0, P1, P2)]) + step[drivers] @ motions
+        ends = []
+        for _ in range(2):
+            frame = place(ready.joints, ready.ends[1], q, work, n)
+            there = (frame[P0], frame[P1], frame[P2])
+            ends.append(np.linalg.norm(there - wanted))
+            places = (begin[P0], begin[P1], begin[P2]), there
+            correct(ready.packed, weights, q, work, square[1], places, np.empty(n))
+        still = work[:n, HELD] != 0.0
+        held += still.sum()
+        assert (q[still] == straight[still]).all()
+        assert (np.abs(q - work[:n, BEFORE]) <= 1.0).all()
+        shares.append(ends[1] / ends[0])
+    assert held > 0 or IS_PLAIN
+    assert np.median(shares) < 0.2
+
+
+def test_in_a_curved_valley_corrected_steps_are_few():
+    """It takes 47 without corrections."""
+    ready, weights = ready_chain("hinges"), np.array(WEIGHTS["pose"])
+    weights[3:6] *= 0.03
+    rng, steps = np.random.default_rng(4), []
+    for _ in range(sample(300)):
+        target = RigidTransform.from_rpy(*rng.uniform(-pi, pi, 3), rng.uniform(-0.7, 0.7, 3))
+        _, taken = left_by(ready, weights, target, rng.uniform(-2.5, 2.5, 6), np.inf)
+        steps.append(taken)
+    assert np.mean(steps) < 40
 
 
 def tip_position(q):
