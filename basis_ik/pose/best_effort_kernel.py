@@ -86,6 +86,7 @@ PUSH = 2.0  # by what factor starts are moved away from the middle of the limits
 FLIP_SLACK = 0.3  # [rad] by which a flipped joint may be beyond a limit, where it starts at it
 AROUND = 1e-2  # [rad] by which an angle may grow once the position is the nearest; `least_angle`
 OFTEN = 0.5  # of the starts made at least: if so many came to the best so far, no more are made ...
+OFTEN_AWAY = 13.0  # or so many where the position is not reached, which has fewer minima ...
 OFTEN_SHARE = 0.3  # ... if they are such a share of all
 ALIKE = 1e-3  # [rad] by which they may differ
 
@@ -501,7 +502,8 @@ def find_best_effort(
                 q[:] = end
                 distance, angle = measure(problem.chain, problem.goal, q, room.work)
             found_again += 1 if abs(angle - best) <= ALIKE else 0
-            if found_again >= max(OFTEN * fewest, OFTEN_SHARE * made):
+            enough = OFTEN * fewest if reached else min(OFTEN_AWAY, OFTEN * fewest)
+            if found_again >= max(enough, OFTEN_SHARE * made):
                 break
             if distance > least + tolerance or angle >= best - BETTER:
                 continue
