@@ -39,10 +39,12 @@ class RedundantForm(NamedTuple):
     split: SplitChain
     fixed: NDArray[np.intp]
     """(d,) the variables that are fixed and have room between their limits."""
+    spare: list[FloatArray]
+    """Arrays to work in, one for each thread that has sampled: fresh memory takes longer to get."""
 
     def sample(
         self, variables: FloatArray, target: FloatArray, seed: FloatArray, grid: FloatArray,
-        apart: float, bound: float,
+        apart: float, bound: float, off: float,
     ) -> tuple[FloatArray, FloatArray]:  # fmt: skip
         """Return positions that reach a target with the fixed joints on a grid.
 
@@ -55,16 +57,22 @@ class RedundantForm(NamedTuple):
             grid: (boxes, rows, columns, d) values of the fixed variables.
             apart: By how much joints may differ from one point of the grid to the next [rad].
             bound: By how much they may be outside their limits [rad].
+            off: By how much because the arm is off its form [rad].
 
         Returns:
             Positions (k, n), and by how much the worst joint of each is outside its limits, (k,)
             [rad].
         """
         inner = self.split.order[: -len(self.fixed)].astype(np.intp)
-        found = np.empty((MAX_BRANCHES * grid[..., 0].size, len(seed) + 1))
+        rows = MAX_BRANCHES * grid[..., 0].size
+        found = self.spare.pop() if self.spare else np.empty((rows, len(seed) + 1))
+        if len(found) < rows:
+            found = np.empty((rows, len(seed) + 1))
         split = self.split._replace(variables=np.ascontiguousarray(variables[inner, :COLUMNS]))
-        count = sample_self_motion(split, target, seed.copy(), grid, found, apart, bound)
-        return found[:count, :-1], found[:count, -1]
+        count = sample_self_motion(split, target, seed.copy(), grid, found, apart, bound, off)
+        positions, excess = found[:count, :-1].copy(), found[:count, -1].copy()
+        self.spare.append(found)
+        return positions, excess
 
 
 def redundant_form(exact: FloatArray, variables: FloatArray, size: float) -> RedundantForm | None:
@@ -95,7 +103,7 @@ def redundant_form(exact: FloatArray, variables: FloatArray, size: float) -> Red
         form = closed_form(inner, own, size, families=(candidates,))
         if form is not None and form.kernels is QUICK:
             form.rows[KIND, SLACK] = max(form.rows[KIND, SLACK], SOFTER)
-            found.append(RedundantForm(form, SplitChain(*parts, form.rows, own), fixed))
+            found.append(RedundantForm(form, SplitChain(*parts, form.rows, own), fixed, []))
     return min(found, key=lambda each: each.form.rows[MISFIT, MISFIT_DISTANCE], default=None)
 
 

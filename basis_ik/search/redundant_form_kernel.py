@@ -36,6 +36,10 @@ from basis_ik.search.pose_search_kernel import take_shortest_turns
 from basis_ik.search.proof_kernel import place_exactly
 from basis_ik.search.tables_kernel import LOWER, UPPER
 
+# By how many times the rise from one point of the grid to the next what is between them may be less
+# outside the limits than at both: once where an edge is between straight slopes.
+STEEPER = 4.0
+
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 
@@ -155,44 +159,65 @@ def keep_branches(
 
 
 @helper
-def is_least(found: FloatArray, i: int, begin: int, end: int, apart: float) -> bool:
-    """Tell whether none of the rows from `begin` to `end` near row i is less outside its limits."""
-    n = found.shape[1] - 1
-    for j in range(begin, end):
-        if found[j, n] < found[i, n] or (found[j, n] == found[i, n] and j < i):
-            near = True
-            for k in range(n):
-                near = near and abs(found[j, k] - found[i, k]) <= apart
-            if near:
-                return False
+def is_near(found: FloatArray, i: int, j: int, apart: float) -> bool:
+    """Return whether no joints of two rows are farther apart, full turns aside [rad]."""
+    for k in range(found.shape[1] - 1):
+        off = found[j, k] - found[i, k]
+        if abs(off) > apart and abs(off - whole_turns(off)) > apart:
+            return False
     return True
 
 
 @helper
-def mark_least(found: FloatArray, ends: IntArray, apart: float, least: BoolArray) -> None:
+def rise_to(found: FloatArray, i: int, begin: int, end: int, apart: float) -> tuple[bool, float]:
+    """Compare row i with the rows near it from `begin` to `end`.
+
+    Returns:
+        Whether one of them is less outside its limits; by how much the worst is farther outside, -1
+        if there is none near.
+    """
+    n, less, rise = found.shape[1] - 1, False, -1.0
+    for j in range(begin, end):
+        if is_near(found, i, j, apart):
+            rise = max(rise, found[j, n] - found[i, n])
+            less = less or found[j, n] < found[i, n] or (found[j, n] == found[i, n] and j < i)
+    return less, rise
+
+
+@helper
+def mark_least(
+    found: FloatArray, ends: IntArray, least: BoolArray, within: tuple[float, float]
+) -> None:
     """Mark the rows that are less outside than those near them at the same point and the next.
+
+    A row is left out if it is farther outside than what lies between these points can make up for.
 
     Args:
         found: See `sample_self_motion`.
         ends: (boxes, rows, columns, 2) the first row of each point, and the one behind its last.
-        apart: See there.
         least: (kept,) result.
+        within: `apart` and `off`, see there.
     """
+    n, (apart, off) = found.shape[1] - 1, within
     for b in range(ends.shape[0]):
         for r in range(ends.shape[1]):
             for c in range(ends.shape[2]):
                 for i in range(ends[b, r, c, 0], ends[b, r, c, 1]):
-                    least[i] = True
+                    least[i], steepest, known = True, 0.0, True
                     for s in range(max(r - 1, 0), min(r + 2, ends.shape[1])):
                         for t in range(max(c - 1, 0), min(c + 2, ends.shape[2])):
                             begin, end = ends[b, s, t, 0], ends[b, s, t, 1]
-                            least[i] = least[i] and is_least(found, i, begin, end, apart)
+                            less, rise = rise_to(found, i, begin, end, apart)
+                            least[i] = least[i] and not less
+                            steepest, known = max(steepest, rise), known and rise >= 0.0
+                    may_be_inside = found[i, n] <= STEEPER * steepest + off
+                    least[i] = least[i] and (may_be_inside or not known)
 
 
 @jit
 def sample_self_motion(
     split: SplitChain, target: FloatArray, q: FloatArray, grid: FloatArray, found: FloatArray,
-    apart: float, bound: float,
+    apart: float, bound: float, off: float,
 ) -> int:  # fmt: skip
     """Write positions that reach a target with the fixed joints on a grid, least outside limits.
 
@@ -208,6 +233,7 @@ def sample_self_motion(
             outside its limits [rad].
         apart: By how much joints may differ from one point to the next [rad].
         bound: By how much they may be outside their limits [rad].
+        off: By how much because the arm is off its form [rad].
 
     Returns:
         How many.
@@ -225,7 +251,7 @@ def sample_self_motion(
                 kept = keep_branches(split, inner, seed, q, found, kept, bound)
                 ends[b, r, c, 1] = kept
     least, count = np.empty(kept, np.bool_), 0
-    mark_least(found, ends, apart, least)
+    mark_least(found, ends, least, (apart, off))
     for i in range(kept):
         if least[i]:
             for k in range(found.shape[1]):

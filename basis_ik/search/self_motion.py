@@ -31,14 +31,14 @@ from basis_ik.search.redundant_form import RedundantForm
 from basis_ik.search.tables_kernel import LOWER, SCALE, START_LOWER, START_UPPER, UPPER
 
 VALUES = {1: (128, 1), 2: (24, 24)}  # of the fixed joints, by their number
-FINER = (9, 1)  # around each position that is kept; a grid of two joints is not refined
-LEVELS = {1: 5, 2: 1}
+FINER = {1: (9, 1), 2: (5, 5)}  # around each position that is kept
+LEVELS = {1: 5, 2: 4}
 # By how many steps of the fixed joints the others may be outside their limits at most: near
 # singularities they move that much faster. And as many times as far as the arm is off its form.
 MOST_OUTSIDE = 25.0
 APART = 6.0  # steps by which joints differ from one point to the next, if they are on one branch
 KEPT = 48  # starts from a grid
-REFINED = 12  # of these, around which it is refined
+REFINED = {1: 12, 2: 6}  # of these, around which it is refined
 
 
 class Sampled(NamedTuple):
@@ -74,13 +74,19 @@ def sample_starts(
             return
         most -= points
         positions, excess = form.sample(
-            variables, target, seed, grid, APART * size, MOST_OUTSIDE * (size + off)
+            variables,
+            target,
+            seed,
+            grid,
+            APART * size,
+            MOST_OUTSIDE * (size + off),
+            MOST_OUTSIDE * off,
         )
         starts = positions[np.argsort(excess, kind="stable")[:KEPT]]
         yield Sampled(np.clip(starts, lower, upper), points)
         if not len(starts) or size <= off:  # finer than the arm's form
             return
-        around, shape = starts[:REFINED, fixed], FINER
+        around, shape = starts[: REFINED[len(fixed)], fixed], FINER[len(fixed)]
         corners = np.maximum(around - step, low), np.minimum(around + step, high)
         step = step * 2.0 / (shape[0] - 1)
 

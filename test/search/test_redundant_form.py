@@ -41,7 +41,7 @@ def named(robot):
 def all_positions(ready, target, seed, grid):
     """Return all positions at the points (k, d) of a grid, and how far they are outside."""
     points = np.asarray(grid, float)[None, :, None, :]
-    return ready.redundant.sample(ready.variables, target, seed, points, -1.0, BOUND)
+    return ready.redundant.sample(ready.variables, target, seed, points, -1.0, BOUND, 0.0)
 
 
 def off(chain, positions, target):
@@ -82,29 +82,58 @@ def test_all_positions_reach_the_target_and_the_given_one_is_among_them(named, n
         assert {tuple(row) for row in found[:, fixed]} <= {tuple(row) for row in grid}
 
 
-def test_of_neighbours_the_one_least_outside_is_kept(named):
+def is_kept(number, every, excess, last, off):
+    """Return whether no neighbour is less outside, and whether it may be inside beside its point.
+
+    Args:
+        number: Of a position.
+        every: (k, 7) all of them.
+        excess: (k,) by how much they are outside.
+        last: (k,) number of the value of the last joint.
+        off: See `sample`.
+    """
+    apart = every - every[number]
+    near = (np.abs((apart + pi) % (2 * pi) - pi) <= 0.5).all(axis=1)
+    near &= np.abs(last - last[number]) <= 1
+    rank = np.lexsort((np.arange(len(every))[near], excess[near]))[0]
+    if np.flatnonzero(near)[rank] != number:
+        return False
+    around = {n for n in (last[number] - 1, last[number] + 1) if 0 <= n <= last.max()}
+    rises = excess[near].max() - excess[number]
+    return not around <= {*last[near]} or excess[number] <= 4.0 * rises + off
+
+
+@pytest.mark.parametrize("off", [0.0, 0.2])
+def test_of_neighbours_the_one_least_outside_is_kept_if_limits_may_be_near(named, off):
+    chain, rng = named("panda"), np.random.default_rng(2)
+    ready, left_out = prepared(chain), 0
+    for _ in range(10):
+        q, seed = rng.uniform(chain.lower, chain.upper, (2, 7))
+        target = chain.forward(q).matrix.copy()
+        grid = np.linspace(chain.lower[6:], chain.upper[6:], 40)
+        every, excess = all_positions(ready, target, seed, grid)
+        kept, least = ready.redundant.sample(
+            ready.variables, target, seed, grid[None, :, None, :], 0.5, BOUND, off
+        )
+        last = np.searchsorted(grid[:, 0], every[:, 6])
+        wanted = [i for i in range(len(every)) if is_kept(i, every, excess, last, off)]
+        left_out += sum(is_kept(i, every, excess, last, 9.0) for i in range(len(every)))
+        left_out -= len(wanted)
+        assert np.array_equal(kept, every[wanted])
+        assert np.array_equal(least, excess[wanted])
+    assert left_out > 0
+
+
+def test_what_is_too_far_outside_is_left_out(named):
     chain, rng = named("panda"), np.random.default_rng(2)
     ready = prepared(chain)
     q, seed = rng.uniform(chain.lower, chain.upper, (2, 7))
     target = chain.forward(q).matrix.copy()
     grid = np.linspace(chain.lower[6:], chain.upper[6:], 40)
     every, excess = all_positions(ready, target, seed, grid)
-    kept, least = ready.redundant.sample(
-        ready.variables, target, seed, grid[None, :, None, :], 0.5, BOUND
-    )
-    step = grid[1, 0] - grid[0, 0]
-    wanted = []
-    for i, position in enumerate(every):
-        near = (np.abs(every - position) <= 0.5).all(axis=1)
-        near &= np.abs(every[:, 6] - position[6]) < 1.5 * step
-        rank = np.lexsort((np.arange(len(every))[near], excess[near]))[0]
-        wanted += [i] if np.flatnonzero(near)[rank] == i else []
-    assert 0 < len(kept) < len(every)
-    assert np.array_equal(kept, every[wanted])
-    assert np.array_equal(least, excess[wanted])
     bound = float(np.median(excess))
     inside, _ = ready.redundant.sample(
-        ready.variables, target, seed, grid[None, :, None, :], -1.0, bound
+        ready.variables, target, seed, grid[None, :, None, :], -1.0, bound, 0.0
     )
     assert np.array_equal(inside, every[excess <= bound])
 
