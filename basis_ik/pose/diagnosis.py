@@ -199,6 +199,8 @@ class Diagnosis:
             return None
         if self.position_only:
             return self.search(last) if asked else None
+        if not asked and self.is_hopeless(held):
+            return None
         found = self.scout()
         found = self.finish() if found is None else found
         if found is not None:
@@ -214,6 +216,13 @@ class Diagnosis:
             if found is None and self.least_error() <= NEARLY:
                 found = self.creep()
         return sampled if found is None else found
+
+    def is_hopeless(self, held: Attempt) -> bool:
+        """Return whether even the nearest position is off, and so is the pose without limits."""
+        if self.ready.weights[WX] * held.distance <= NEARLY:
+            return False
+        free = self.without_any_limits()
+        return free is not None and not free.reached
 
     def _way(self, attempt: Attempt) -> float:
         """Return the longest way of a joint from the seed [rad or m]."""

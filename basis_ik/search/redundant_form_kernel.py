@@ -41,7 +41,6 @@ from basis_ik.search.tables_kernel import LOWER, UPPER
 STEEPER = 4.0
 
 IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
 
 
 class SplitChain(NamedTuple):
@@ -185,33 +184,30 @@ def rise_to(found: FloatArray, i: int, begin: int, end: int, apart: float) -> tu
 
 
 @helper
-def mark_least(
-    found: FloatArray, ends: IntArray, least: BoolArray, within: tuple[float, float]
-) -> None:
-    """Mark the rows that are less outside than those near them at the same point and the next.
+def is_kept(
+    found: FloatArray, ends: IntArray, point: tuple[int, int, int], i: int,
+    within: tuple[float, float],
+) -> bool:  # fmt: skip
+    """Tell whether row i is less outside than those near it, at its point and the next ones.
 
-    A row is left out if it is farther outside than what lies between these points can make up for.
+    It is left out, too, if it is farther outside than what lies between these points can make up
+    for.
 
     Args:
         found: See `sample_self_motion`.
         ends: (boxes, rows, columns, 2) the first row of each point, and the one behind its last.
-        least: (kept,) result.
+        point: Of the grid, that of row i.
+        i: Row.
         within: `apart` and `off`, see there.
     """
-    n, (apart, off) = found.shape[1] - 1, within
-    for b in range(ends.shape[0]):
-        for r in range(ends.shape[1]):
-            for c in range(ends.shape[2]):
-                for i in range(ends[b, r, c, 0], ends[b, r, c, 1]):
-                    least[i], steepest, known = True, 0.0, True
-                    for s in range(max(r - 1, 0), min(r + 2, ends.shape[1])):
-                        for t in range(max(c - 1, 0), min(c + 2, ends.shape[2])):
-                            begin, end = ends[b, s, t, 0], ends[b, s, t, 1]
-                            less, rise = rise_to(found, i, begin, end, apart)
-                            least[i] = least[i] and not less
-                            steepest, known = max(steepest, rise), known and rise >= 0.0
-                    may_be_inside = found[i, n] <= STEEPER * steepest + off
-                    least[i] = least[i] and (may_be_inside or not known)
+    (b, r, c), (apart, off), steepest, known = point, within, 0.0, True
+    for s in range(max(r - 1, 0), min(r + 2, ends.shape[1])):
+        for t in range(max(c - 1, 0), min(c + 2, ends.shape[2])):
+            less, rise = rise_to(found, i, ends[b, s, t, 0], ends[b, s, t, 1], apart)
+            if less:
+                return False
+            steepest, known = max(steepest, rise), known and rise >= 0.0
+    return not known or found[i, found.shape[1] - 1] <= STEEPER * steepest + off
 
 
 @jit
@@ -251,7 +247,11 @@ def sample_self_motion(
                 kept = keep_branches(split, inner, seed, q, found, kept, bound)
                 ends[b, r, c, 1] = kept
     least, count = np.empty(kept, np.bool_), 0
-    mark_least(found, ends, least, (apart, off))
+    for b in range(boxes):
+        for r in range(rows):
+            for c in range(columns):
+                for i in range(ends[b, r, c, 0], ends[b, r, c, 1]):
+                    least[i] = is_kept(found, ends, (b, r, c), i, (apart, off))
     for i in range(kept):
         if least[i]:
             for k in range(found.shape[1]):

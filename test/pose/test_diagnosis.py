@@ -83,6 +83,24 @@ def test_where_limits_stand_in_the_way_a_search_goes_on_longer(arm):
     assert seen > 3
 
 
+def test_where_even_the_position_is_off_and_no_limit_is_in_the_way_the_search_ends(
+    robot, monkeypatch
+):
+    chain, scouts, scout = robot("panda"), [], Diagnosis.scout
+    monkeypatch.setattr(Diagnosis, "scout", lambda self: scouts.append(self) or scout(self))
+    rng = np.random.default_rng(2)
+    for target, off, made in (
+        (RigidTransform.from_rpy(0.3, 1.2, -0.8, (0.66, 0.66, 0.66)), True, 0),  # too far
+        (chain.forward([-0.6, 2.7, -1.2, -0.6, 0.1, 2.4, 1.4]), True, 1),  # beyond limits
+        (RigidTransform.from_rpy(0.3, 1.2, -0.8, (0.56, 0.56, 0.56)), False, 1),  # turned wrongly
+    ):
+        scouts.clear()
+        solution = solve(chain, target, chain.random(rng))
+        assert not solution.success
+        assert (solution.position_error > 1e-3) == off
+        assert len(scouts) == made
+
+
 def test_scouts_find_what_is_downhill_and_prove_it(robot):
     chain = robot("panda")
     truth = np.array([0.3, 0.4, -0.5, -1.5, 0.6, 1.8, 0.7])
