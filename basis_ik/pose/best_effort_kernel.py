@@ -36,6 +36,7 @@ from basis_ik.search.pose_error_kernel import has_deadband
 from basis_ik.search.pose_search_kernel import (
     LIMITS,
     begin_inside,
+    is_out_of_reach,
     measure,
     meets,
     relate_to_target,
@@ -86,7 +87,7 @@ PUSH = 2.0  # by what factor starts are moved away from the middle of the limits
 FLIP_SLACK = 0.3  # [rad] by which a flipped joint may be beyond a limit, where it starts at it
 AROUND = 1e-2  # [rad] by which an angle may grow once the position is the nearest; `least_angle`
 OFTEN = 0.5  # of the starts made at least: if so many came to the best so far, no more are made ...
-OFTEN_AWAY = 13.0  # or so many where the position is not reached, which has fewer minima ...
+OFTEN_AWAY = 13.0  # or so many where the target is beyond the links' lengths: few minima ...
 OFTEN_SHARE = 0.3  # ... if they are such a share of all
 ALIKE = 1e-3  # [rad] by which they may differ
 
@@ -466,6 +467,8 @@ def find_best_effort(
     at_target = n + problem.chain.joints.shape[0]
     relate_to_target(problem.chain.ends[0], problem.goal.target, room.work, at_target)
     fewest = STARTS + MORE * max(0, n - 6) + FOR_FEWER * max(0, 6 - n)
+    away = is_out_of_reach(problem.chain, problem.goal)
+    enough = min(OFTEN_AWAY, OFTEN * fewest) if away else OFTEN * fewest
     made, last, across, queued, total, minima, found_again = 0, 0, 0, 0, 0, 0, 0
     least, best, row, reached = np.inf, np.inf, FIRMLY, False
     while made < min(MOST_STARTS, fewest + AGAIN * last) and (total < most or made == 0):
@@ -502,7 +505,6 @@ def find_best_effort(
                 q[:] = end
                 distance, angle = measure(problem.chain, problem.goal, q, room.work)
             found_again += 1 if abs(angle - best) <= ALIKE else 0
-            enough = OFTEN * fewest if reached else min(OFTEN_AWAY, OFTEN * fewest)
             if found_again >= max(enough, OFTEN_SHARE * made):
                 break
             if distance > least + tolerance or angle >= best - BETTER:
