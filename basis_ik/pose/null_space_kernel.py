@@ -16,7 +16,10 @@
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import NamedTuple
+
+import numpy as np
 
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.bounded_step_kernel import leaves, moved_inside
@@ -66,12 +69,12 @@ from basis_ik.search.tables_kernel import (
     Triple,
 )
 
-SHARE = 10.0  # of self-motion at most for each radian that the target makes the arm move
-SOFTNESS = 1.5  # pull [1/rad] at which self-motion has half of that speed
+SHARE = 20.0  # of self-motion, by joints to spare, per radian that the target moves the arm
+SOFTNESS = 0.5  # pull [1/rad] at which self-motion has half of that speed
 MOST_SELF_MOTION = 0.3  # [rad] in a step, or reaches for a slide: beyond it the tip is lost
-NEAR = 0.6  # [rad], or reaches for a slide: about where a limit begins to pull
+NEAR = 2.5  # [rad], or reaches for a slide: about where a limit begins to pull
 LEAST_ROOM = 1e-3 * NEAR  # keeps the pull finite at a limit
-SLOWNESS = 4.0  # weight of the logarithm of the joints' speed, beside that of their room
+SLOWNESS = 3.0  # weight of the logarithm of the joints' speed, beside that of their room
 FADING = 1e-8  # damping of self-motion: what moves the tip by less than 1e-4 of a turn is free
 
 
@@ -255,15 +258,71 @@ def project(q: FloatArray, work: FloatArray) -> float:
 
 
 @helper
+def fill_self_motion(
+    chain: PackedChain, weights: FloatArray, q: FloatArray, tip: Triple, twist: Six,
+    work: FloatArray,
+) -> float:  # fmt: skip
+    """Write as STEP what the pulls at q have along the self-motion; return the largest entry.
+
+    Args:
+        chain: The chain.
+        weights: (12,).
+        q: (n,) where the arm is.
+        tip: As `fill_scaled_columns` returned it.
+        twist: (6,) how the target makes the tip move, its rows weighted.
+        work: With the Jacobian at q.
+    """
+    z = fill_least(work, q.shape[0], twist)
+    pull_off_limits(chain.variables, q, work)
+    pull_to_slow_joints(chain, weights, work, tip, z)
+    largest = project(q, work)
+    for k in range(q.shape[0]):
+        work[k, STEP] = work[k, CENTRING] - work[k, STEP]
+    return largest
+
+
+@helper
+def move_along(
+    variables: FloatArray, here: FloatArray, free: FloatArray, amount: float, q: FloatArray,
+    work: FloatArray,
+) -> None:  # fmt: skip
+    """Write to q where an amount of the scaled motion `free` leads from `here`."""
+    for k in range(q.shape[0]):
+        moved = here[k] + amount * variables[k, SCALE] * free[k]
+        q[k] = moved_inside(here[k], moved, work[k, BOUND_LOWER], work[k, BOUND_UPPER])
+
+
+@helper
+def excess(
+    chain: PackedChain, weights: FloatArray, q: FloatArray, free: FloatArray, twist: Six,
+    work: FloatArray,
+) -> float:  # fmt: skip
+    """Return how many times too long a self-motion to q is that began with the pull `free`, or 1.
+
+    It is too long if the pull has changed by more than itself. One joint to spare leaves one
+    direction, and the pull then points back; where the secant meets zero it would have vanished.
+    """
+    tip = fill_scaled_columns(chain, weights, q, work)
+    fill_self_motion(chain, weights, q, tip, twist, work)
+    pull, change = 0.0, 0.0
+    for k in range(q.shape[0]):
+        pull += free[k] * free[k]
+        change += (free[k] - work[k, STEP]) ** 2
+    return sqrt(change / pull) if change > pull > 0.0 else 1.0
+
+
+@helper
 def keep_clear(chain: PackedChain, weights: FloatArray, q: FloatArray, work: FloatArray) -> bool:
     """Move q by self-motion away from what will stop the arm, where there are joints to spare.
 
     Liégeois 1977: the gradient of what is good for the arm, projected into the null space of the
     Jacobian: room to the limits, and slow joints, which a singularity ahead makes fast. It goes
-    with what the target made the arm move in this step, so that an arm at rest stays at rest.
+    with what the target made the arm move in this step, so that an arm at rest stays at rest, and
+    no farther than to where it vanishes, so that no arm shakes.
     """
     variables, n, travel = chain.variables, q.shape[0], 0.0
-    if n <= rows_of(weights):
+    spare = n - rows_of(weights)
+    if spare <= 0:
         return False
     for k in range(n):
         work[k, CENTRING] = (q[k] - work[k, START]) / variables[k, SCALE]
@@ -271,19 +330,19 @@ def keep_clear(chain: PackedChain, weights: FloatArray, q: FloatArray, work: Flo
     if travel == 0.0:
         return False
     tip = fill_scaled_columns(chain, weights, q, work)
-    z = fill_least(work, n, product(work, n, CENTRING))
-    pull_off_limits(variables, q, work)
-    pull_to_slow_joints(chain, weights, work, tip, z)
-    largest = project(q, work)
+    twist = product(work, n, CENTRING)
+    largest = fill_self_motion(chain, weights, q, tip, twist, work)
     if not largest > 0.0:
         return False
-    amount = min(SHARE * travel / (largest + SOFTNESS), MOST_SELF_MOTION / largest)
+    amount = min(SHARE / spare * travel / (largest + SOFTNESS), MOST_SELF_MOTION / largest)
+    here, free = q.copy(), np.empty(n)
     for k in range(n):
-        work[k, STEP] = variables[k, SCALE] * (work[k, CENTRING] - work[k, STEP])
-        room = (work[k, BOUND_UPPER] if work[k, STEP] > 0.0 else work[k, BOUND_LOWER]) - q[k]
-        if work[k, STEP] != 0.0:
-            amount = min(amount, room / work[k, STEP])
-    for k in range(n):
-        moved = q[k] + amount * work[k, STEP]
-        q[k] = moved_inside(q[k], moved, work[k, BOUND_LOWER], work[k, BOUND_UPPER])
+        free[k] = work[k, STEP]
+        room = (work[k, BOUND_UPPER] if free[k] > 0.0 else work[k, BOUND_LOWER]) - q[k]
+        if free[k] != 0.0:
+            amount = min(amount, room / (variables[k, SCALE] * free[k]))
+    move_along(variables, here, free, amount, q, work)
+    too_long = excess(chain, weights, q, free, twist, work)
+    if too_long > 1.0:
+        move_along(variables, here, free, amount / too_long, q, work)
     return True

@@ -69,8 +69,8 @@ def track(
     from its limits and from where joints would have to be fast, while the target moves; at the
     target it is at rest. Where its limits or a singularity keep it from the target for good, it
     goes to another posture that reaches the target, as fast as it may and so that it meets the
-    target on its way. The tip leaves the target meanwhile: by no more than the arm's reach, or
-    3.3 rad, on the straight line to that posture.
+    target on its way. The tip leaves the target meanwhile: by no more than one and a half times the
+    arm's reach, on the straight line to that posture.
 
     Args:
         chain: What to move.

@@ -118,12 +118,13 @@ def test_a_detour_costs_its_steps_and_the_largest_error_on_it(robot):
 
 
 def test_a_detour_on_which_the_tip_would_go_too_far_is_not_made(robot):
-    case = Case(robot, lambda chain: chain.forward(IN))
-    here = IN + np.array([2.8, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
-    error = largest_error(case.packed, case.weights, here, IN, case.work)
+    stretched = np.array([1.3, 1.5, 0.0, -0.1, 0.0, 1.6, 0.1])
+    case = Case(robot, lambda chain: chain.forward(stretched))
+    here = stretched - np.array([2.8, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    error = largest_error(case.packed, case.weights, here, stretched, case.work)
     assert error > kernel.LARGEST_ERROR
     narrow = kernel.Chase(case.goal, STILL, here, np.zeros(7), np.array([0.02] + [1e-4] * 6))
-    assert case.intercept(narrow, IN.copy()) == np.inf
+    assert case.intercept(narrow, stretched.copy()) == np.inf
 
 
 @pytest.mark.parametrize("lead", [0.0, 30.0])

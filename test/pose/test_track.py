@@ -22,6 +22,7 @@ from math import pi
 
 import numpy as np
 import pytest
+from feasible_motion import PERIOD, feasible_motion
 
 from basis_ik.errors import SolveArgumentError
 from basis_ik.pose.track import track, warm_up
@@ -39,7 +40,7 @@ def test_a_smooth_motion_is_followed_on_its_branch(robot):
         constraint = np.array([0.1, 0.2, 0.3, -1.5, 0.2, 1.4, 0.1]) + 0.3 * np.sin(i / 60)
         solution = track(chain, chain.forward(constraint), q, 0.02)
         assert solution.success
-        assert np.abs(solution.positions - q).max() <= 0.02
+        assert np.abs(solution.positions - q).max() <= 0.02 * (1 + 1e-12)
         q = solution.positions
 
 
@@ -205,7 +206,7 @@ def test_on_a_detour_an_arm_is_on_its_way(robot):
     assert all(solution.reason.joint is not None for solution in off)
 
 
-@pytest.mark.parametrize("number", [2, 19, 33])
+@pytest.mark.parametrize("number", [33, 47, 48])
 def test_joints_to_spare_keep_the_arm_off_its_limits(robot, number):
     """With each joint pulled to its middle alike, limits stop all of these on their way."""
     chain = robot("panda")
@@ -280,6 +281,23 @@ def test_self_motion_does_not_go_on_by_itself(robot):
     target = chain.forward(q + 0.01)
     told = track(chain, target, q, 0.05, previous=q - 0.03 * idle)
     assert told.positions == pytest.approx(track(chain, target, q, 0.05).positions, abs=1e-9)
+
+
+def test_self_motion_does_not_go_to_and_fro(robot):
+    """It ends where its pull vanishes: no joint turns round from one step to the next."""
+    chain = robot("panda")
+    bound = chain.velocity * PERIOD
+    motion = feasible_motion(chain, np.random.default_rng(11), 2)
+    q = before = motion[0]
+    steps = []
+    for goal in motion:
+        solution = track(chain, chain.forward(goal), q, bound, previous=before)
+        assert solution.success
+        q, before = solution.positions, q
+        steps.append((q - before) / bound)
+    turns = np.multiply(steps[1:], steps[:-1]) < 0.0
+    clearly = np.minimum(np.abs(steps[1:]), np.abs(steps[:-1])) > 0.02
+    assert (turns & clearly).any(axis=1).sum() <= 1
 
 
 def test_a_closed_path_becomes_a_closed_motion(robot):
