@@ -432,6 +432,61 @@ def finish_best(
     return taken
 
 
+@helper
+def come_to_position(
+    problem: Problem, direct: bool, q: FloatArray, memory: Memory, least: float, allowed: int
+) -> tuple[float, float, int]:  # fmt: skip
+    """Move q (n,) to the nearest position; return distance [m] and angle [rad] left, steps taken.
+
+    Args:
+        problem: See there.
+        direct: Whether q is only to come near the pose, for which the orientation counts, too; then
+            the distance is given as the least.
+        q: (n,) start, and result.
+        memory: See there.
+        least: Distance of the nearest position so far [m].
+        allowed: Steps allowed.
+    """
+    taken = come_near(problem, FREELY if direct else ALONE, q, memory.work, allowed)
+    if direct:
+        return least, np.inf, taken
+    ends = allowed - taken, LEAST_GAIN, least + problem.goal.position_tolerance, np.inf
+    distance, angle, steps = minimise_by(problem, ALONE, q, memory, ends)
+    return distance, angle, taken + steps
+
+
+@helper
+def turn_from_position(
+    problem: Problem, begin: tuple[int, bool, bool], q: FloatArray, memory: Memory,
+    bounds: tuple[int, float, float], allowed: tuple[int, int],
+) -> tuple[float, float, int, int, bool]:  # fmt: skip
+    """Minimise the orientation at q (n,), where `come_to_position` has led; q stays if that fails.
+
+    Args:
+        problem: See there.
+        begin: First row of the weights; whether `come_to_position` was `direct`; whether to come
+            near the pose first.
+        q: (n,) start, and result.
+        memory: See there.
+        bounds: See `turn_in_place`.
+        allowed: See `hold_closer`.
+
+    Returns:
+        As `turn_at_nearest`.
+    """
+    (row, direct, near_first), (_, least, best), total = begin, bounds, 0
+    end, (steps, most) = q.copy(), allowed
+    if near_first:
+        total = come_near(problem, row, q, memory.work, min(steps, most))
+    distance, angle, taken, minima, astray = turn_at_nearest(
+        problem, (row, end, direct), q, memory, bounds, (steps, most - total)
+    )
+    if distance > least + problem.goal.position_tolerance and best == np.inf:
+        q[:] = end
+        distance, angle = measure(problem.chain, problem.goal, q, memory.work)
+    return distance, angle, total + taken, minima, astray
+
+
 @jit
 def find_best_effort(
     chain: ChainFields, goal: GoalFields, weights: FloatArray, starts: FloatArray,
@@ -461,7 +516,7 @@ def find_best_effort(
         starts.shape[1],
     )
     room = Memory(memory[0], memory[1], np.empty((MOST_STARTS, n + 1)), np.empty((MOST_STARTS, n)))
-    (found, figures), q, end, turns = results, np.empty(n), np.empty(n), weights.shape[0] > 1
+    (found, figures), q, turns = results, np.empty(n), weights.shape[0] > 1
     figures[:] = np.inf
     set_bounds(variables, LIMITS, room.work)
     at_target = n + problem.chain.joints.shape[0]
@@ -474,36 +529,25 @@ def find_best_effort(
     while made < min(MOST_STARTS, fewest + AGAIN * last) and (total < most or made == 0):
         across = write_next_start(variables, starts, room.queue, (made, across, queued), q)
         made += 1
-        direct = reached and made % ALONE_EVERY != 0
-        left = min(allowed[0], most - total)
-        taken = come_near(problem, FREELY if direct else ALONE, q, room.work, left)
+        direct, left = reached and made % ALONE_EVERY != 0, min(allowed[0], most - total)
+        distance, angle, taken = come_to_position(problem, direct, q, room, least, left)
         total += taken
-        if not direct:
-            ends = left - taken, LEAST_GAIN, least + tolerance, np.inf
-            distance, angle, taken = minimise_by(problem, ALONE, q, room, ends)
-            total += taken
-            if distance > least + tolerance:
-                continue
-            if distance < least - tolerance:
-                best, minima, last = np.inf, 0, made
-                reached = distance <= tolerance and turns
-                row = FREELY if reached else FIRMLY
-            least = min(least, distance)
+        if distance > least + tolerance:
+            continue
+        if distance < least - tolerance:
+            best, minima, last = np.inf, 0, made
+            reached = distance <= tolerance and turns
+            row = FREELY if reached else FIRMLY
+        least = min(least, distance)
         if turns:
-            end[:] = q
             first = row if made == 1 or not reached else FREELY if direct else FIRMLY
-            if reached and not direct:
-                total += come_near(problem, first, q, room.work, min(allowed[0], most - total))
-            distance, angle, taken, minima, astray = turn_at_nearest(
-                problem, (first, end, direct), q, room,
-                (minima, least, best), (allowed[0], most - total),
-            )  # fmt: skip
+            begin, bounds = (first, direct, reached and not direct), (minima, least, best)
+            distance, angle, taken, minima, astray = turn_from_position(
+                problem, begin, q, room, bounds, (allowed[0], most - total)
+            )
             total += taken
             row = row if reached or not astray else FIRMEST
             reached = reached and not (astray and direct)
-            if distance > least + tolerance and best == np.inf:
-                q[:] = end
-                distance, angle = measure(problem.chain, problem.goal, q, room.work)
             found_again += 1 if abs(angle - best) <= ALIKE else 0
             if found_again >= max(enough, OFTEN_SHARE * made):
                 break

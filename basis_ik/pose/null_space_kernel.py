@@ -293,7 +293,7 @@ def move_along(
 
 
 @helper
-def excess(
+def overshoot(
     chain: PackedChain, weights: FloatArray, q: FloatArray, free: FloatArray, twist: Six,
     work: FloatArray,
 ) -> float:  # fmt: skip
@@ -342,7 +342,7 @@ def keep_clear(chain: PackedChain, weights: FloatArray, q: FloatArray, work: Flo
         if free[k] != 0.0:
             amount = min(amount, room / (variables[k, SCALE] * free[k]))
     move_along(variables, here, free, amount, q, work)
-    too_long = excess(chain, weights, q, free, twist, work)
+    too_long = overshoot(chain, weights, q, free, twist, work)
     if too_long > 1.0:
         move_along(variables, here, free, amount / too_long, q, work)
     return True

@@ -69,7 +69,7 @@ class RedundantForm(NamedTuple):
         if len(found) < rows:
             found = np.empty((rows, len(seed) + 1))
         split = self.split._replace(variables=np.ascontiguousarray(variables[inner, :COLUMNS]))
-        count = sample_self_motion(split, target, seed.copy(), grid, found, apart, bound, off)
+        count = sample_self_motion(split, target, seed.copy(), grid, found, (apart, bound, off))
         positions, excess = found[:count, :-1].copy(), found[:count, -1].copy()
         self.spare.append(found)
         return positions, excess

@@ -158,7 +158,7 @@ def keep_branches(
 
 
 @helper
-def is_near(found: FloatArray, i: int, j: int, apart: float) -> bool:
+def are_near(found: FloatArray, i: int, j: int, apart: float) -> bool:
     """Return whether no joints of two rows are farther apart, full turns aside [rad]."""
     for k in range(found.shape[1] - 1):
         off = found[j, k] - found[i, k]
@@ -177,7 +177,7 @@ def rise_to(found: FloatArray, i: int, begin: int, end: int, apart: float) -> tu
     """
     n, less, rise = found.shape[1] - 1, False, -1.0
     for j in range(begin, end):
-        if is_near(found, i, j, apart):
+        if are_near(found, i, j, apart):
             rise = max(rise, found[j, n] - found[i, n])
             less = less or found[j, n] < found[i, n] or (found[j, n] == found[i, n] and j < i)
     return less, rise
@@ -213,7 +213,7 @@ def is_kept(
 @jit
 def sample_self_motion(
     split: SplitChain, target: FloatArray, q: FloatArray, grid: FloatArray, found: FloatArray,
-    apart: float, bound: float, off: float,
+    within: tuple[float, float, float],
 ) -> int:  # fmt: skip
     """Write positions that reach a target with the fixed joints on a grid, least outside limits.
 
@@ -227,14 +227,14 @@ def sample_self_motion(
         grid: (boxes, rows, columns, d) values of the fixed joints.
         found: (8 boxes rows columns, n + 1) result: positions, and by how much the worst joint is
             outside its limits [rad].
-        apart: By how much joints may differ from one point to the next [rad].
-        bound: By how much they may be outside their limits [rad].
-        off: By how much because the arm is off its form [rad].
+        within: By how much joints may differ from one point to the next, `apart`; by how much they
+            may be outside their limits; and by how much because the arm is off its form, `off`
+            [rad].
 
     Returns:
         How many.
     """
-    boxes, rows, columns = grid.shape[0], grid.shape[1], grid.shape[2]
+    (apart, bound, off), boxes, rows, columns = within, grid.shape[0], grid.shape[1], grid.shape[2]
     ends, inner = np.empty((boxes, rows, columns, 2), np.int64), np.empty((4, 4))
     seed, kept = np.empty(split.variables.shape[0]), 0
     for k in range(split.variables.shape[0]):
