@@ -82,7 +82,7 @@ def count_branches(
         target = chain.forward(truth)
         goal = constrain(prepared(chain), wanted, target.matrix.copy())[2]
         branches = form.starts(ready.variables, goal, seed)
-        singular = branches.margin <= form.proof_margin(*TOLERANCES)
+        singular = bool(branches.margin <= form.proof_margin(*TOLERANCES))
         found = [s.positions for s in solve_all(chain, target, seed, constraint=wanted)]
         every.prepared = lambda _: blind  # type: ignore[assignment]
         brute = [
@@ -99,7 +99,8 @@ def count_branches(
             frame = np.empty((3, 4))
             place_exactly(ready.exact, each, frame)
             away, turned = distance_and_angle(frame, goal, weights)
-            counts["not the pose's"] += away > 3e-6 or (weights[3] > 0.0 and turned > 3e-6)
+            off = away > 3e-6 or (weights[3] > 0.0 and turned > 3e-6)
+            counts["not the pose's"] += bool(off)
     return counts
 
 
