@@ -39,8 +39,6 @@ class RedundantForm(NamedTuple):
     split: SplitChain
     fixed: NDArray[np.intp]
     """(d,) the variables that are fixed and have room between their limits."""
-    spare: list[FloatArray]
-    """Arrays to work in, one for each thread that has sampled: fresh memory takes longer to get."""
 
     def sample(
         self, variables: FloatArray, target: FloatArray, seed: FloatArray, grid: FloatArray,
@@ -64,15 +62,10 @@ class RedundantForm(NamedTuple):
             [rad].
         """
         inner = self.split.order[: -len(self.fixed)].astype(np.intp)
-        rows = MAX_BRANCHES * grid[..., 0].size
-        found = self.spare.pop() if self.spare else np.empty((rows, len(seed) + 1))
-        if len(found) < rows:
-            found = np.empty((rows, len(seed) + 1))
+        found = np.empty((MAX_BRANCHES * grid[..., 0].size, len(seed) + 1))
         split = self.split._replace(variables=np.ascontiguousarray(variables[inner, :COLUMNS]))
         count = sample_self_motion(split, target, seed.copy(), grid, found, (apart, bound, off))
-        positions, excess = found[:count, :-1].copy(), found[:count, -1].copy()
-        self.spare.append(found)
-        return positions, excess
+        return found[:count, :-1], found[:count, -1]
 
 
 def redundant_form(exact: FloatArray, variables: FloatArray, size: float) -> RedundantForm | None:
@@ -103,7 +96,7 @@ def redundant_form(exact: FloatArray, variables: FloatArray, size: float) -> Red
         form = closed_form(inner, own, size, families=(candidates,))
         if form is not None and form.kernels is QUICK:
             form.rows[KIND, SLACK] = max(form.rows[KIND, SLACK], SOFTER)
-            found.append(RedundantForm(form, SplitChain(*parts, form.rows, own), fixed, []))
+            found.append(RedundantForm(form, SplitChain(*parts, form.rows, own), fixed))
     return min(found, key=lambda each: each.form.rows[MISFIT, MISFIT_DISTANCE], default=None)
 
 
