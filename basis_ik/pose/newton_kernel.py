@@ -455,7 +455,7 @@ def stays_above_bound(
 @helper
 def correct(
     chain: PackedChain, weights: FloatArray, q: FloatArray, work: FloatArray, factors: FloatArray,
-    places: tuple[Triple, Triple], step: FloatArray,
+    frames: tuple[Frame, Frame], step: FloatArray,
 ) -> None:  # fmt: skip
     """Move q (n,), where a step has ended, so that the position changes as the step's model says.
 
@@ -468,18 +468,19 @@ def correct(
         q: (n,) end of the step, and result.
         work: With where it began, how the joints moved the tip there, and the bounds.
         factors: (n, n) of the damped Hessian there.
-        places: Of the tip there, and at q.
+        frames: target_T_tip there, and at q.
         step: (n,) to work in.
     """
-    joints, variables, n, (before, after) = chain.joints, chain.variables, q.shape[0], places
-    x, y, z = after[0] - before[0], after[1] - before[1], after[2] - before[2]
+    joints, variables, n, (begin, end) = chain.joints, chain.variables, q.shape[0], frames
+    x, y, z = end[P0] - begin[P0], end[P1] - begin[P1], end[P2] - begin[P2]
     for j in range(joints.shape[0]):
         k, row = int(joints[j, DRIVER]), n + j
         moved = (q[k] - work[k, BEFORE]) / variables[k, SCALE]
         x -= moved * work[row, MOTION_X]
         y -= moved * work[row, MOTION_Y]
         z -= moved * work[row, MOTION_Z]
-    x, y, z = weights[WX] ** 2 * x, weights[WY] ** 2 * y, weights[WZ] ** 2 * z
+    g0, g1, g2 = slopes_of(weights, work, n + joints.shape[0] + 1, begin).stiffness
+    x, y, z = g0 * x, g1 * y, g2 * z
     for k in range(n):
         step[k] = 0.0
     for j in range(joints.shape[0]):
@@ -520,8 +521,7 @@ def take_step(
     away, turned = squared_errors(weights, work, rates, frame)
     if away + turned < error or largest > CORRECTED:
         return frame, away, turned
-    places = (begin[P0], begin[P1], begin[P2]), (frame[P0], frame[P1], frame[P2])
-    correct(chain, weights, q, work, factors, places, step)
+    correct(chain, weights, q, work, factors, (begin, frame), step)
     frame = place(chain.joints, tip, q, work, n)
     away, turned = squared_errors(weights, work, rates, frame)
     return frame, away, turned

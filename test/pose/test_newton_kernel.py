@@ -227,10 +227,9 @@ def test_a_corrected_step_changes_the_position_as_its_linear_model_says(name):
         ends = []
         for _ in range(2):
             frame = place(ready.joints, ready.ends[1], q, work, n)
-            there = (frame[P0], frame[P1], frame[P2])
+            there = np.array([frame[P0], frame[P1], frame[P2]])
             ends.append(np.linalg.norm(there - wanted))
-            places = (begin[P0], begin[P1], begin[P2]), there
-            correct(ready.packed, weights, q, work, square[1], places, np.empty(n))
+            correct(ready.packed, weights, q, work, square[1], (begin, frame), np.empty(n))
         still = work[:n, HELD] != 0.0
         held += still.sum()
         assert (q[still] == straight[still]).all()
@@ -238,6 +237,24 @@ def test_a_corrected_step_changes_the_position_as_its_linear_model_says(name):
         shares.append(ends[1] / ends[0])
     assert held > 0 or IS_PLAIN
     assert np.median(shares) < 0.2
+
+
+def test_a_position_within_its_box_is_not_corrected():
+    ready, weights = ready_chain("hinges"), np.array(WEIGHTS["pose"])
+    weights[6:9] = 9.0
+    n, m, rng, work = 6, len(ready.joints), np.random.default_rng(3), ready.new_work()
+    q, square = rng.uniform(-1.0, 1.0, n), np.empty((2, n, n))
+    work[:n, BOUND_LOWER], work[:n, BOUND_UPPER] = q - 1.0, q + 1.0
+    relate_to_target(ready.ends[0], np.eye(4), work, n + m)
+    begin = place(ready.joints, ready.ends[1], q, work, n)
+    gradient_and_hessian(ready.packed, weights, work, square[0], begin)
+    work[:n, HELD], work[:n, BEFORE] = 0.0, q
+    assert factor(square[0], work, 1.0, square[1])
+    q += 0.1
+    moved = q.copy()
+    frame = place(ready.joints, ready.ends[1], q, work, n)
+    correct(ready.packed, weights, q, work, square[1], (begin, frame), np.empty(n))
+    assert (q == moved).all()
 
 
 def test_in_a_curved_valley_corrected_steps_are_few():
