@@ -20,6 +20,7 @@ protocol: a service that returns all markers, a topic of numbered updates, a top
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -38,6 +39,7 @@ from visualization_msgs.srv import GetInteractiveMarkers
 from basis_ik.ros.web_view.frame_nodes import FrameNodes
 
 CLIENT = "web_view"
+REQUEST_TIMEOUT = 3.0  # s: a server that has not discovered the client yet answers in vain
 MOVES = (
     InteractiveMarkerControl.MOVE_AXIS,
     InteractiveMarkerControl.MOVE_3D,
@@ -85,6 +87,7 @@ class Gizmos:
         self._moved: Feedback | None = None
         self._sequence: int | None = None  # number of the last update shown; None: all needed
         self._response: Future | None = None
+        self._requested_at = -math.inf
         self.menu: dict[str, Callable[[], None]] = {}
         self.menu_version = 0
         self._updates = node.create_subscription(
@@ -108,7 +111,11 @@ class Gizmos:
         if self._moved is not None:
             self._feedback.publish(self._moved)
             self._moved = None
+        if self._response is not None and now - self._requested_at > REQUEST_TIMEOUT:
+            self._client.remove_pending_request(self._response)
+            self._response = None
         if self._sequence is None and self._response is None and self._client.service_is_ready():
+            self._requested_at = now
             self._response = self._client.call_async(GetInteractiveMarkers.Request())
             self._response.add_done_callback(self._on_all)
 
