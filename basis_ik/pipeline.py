@@ -191,7 +191,9 @@ class Pipeline:
         self._goal_time: float | None = None  # time for which the goal is valid [s]
         self._followed = False  # whether the last command followed a moving goal
 
-    def set_goal(self, goal: Goal, measured: FloatArray, *, time: float | None = None) -> None:
+    def set_goal(
+        self, goal: Goal, measured: FloatArray, *, time: float | None = None, again: bool = False
+    ) -> None:
         """Set the goal, and solve for it if it is new.
 
         Args:
@@ -200,9 +202,10 @@ class Pipeline:
             time: Time for which the goal is valid, on the clock of `step` [s]; None: now. A goal
                 that changes repeatedly is a moving one; the arm follows it to its position at the
                 time of the command.
+            again: Whether to solve for it even if it is not new.
         """
         self._goal_time = time
-        if goal == self.goal:
+        if goal == self.goal and not again:
             if self.waiting:
                 self._use(self._background.poll(), measured)
             return
@@ -267,6 +270,12 @@ class Pipeline:
         begins = self.command is None or self._jog.moving or self._limiter.at_rest
         straight = self._goes_straight and begins
         self._line_end = self._chain.forward(destination) if straight else None
+
+    @property
+    def stays_on_line(self) -> bool:
+        """Whether the arm stays where its line ended, before the pose."""
+        held = self.line_held
+        return held is not None and self.solution is not None and self.solution.reason is held
 
     @property
     def _leaves_lines(self) -> bool:

@@ -499,11 +499,16 @@ class ChainController:
             self._slow_down(goal, measured, now)
 
     def _needs_solve(self, goal: Goal, measured: NDArray[np.float64]) -> bool:
-        """Return whether to start a motion: the goal is new, or repeated and the arm displaced."""
+        """Return whether to start a motion: the goal is new, or repeated and not reached.
+
+        The arm has been displaced; or a line ended before the goal, and `path` has changed.
+        """
         if goal != self.pipeline.goal:
             return True
         if self.targets.placements == self._last_placement or self.state.state is State.MOVING:
             return False
+        if self.pipeline.stays_on_line and self.own("path") != "straight":
+            return True
         return bool(np.abs(self.pipeline.remaining(measured)).max() > MOVED_AWAY)
 
     def _set_goal(self, goal: Goal, measured: NDArray[np.float64], *, order: bool) -> None:
@@ -513,7 +518,7 @@ class ChainController:
             # arm at rest, or its driver may have reset its turns.
             self.pipeline.rest()
         before, began = self.pipeline.solution, time.perf_counter()
-        self.pipeline.set_goal(goal, measured, time=self.targets.time)
+        self.pipeline.set_goal(goal, measured, time=self.targets.time, again=order)
         solution = self.pipeline.solution
         if order:
             self.state.handle(Event.MOVE)

@@ -329,6 +329,15 @@ class Arm(Peer):
         target.pose.orientation.x, target.pose.orientation.w = 1.0, 0.0
         self._targets.publish(target)
 
+    def enable(self):
+        self.wait_for(self._enable.call_async(SetBool.Request(data=True)).done)
+
+    def send_enabled(self, xyz):
+        """Send the arm to a pose; enable one before that has lagged too far on a slow machine."""
+        if self.state == "TRACKING_LOST":
+            self.enable()
+        self.send(xyz)
+
     def set_speed(self, fraction):
         """Slow all motions down, so that a slow machine is in time, or undo it."""
         self._overrides.publish(Float64(data=fraction))
@@ -355,7 +364,7 @@ class Arm(Peer):
             # Not under way yet; or no longer, as where a slow machine's arm lags too far behind.
             if self.is_at_rest():
                 # It also drops the target: the next one has to come after it.
-                self.wait_for(self._enable.call_async(SetBool.Request(data=True)).done)
+                self.enable()
                 self.state = ""
                 self.send(xyz)
             return False
@@ -371,7 +380,7 @@ class Arm(Peer):
 
         def departed():
             if self.is_at_rest() and self.is_at(HOME, 0.03):
-                self.send(xyz)
+                self.send_enabled(xyz)
             return not self.is_at(HOME, 0.03)
 
         self.wait_for(departed)
@@ -380,7 +389,7 @@ class Arm(Peer):
         """Send the arm to a pose, until a page shows a text; the arm may drop it, see `depart`."""
 
         def shown():
-            self.send(xyz)
+            self.send_enabled(xyz)
             self.spin(1.0)
             return page.get_by_text(text).first.is_visible()
 

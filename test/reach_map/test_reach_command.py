@@ -108,7 +108,7 @@ def test_a_killed_command_leaves_a_map_and_no_processes(tmp_path, number):
     assert ("finished work is kept" in said) == (number == signal.SIGINT)
     done = load_map(file).done
     assert not done.all()
-    assert done.any() == (number == signal.SIGINT)
+    assert done.any() or number == signal.SIGKILL  # then what was saved by the way is there
 
 
 def test_a_complete_map_is_shown_without_solving(run, complete):

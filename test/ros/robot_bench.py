@@ -159,7 +159,8 @@ class Robot:
         self.chain = self.model.chain()
         self.positions = home.copy()
         self.publishing, self.window, self.recorded = True, None, 0.0
-        self.stalls = 0  # of the node, in motion: the arm then begins its window's way to rest
+        # Of the node or of this process, in motion: the arm then begins its window's way to rest.
+        self.stalls = 0
         self.commands = []
         self.complaints = []
         self.statuses = []
@@ -251,6 +252,7 @@ class Robot:
             # Where this process is late itself, the two may be ways to rest from different times:
             # what is settled, and so common to both, ends here.
             late = now - stamp > LEAD * PERIOD or set_back
+            self.stalls += late
             if not late and (self._way(before) > self.chain.velocity * PERIOD).any():
                 self.complaints.append((before, self.positions))
         else:
@@ -307,7 +309,7 @@ class Robot:
         self.statuses.append({**values, "message": message.message, "level": message.level})
 
     def unstalled(self, attempt):
-        """Return the result of an attempt during which the node had the processor all the time.
+        """Return the result of an attempt during which node and arm had the processor all the time.
 
         An arm whose node stalls begins the way to rest at its window's end; what it is commanded
         then lies more than a period from what it was commanded before.
@@ -318,7 +320,7 @@ class Robot:
             result = attempt()
             if not self.stalls:
                 return result
-        raise AssertionError("the node stalls in every attempt")
+        raise AssertionError("node or arm stall in every attempt")
 
     def settle(self):
         """Wait until the node accepts the positions of a displaced arm."""
