@@ -22,6 +22,7 @@ they are least outside their limits.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -93,6 +94,11 @@ def sample_starts(
 
 def _grid(low: FloatArray, high: FloatArray, shape: tuple[int, int]) -> FloatArray:
     """Return the points (k, *shape, d) of grids between corners (k, d)."""
+    return low[:, None, None] + _shares(shape, low.shape[1]) * (high - low)[:, None, None]
+
+
+@cache
+def _shares(shape: tuple[int, int], d: int) -> FloatArray:
+    """Return how far each point (*shape, d) of a grid is from one corner to the other, 0 to 1."""
     rows, columns = np.meshgrid(*(np.linspace(0.0, 1.0, count) for count in shape), indexing="ij")
-    shares = np.stack([rows, columns][: low.shape[1]], axis=-1)
-    return low[:, None, None] + shares * (high - low)[:, None, None]
+    return np.stack([rows, columns][:d], axis=-1)
