@@ -325,7 +325,10 @@ class Robot:
     def settle(self):
         """Wait until the node accepts the positions of a displaced arm."""
         time.sleep(0.3)
-        self.wait(lambda: self.statuses[-1]["state"] != "WAITING", "joint states are believed")
+        self.wait(
+            lambda: self.statuses and self.statuses[-1]["state"] != "WAITING",
+            "joint states are believed",
+        )
 
     def place(self, parent, child, parent_T_child):
         """Publish a static frame."""
