@@ -69,6 +69,7 @@ OWN, BEST = 0, 1  # rows of the results: what the seed leads to, and the best of
 ALONE, FREELY, FIRMLY, FIRMEST, CLOSEST = range(5)  # rows of the weights, see `find_best_effort`
 STARTS = 24  # starts that are made at least
 MORE, FOR_FEWER = 16, 36  # and more for each joint beyond six; for each below, which are quick
+MORE_AWAY = 7  # for each joint beyond six, if the target is beyond the links' lengths: few minima
 AGAIN = 2  # more starts, for each that was needed until the best so far was found
 MOST_STARTS = 120
 # Where some start has reached the position, the others minimise the orientation at once, in half
@@ -86,8 +87,10 @@ SQUARE = 0.1  # cosine of the angle between two axes that count as square to eac
 PUSH = 2.0  # by what factor starts are moved away from the middle of the limits, every second one
 FLIP_SLACK = 0.3  # [rad] by which a flipped joint may be beyond a limit, where it starts at it
 AROUND = 1e-2  # [rad] by which an angle may grow once the position is the nearest; `least_angle`
-OFTEN = 0.5  # of the starts made at least: if so many came to the best so far, no more are made ...
-OFTEN_AWAY = 13.0  # or so many where the target is beyond the links' lengths: few minima ...
+# If so many starts came to the best so far, no more are made: this share of the least number of
+# starts for six joints or fewer, and so many more for each joint beyond six.
+OFTEN, OFTEN_MORE = 0.5, 4
+OFTEN_AWAY = 13.0  # or so many where the target is beyond the links' lengths ...
 OFTEN_SHARE = 0.3  # ... if they are such a share of all
 ALIKE = 1e-3  # [rad] by which they may differ
 
@@ -521,9 +524,11 @@ def find_best_effort(
     set_bounds(variables, LIMITS, room.work)
     at_target = n + problem.chain.joints.shape[0]
     relate_to_target(problem.chain.ends[0], problem.goal.target, room.work, at_target)
-    fewest = STARTS + MORE * max(0, n - 6) + FOR_FEWER * max(0, 6 - n)
-    away = is_out_of_reach(problem.chain, problem.goal)
-    enough = min(OFTEN_AWAY, OFTEN * fewest) if away else OFTEN * fewest
+    away, spare = is_out_of_reach(problem.chain, problem.goal), max(0, n - 6)
+    fewest = STARTS + FOR_FEWER * max(0, 6 - n)
+    enough = OFTEN * fewest + OFTEN_MORE * spare
+    enough = min(OFTEN_AWAY, enough) if away else enough
+    fewest += (MORE_AWAY if away else MORE) * spare
     made, last, across, queued, total, minima, found_again = 0, 0, 0, 0, 0, 0, 0
     least, best, row, reached = np.inf, np.inf, FIRMLY, False
     while made < min(MOST_STARTS, fewest + AGAIN * last) and (total < most or made == 0):
