@@ -376,10 +376,11 @@ class Arm(Peer):
 
         The arm of a slow machine may drop a target, because joint states come too late.
         """
-        self.set_speed(0.02)  # so that a slow browser is in time
 
         def departed():
             if self.is_at_rest() and self.is_at(HOME, 0.03):
+                self.set_speed(0.02)  # so that a slow browser is in time
+                self.spin(0.5)
                 self.send_enabled(xyz)
             return not self.is_at(HOME, 0.03)
 

