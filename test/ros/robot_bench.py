@@ -433,7 +433,9 @@ class Robot:
 
         self.wait(there, "the arm is there")
         # A node without a processor is silent, too.
-        self.wait(lambda: self.statuses[-1]["state"] == "ARRIVED" and self.no_commands(), "rest")
+        # READY: joint states that came too late have dropped the target there.
+        at_rest = "ARRIVED", "READY"
+        self.wait(lambda: self.statuses[-1]["state"] in at_rest and self.no_commands(), "rest")
 
     def go_home(self):
         self.go(self.chain.forward(HOME))
