@@ -272,7 +272,7 @@ class Pipeline:
         self._line_end = self._chain.forward(destination) if straight else None
 
     @property
-    def stays_on_line(self) -> bool:
+    def stays_at_line_end(self) -> bool:
         """Whether the arm stays where its line ended, before the pose."""
         held = self.line_held
         return held is not None and self.solution is not None and self.solution.reason is held

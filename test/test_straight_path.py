@@ -252,6 +252,25 @@ def test_at_the_end_of_its_line_the_arm_continues_in_joint_space(chains):
     assert close(arm.tip, target)
 
 
+def test_only_a_goal_that_is_set_again_leads_on_from_the_end_of_its_line(chains):
+    chain, home = chains["panda"], HOMES["panda"]
+    arm = Arm(chain, home)
+    target = beside(chain.forward(home), [-0.6, 0.0, 0.0])
+    arm.set_goal(PoseGoal(target))
+    while arm.pipe.phase is not Phase.ARRIVED:
+        assert not arm.walk(1)
+    assert arm.pipe.stays_at_line_end
+    end, arm.pipe.path = arm.commands[-1], "straight_or_joint"
+    arm.set_goal(PoseGoal(target))
+    assert not arm.walk(5)
+    assert np.array_equal(arm.commands[-1], end)
+    arm.pipe.set_goal(PoseGoal(target), end, again=True)  # the last command is still repeated
+    assert not arm.pipe.stays_at_line_end
+    assert arm.walk()
+    assert close(arm.tip, target)
+    assert arm.worst() <= 1.0 + 1e-6
+
+
 def test_a_fast_handle_is_followed_on_its_line(chains):
     chain, home = chains["ur5e"], HOMES["ur5e"]
     arm = Arm(chain, home, path="joint")

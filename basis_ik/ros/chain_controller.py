@@ -507,7 +507,7 @@ class ChainController:
             return True
         if self.targets.placements == self._last_placement or self.state.state is State.MOVING:
             return False
-        if self.pipeline.stays_on_line and self.own("path") != "straight":
+        if self.pipeline.stays_at_line_end and self.own("path") != "straight":
             return True
         return bool(np.abs(self.pipeline.remaining(measured)).max() > MOVED_AWAY)
 

@@ -102,7 +102,7 @@ class TestMasses(unittest.TestCase):
         """
         self.targets.publish(target)
         p, end = target.pose.position, time.monotonic() + 10.0
-        while np.abs(self.where(tip) - [p.x, p.y, p.z]).max() >= TOLERANCE:
+        while not np.abs(self.where(tip) - [p.x, p.y, p.z]).max() < TOLERANCE:  # nor if NaN
             if time.monotonic() > end:
                 return False
             time.sleep(0.02)

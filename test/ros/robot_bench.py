@@ -432,10 +432,15 @@ class Robot:
             return self.at(root_T_target)
 
         self.wait(there, "the arm is there")
+
         # A node without a processor is silent, too.
-        # READY: joint states that came too late have dropped the target there.
-        at_rest = "ARRIVED", "READY"
-        self.wait(lambda: self.statuses[-1]["state"] in at_rest and self.no_commands(), "rest")
+        def rests():
+            if self.statuses[-1]["state"] == "READY":  # late joint states have dropped the target
+                self.send("base_link", root_T_target)
+                time.sleep(0.5)
+            return self.statuses[-1]["state"] == "ARRIVED" and self.no_commands()
+
+        self.wait(rests, "rest")
 
     def go_home(self):
         self.go(self.chain.forward(HOME))

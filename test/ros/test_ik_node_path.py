@@ -14,6 +14,8 @@
 
 """The parameter `path`, over DDS, with the node in a process of its own: where the tip went."""
 
+import signal
+import threading
 import time
 
 import numpy as np
@@ -124,6 +126,27 @@ def test_the_end_of_a_line_is_reported_and_joint_motion_may_continue(robot):
     way_to(robot, NEAR)
     way_to(robot, BEHIND)
     wait_for_log(robot.process, "continuing in joint space")
+
+
+def test_an_arm_whose_node_stalls_in_mid_line_reaches_the_pose_all_the_same(robot):
+    assert choose(robot, "joint").successful
+    way_to(robot, NEAR)
+    assert choose(robot, "straight").successful
+    robot.stalls, process, start = 0, robot.process, robot.tip()
+
+    def stall():
+        while np.linalg.norm(robot.tip().translation - start.translation) < 0.2:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(0.15)
+        process.send_signal(signal.SIGCONT)
+
+    thread = threading.Thread(target=stall, daemon=True)
+    thread.start()
+    poses = way_to(robot, AWAY)
+    thread.join()
+    assert robot.stalls > 0
+    assert WIDE < off(poses, AWAY)[0] < 0.05
 
 
 def test_a_turn_is_about_one_axis(robot):
