@@ -122,13 +122,20 @@ class Diagnosis:
         """Whether the orientation is free."""
         return bool(self.ready.weights[WRX] == 0.0)
 
+    @property
+    def is_too_short(self) -> bool:
+        """Whether the chain's length has proven that there is no solution."""
+        return self.proven and self.closed is None
+
     def meets(self, attempt: Attempt) -> bool:
         """Return whether an attempt got all that is wanted."""
         return attempt.reached and (self.position_only or attempt.angle <= self.tolerances[1])
 
     def nearest_position(self) -> Attempt:
         """Return the nearest position: the seed's if it reaches, else the best effort's."""
-        if self._nearest is None:
+        if self._nearest is None and self.is_too_short:
+            self._nearest = self.best_effort()
+        elif self._nearest is None:
             held = self._minimise(self.seed[None], self.ready.position_weights[None])[0]
             self._nearest = held if held.reached else self.best_effort()
         return self._nearest
@@ -354,9 +361,11 @@ class Diagnosis:
             self._free = self._search_relaxed(*self.relaxations(), bounded)
         return self._free
 
-    def relaxations(self, answer: Attempt | None = None) -> tuple[Relaxation]:
-        """Return all limits to be lifted, also those of `max_move`."""
-        return (Relaxation(self.ready, self.ready.unbounded),)
+    def relaxations(self, answer: Attempt | None = None) -> tuple[Relaxation, ...]:
+        """Return all limits to be lifted, also those of `max_move`; none if none can help."""
+        wider = self.ready.unbounded
+        as_short = self.is_too_short and wider.reach == self.ready.reach
+        return () if as_short else (Relaxation(self.ready, wider),)
 
     def relax(self, relaxation: Relaxation, which: npt.NDArray[np.bool_]) -> Attempt:
         """Search with some of the limits lifted, (n,); with all of them once."""
@@ -404,8 +413,8 @@ class Diagnosis:
     def _far_or_near(self, answer: Attempt) -> Verdict:
         """Say which is farther from the first joint, the target or the nearest position."""
         centre = self.ready.ends[0, :, 3]
-        wanted = float(np.linalg.norm(self.target[:3, 3] - centre))
-        got = float(np.linalg.norm(self.ready.tip_position(answer.q) - centre))
+        wanted = math.dist(self.target[:3, 3], centre)
+        got = math.dist(self.ready.tip_position(answer.q), centre)
         return Verdict.TOO_FAR if wanted > got else Verdict.TOO_NEAR
 
     def better_without(self, k: int, relaxation: Relaxation, answer: Attempt) -> bool:

@@ -101,6 +101,22 @@ def test_where_even_the_position_is_off_and_no_limit_is_in_the_way_the_search_en
         assert len(scouts) == made
 
 
+def test_limits_are_lifted_beyond_the_links_lengths_only_if_that_makes_them_longer(
+    arm, robot, monkeypatch
+):
+    lifted, relax = [], Diagnosis.relax
+    monkeypatch.setattr(Diagnosis, "relax", lambda self, *a: lifted.append(a) or relax(self, *a))
+    far = RigidTransform.from_rpy(0, 0, 0, (3.0, 0, 0))
+    hinges = solve(robot("panda"), far)
+    assert (hinges.verdict, hinges.reason.proven) == (Verdict.TOO_FAR, True)
+    assert not lifted
+    slide = arm([("prismatic", "0 0 0", "0 0 0", "1 0 0", 0.0, 0.5)], "0.2 0 0")
+    held = solve(slide, far)
+    assert (held.verdict, held.reason.bound) == (Verdict.LIMIT, 0.5)
+    assert held.positions == pytest.approx([0.5])
+    assert lifted
+
+
 def test_scouts_find_what_is_downhill_and_prove_it(robot):
     chain = robot("panda")
     truth = np.array([0.3, 0.4, -0.5, -1.5, 0.6, 1.8, 0.7])
