@@ -22,6 +22,7 @@ from shipped_arms import HOMES, chain_of, worst
 
 from basis_ik.motion.goals import JointGoal, PointGoal, PoseGoal, Ray, TwistGoal
 from basis_ik.motion.limits import MotionLimits
+from basis_ik.motion.trajectory import Trajectory
 from basis_ik.pipeline import Phase, Pipeline
 from basis_ik.robot.robot import RobotModel
 from basis_ik.transforms.rigid import RigidTransform
@@ -105,6 +106,28 @@ def test_the_tip_keeps_the_line_and_the_joints_their_limits(chains, robot, perio
         assert wide < WIDE
         assert turned < TURNED
         assert arm.worst() <= 1.0 + 1e-6
+
+
+@pytest.mark.parametrize("robot", HOMES)
+def test_an_arm_that_gets_no_more_commands_comes_to_rest_near_the_line(chains, robot):
+    """If each joint stopped as quickly as it can, it would be 20 mm and 6° off."""
+    chain, home, rng, wide, turned = chains[robot], HOMES[robot], np.random.default_rng(3), 0.0, 0.0
+    for _ in range(8):
+        q, there = (home + rng.uniform(-size, size, len(home)) for size in (0.3, 0.6))
+        q, there = (np.clip(each, chain.lower, chain.upper) for each in (q, there))
+        arm, target = Arm(chain, q), chain.forward(there)
+        start = arm.tip
+        arm.set_goal(PoseGoal(target))
+        while not arm.walk(7):
+            window = Trajectory(*arm.pipe.window())
+            rest = Arm(chain, q)
+            times = np.linspace(0.0, window.end, 20)
+            rest.commands = [window.sample(time).positions for time in times]
+            off, turn = rest.off(start, target)
+            wide, turned = max(wide, off), max(turned, turn)
+    print(f"off by {1e3 * wide:.1f} mm and {np.degrees(turned):.2f}°")
+    assert wide < 0.006
+    assert turned < np.radians(0.8)
 
 
 def test_in_joint_space_the_tip_leaves_the_line(chains):

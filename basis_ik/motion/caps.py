@@ -36,6 +36,7 @@ from basis_ik.motion.joints_kernel import (
     VELOCITY,
     advance,
     is_equal,
+    plan_brake_together,
 )
 from basis_ik.motion.joints_kernel import step_joints as step_joints
 from basis_ik.numerics.arrays import FloatArray
@@ -163,7 +164,7 @@ class SpeedCaps:
         """Advance the stored braking by one period; return the periods braked so far."""
         if self._out is None:
             self._out, self._out_ticks = memory.copy(), 0
-            kernels.plan_brake_together(self._out, limits)
+            plan_brake_together(self._out, limits)
         self._out_ticks += 1
         advance(self._out, limits, self._out_ticks * period)
         memory[:] = self._out

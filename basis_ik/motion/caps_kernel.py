@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Speeds of links between commands, and braking that makes no link faster.
+"""Speeds of links between commands, and while the joints brake.
 
 The arrays `memory` (n, 27) and `limits` (5, n) are those of `motion.joints_kernel`. Three arrays
 describe the k capped links: `limbs` (M, 16) has the rows of `place_exactly` of all links; `starts`
@@ -22,34 +22,18 @@ describe the k capped links: `limbs` (M, 16) has the rows of `place_exactly` of 
 
 from __future__ import annotations
 
-from math import asin, ceil, inf, sqrt
+from math import asin, ceil, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.motion.joints_kernel import (
-    ACCELERATION,
-    EDGE,
-    GOAL,
-    JERK,
-    LOWER,
-    POSITION,
-    PROFILE,
-    RATE,
-    SPEED,
-    START,
-    UPPER,
-    VELOCITY,
-)
-from basis_ik.motion.profile_kernel import duration, plan_stop, position_range, sample
+from basis_ik.motion.joints_kernel import POSITION, PROFILE, START, plan_brake_together
+from basis_ik.motion.profile_kernel import sample
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
 from basis_ik.search.proof_kernel import place_exactly
 
 IntArray = NDArray[np.int64]
-
-HALVINGS = 30  # of the bracket for the fraction of its limits with which a joint stops last
-LEAST_PART = 1e-3
 
 
 @helper
@@ -88,62 +72,6 @@ def part_of_caps(
     _place_links(limbs, starts, before, here)
     _place_links(limbs, starts, after, there)
     return _part(here, there, caps, time)
-
-
-@helper
-def _least_part(v: float, a: float, speed: float, jerk: float) -> float:
-    """Return the smallest fraction of its jerk with which a joint keeps its velocity limit.
-
-    While the acceleration fades to zero, the velocity changes from v to v + a |a| / (2 jerk).
-    """
-    room = speed - v if a > 0.0 else speed + v
-    needed = 0.5 * a * a / jerk
-    return needed / room if needed < room else 1.0
-
-
-@jit
-def plan_brake_together(memory: FloatArray, limits: FloatArray) -> float:
-    """Write profiles to rest that all end when the slowest joint stops.
-
-    The other joints use less acceleration and jerk, so that joints whose motions cancel at a link
-    do so to the end. A joint that would exceed its velocity limit stops earlier; a joint that would
-    pass a position limit stops as soon as it can.
-
-    Args:
-        memory: (n, 27).
-        limits: (5, n).
-
-    Returns:
-        The duration [s].
-    """
-    longest = 0.0
-    for i in range(memory.shape[0]):
-        row = memory[i, PROFILE:]
-        x, v, a = memory[i, POSITION], memory[i, SPEED], memory[i, RATE]
-        plan_stop(v, a, limits[ACCELERATION, i], limits[JERK, i], row)
-        memory[i, START], memory[i, START + 1], memory[i, START + 2] = x, v, a
-        longest = max(longest, duration(row))
-    for i in range(memory.shape[0]):
-        row = memory[i, PROFILE:]
-        x, v, a = memory[i, START], memory[i, START + 1], memory[i, START + 2]
-        top, jerk = limits[ACCELERATION, i], limits[JERK, i]
-        low, high = LEAST_PART, 1.0  # too slow, and fast enough
-        if v != 0.0 or a != 0.0:
-            for _ in range(HALVINGS):
-                part = 0.5 * (low + high)
-                plan_stop(v, a, max(part * top, abs(a)), part * jerk, row)
-                if duration(row) > longest:
-                    low = part
-                else:
-                    high = part
-            high = max(high, _least_part(v, a, limits[VELOCITY, i], jerk))
-            plan_stop(v, a, max(high * top, abs(a)), high * jerk, row)
-            least, largest = position_range(row, x, v, a)
-            lower, upper = min(limits[LOWER, i], x), max(limits[UPPER, i], x)
-            if least < lower - EDGE or largest > upper + EDGE:
-                plan_stop(v, a, top, jerk, row)
-        memory[i, GOAL] = sample(row, x, v, a, inf)[0]
-    return longest
 
 
 @jit

@@ -52,6 +52,8 @@ CURVE = 0.5  # the same for its largest acceleration
 EDGE = 1e-12  # rounding allowance at a position limit [rad or m]
 ROUNDING = 1.0 + 1e-9  # allowance at the other limits
 ROUNDED = 1e-9  # allowance for times, in periods
+HALVINGS = 30  # of the bracket for the fraction of its limits with which a joint stops last
+LEAST_PART = 1e-3
 
 
 @jit
@@ -332,6 +334,62 @@ def _plan_brake(memory: FloatArray, limits: FloatArray) -> None:
         memory[i, GOAL] = sample(memory[i, PROFILE:], x, v, a, inf)[0]
 
 
+@helper
+def _least_part(v: float, a: float, speed: float, jerk: float) -> float:
+    """Return the smallest fraction of its jerk with which a joint keeps its velocity limit.
+
+    While the acceleration fades to zero, the velocity changes from v to v + a |a| / (2 jerk).
+    """
+    room = speed - v if a > 0.0 else speed + v
+    needed = 0.5 * a * a / jerk
+    return needed / room if needed < room else 1.0
+
+
+@jit
+def plan_brake_together(memory: FloatArray, limits: FloatArray) -> float:
+    """Write profiles to rest that all end when the slowest joint stops.
+
+    The other joints use less acceleration and jerk, so that a tip on a line hardly leaves it, and
+    joints whose motions cancel at a link do so to the end. A joint that would exceed its velocity
+    limit stops earlier; a joint that would pass a position limit stops as soon as it can.
+
+    Args:
+        memory: (n, 27).
+        limits: (5, n).
+
+    Returns:
+        The duration [s].
+    """
+    longest = 0.0
+    for i in range(memory.shape[0]):
+        row = memory[i, PROFILE:]
+        x, v, a = memory[i, POSITION], memory[i, SPEED], memory[i, RATE]
+        plan_stop(v, a, limits[ACCELERATION, i], limits[JERK, i], row)
+        memory[i, START], memory[i, START + 1], memory[i, START + 2] = x, v, a
+        longest = max(longest, duration(row))
+    for i in range(memory.shape[0]):
+        row = memory[i, PROFILE:]
+        x, v, a = memory[i, START], memory[i, START + 1], memory[i, START + 2]
+        top, jerk = limits[ACCELERATION, i], limits[JERK, i]
+        low, high = LEAST_PART, 1.0  # too slow, and fast enough
+        if v != 0.0 or a != 0.0:
+            for _ in range(HALVINGS):
+                part = 0.5 * (low + high)
+                plan_stop(v, a, max(part * top, abs(a)), part * jerk, row)
+                if duration(row) > longest:
+                    low = part
+                else:
+                    high = part
+            high = max(high, _least_part(v, a, limits[VELOCITY, i], jerk))
+            plan_stop(v, a, max(high * top, abs(a)), high * jerk, row)
+            least, largest = position_range(row, x, v, a)
+            lower, upper = min(limits[LOWER, i], x), max(limits[UPPER, i], x)
+            if least < lower - EDGE or largest > upper + EDGE:
+                plan_stop(v, a, top, jerk, row)
+        memory[i, GOAL] = sample(row, x, v, a, inf)[0]
+    return longest
+
+
 @jit
 def brake(memory: FloatArray, limits: FloatArray, period: float, ticks: int) -> int:
     """Advance by one period of the quickest stop; arguments and result as of `step_joints`."""
@@ -421,10 +479,7 @@ def look_ahead(
                 states[j, column, i] = past[j, column, i]
     if not _continue(memory, work, limits, time, ahead):
         work, ahead = memory.copy(), 0.0
-    _plan_brake(work, limits)
-    slowest = 0.0
-    for i in range(n):
-        slowest = max(slowest, duration(work[i, PROFILE:]))
+    slowest = plan_brake_together(work, limits)
     count, last = h, times.shape[0] - h - 1
     for j in range(last if slowest < period else 0, last + 1):
         since = slowest * j / last

@@ -22,7 +22,6 @@ import numpy as np
 
 from basis_ik.motion import joints_kernel as kernels
 from basis_ik.motion.caps import SpeedCaps
-from basis_ik.motion.caps_kernel import plan_brake_together
 from basis_ik.motion.limits import MotionLimits
 from basis_ik.motion.profile_kernel import duration
 from basis_ik.numerics.arrays import FloatArray
@@ -30,8 +29,8 @@ from basis_ik.transforms.checks import finite_array
 
 LEAD = 2  # commands of a window that are final: later windows do not change them
 AHEAD = 3  # further periods for which a window continues the motion before it brakes
-# Samples of the braking at the end of a window. If joints brake for different times, a controller's
-# interpolation exceeds the acceleration limits by at most 9 %; with three samples, by 13 %.
+# Samples of the braking at the end of a window. A controller's interpolation exceeds the
+# acceleration limits by at most 8 %; with three samples, by 10 %.
 TAIL = 4
 MOST_POINTS = 1 + LEAD + TAIL  # of a window
 
@@ -318,7 +317,7 @@ class Limiter:
         if goal is not None:
             kernels.step_joints(memory, goal, self._still, self._still, limits, self.period, 0)
         elif self._capped is not None:
-            plan_brake_together(memory, limits)
+            kernels.plan_brake_together(memory, limits)
         else:
             kernels.brake(memory, limits, self.period, 0)
         total = max(float(duration(row[kernels.PROFILE :])) for row in memory)
@@ -342,7 +341,8 @@ class Limiter:
         """Return the motion through the last commands, and its continuation without new ones.
 
         It continues the motion of `step`, and then brakes to rest, so that a controller that
-        receives no other window stops.
+        receives no other window stops. The joints stop together: on a line the tip hardly leaves
+        it.
 
         Returns:
             The motion, at most MOST_POINTS samples: LEAD commands and the one before them, a period

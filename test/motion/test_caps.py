@@ -21,9 +21,15 @@ import pytest
 from shipped_arms import HOMES, Kinematics, chain_of, urdf_of, worst
 
 from basis_ik.motion.caps import SpeedCaps
-from basis_ik.motion.caps_kernel import plan_brake_together
 from basis_ik.motion.goals import JointGoal, JointVelocityGoal, PoseGoal, TwistGoal
-from basis_ik.motion.joints_kernel import ACCELERATION, COLUMNS, RATE, SPEED, advance
+from basis_ik.motion.joints_kernel import (
+    ACCELERATION,
+    COLUMNS,
+    RATE,
+    SPEED,
+    advance,
+    plan_brake_together,
+)
 from basis_ik.motion.limits import MotionLimits
 from basis_ik.pipeline import Pipeline
 from basis_ik.transforms.rigid import RigidTransform
