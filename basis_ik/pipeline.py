@@ -314,6 +314,10 @@ class Pipeline:
             self._destination, self._valid, self._repeats = self.command, True, 0
             self.phase = Phase.BRAKING
 
+    def repeat_command(self) -> None:
+        """Repeat the last command as often as after an arrival, counted from now."""
+        self._repeats = 0
+
     def change_tool(self, chain: Chain) -> None:
         """Apply poses and twists to the tip of another chain, from rest; rays do not change.
 

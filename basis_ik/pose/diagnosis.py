@@ -358,7 +358,8 @@ class Diagnosis:
         """Search with all limits lifted, once; None where there are none that matter."""
         bounded = self.ready.bounded
         if self._free is None and bounded.any():
-            self._free = self._search_relaxed(*self.relaxations(), bounded)
+            for relaxation in self.relaxations():
+                self._free = self._search_relaxed(relaxation, bounded)
         return self._free
 
     def relaxations(self, answer: Attempt | None = None) -> tuple[Relaxation, ...]:

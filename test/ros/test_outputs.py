@@ -25,7 +25,7 @@ from builtin_interfaces.msg import Time
 from control_msgs.msg import JointTrajectoryControllerState
 
 from basis_ik.motion.goals import JointGoal, TwistGoal
-from basis_ik.motion.limiter import Motion
+from basis_ik.motion.limiter import MOST_POINTS, Motion
 from basis_ik.motion.tracking import RecentCommands
 from basis_ik.pipeline import Phase, Pipeline
 from basis_ik.robot.robot import RobotModel
@@ -34,7 +34,7 @@ from basis_ik.ros.outputs.controller_state import ControllerState
 from basis_ik.ros.outputs.goal_output import FollowJointTrajectoryOutput, Progress
 from basis_ik.ros.outputs.output import OutputOptions
 from basis_ik.ros.outputs.stream_output import VelocityOutput
-from basis_ik.ros.outputs.trajectory_output import TrajectoryOutput
+from basis_ik.ros.outputs.trajectory_output import INSISTENCE, TrajectoryOutput
 
 URDF = (Path(__file__).parents[2] / "urdf" / "ur5e.urdf").read_text()
 HOME = np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0])
@@ -109,6 +109,7 @@ def streaming(window, stamp=0, reference=None):
     output = object.__new__(TrajectoryOutput)
     output.failure, output._period, output._periods = "", 0.01, 0
     output._is_first_window = output._unsent = output._changed = False
+    output._insists_until = -math.inf
     output._window, output._window_stamp = window, 0
     output._state = SimpleNamespace(stamp=stamp, reference=lambda _: reference)
     output._joint_names, output._recent = (), RecentCommands(1, 6)
@@ -160,6 +161,36 @@ def test_after_a_standstill_a_displaced_controller_stays(off, stamp, anew):
         assert pipeline.state[:, 0] == pytest.approx(reference)
         assert not pipeline.state[:, 1:].any()
         assert "was restarted" in output._unmet
+
+
+@pytest.mark.parametrize(("what", "count"), [("taken", 100), ("never", 9999), ("moved", 100)])
+def test_a_hold_is_repeated_until_the_controller_has_taken_it(what, count):
+    """A controller that is late refuses windows that are over, and keeps an older one's end."""
+    pipeline, sent = Pipeline(RobotModel.from_urdf(URDF).chain(), period=0.01), []
+    pipeline.set_goal(JointGoal(tuple(HOME + 1.0)), HOME)
+    for _ in range(20):
+        pipeline.step(HOME, 0.0)
+    output = streaming(pipeline.window(), reference=pipeline.window().positions[-1])
+    output._state.silence = lambda clock: 0.0
+    output._messages = [SimpleNamespace(filled=lambda stamp, motion: motion)] * MOST_POINTS
+    output._publisher, output.sent, output._paused_until = None, 0, -math.inf
+    output._boundary.publish = lambda publisher, motion: sent.append(motion)
+    measured = HOME.copy()
+    output.hold(pipeline, measured, Moment(0.001, 1_000_000), np.ones(6, bool))
+    for period in range(1, 600):
+        if len(sent) == count and what == "taken":
+            output._state.reference = lambda _: HOME
+        elif len(sent) == count:
+            measured = HOME + 0.06
+        late = 1 if period < 60 else 15  # ... and then the loop itself once
+        now = Moment(0.01 * (period + late), round(1e7 * (period + late)))
+        output._state.stamp = now.clock
+        output.advance(pipeline, measured, now)
+    for window in sent:
+        np.testing.assert_array_equal(window.positions, np.tile(HOME, (len(window.times), 1)))
+    repeats = min(count, round(INSISTENCE / 0.01)) + Pipeline.ARRIVED_REPEATS
+    assert len(sent) == pytest.approx(repeats, abs=20)
+    assert pipeline.command is None
 
 
 @pytest.mark.parametrize("periods", [1, 3, 5])

@@ -37,6 +37,8 @@ ACCEPTED = 1e-4  # rad or m: a controller whose reference is closer to a command
 RESUMPTION = 50_000_000  # ns for which the controller must publish before the stream resumes
 EARLY = 3_000_000  # ns by which a stream's first stamp is in the past
 FULL_SPEED = 0.999  # a larger speed scaling counts as full speed
+INSISTENCE = 3.0  # s for which the arm's position is sent to a controller that does not take it
+LEAP = 0.05  # rad or m: a joint that is farther from where it is held has been moved
 
 
 class TrajectoryOutput(StreamOutput):
@@ -65,6 +67,8 @@ class TrajectoryOutput(StreamOutput):
         self._unsent = False  # whether the pipeline has advanced without sending a window
         self._changed = False  # whether the goal has changed since the last window
         self._paused_until = -math.inf  # ROS time [ns] before which nothing is sent
+        self._insists_until = -math.inf  # loop time [s] until which a hold is repeated
+        self._held = np.zeros(len(self._joint_names), bool)  # joints held where they are measured
 
     def _check(self) -> str:
         unmet = super()._check() or self._state.unmet()
@@ -113,11 +117,29 @@ class TrajectoryOutput(StreamOutput):
             return pipeline.phase
         if now.clock < self._paused_until <= now.clock + RESUMPTION:
             return pipeline.phase
+        if now.loop < self._insists_until:
+            self._insist(pipeline, measured)
         if self._paused_until > -math.inf:
             self._paused_until = -math.inf
             if self._was_restarted(pipeline, now):
                 return pipeline.phase
         return super().advance(pipeline, measured, now)
+
+    def _insist(self, pipeline: Pipeline, measured: FloatArray) -> None:
+        """Repeat a hold until the controller has taken it, unless the joints have been moved.
+
+        One that gets no processor refuses what is over when it comes. It would keep the last window
+        before that: the arm would leap to its end when a blocked joint gets free.
+        """
+        command, reference = pipeline.command, self.controller_reference()
+        unknown = reference is None or pipeline.phase is not Phase.BRAKING
+        if command is None or unknown or self.keeps(command):
+            self._insists_until = -math.inf
+            return
+        if (np.abs(measured - command)[self._held] > LEAP).any():
+            self._insists_until = -math.inf
+        else:
+            pipeline.repeat_command()
 
     def _was_restarted(self, pipeline: Pipeline, now: Moment) -> bool:
         """Return whether the controller has left its stream because it was restarted.
@@ -126,6 +148,8 @@ class TrajectoryOutput(StreamOutput):
         """
         positions, window = self._state.reference(self._joint_names), self._window
         if pipeline.command is None or positions is None or window is None:
+            return False
+        if now.loop < self._insists_until:  # it keeps an older window's end instead of a hold
             return False
         elapsed = 1e-9 * (self._state.stamp - self._window_stamp)
         if elapsed < LEAD * self._period:  # it may not have received the window yet
@@ -208,6 +232,7 @@ class TrajectoryOutput(StreamOutput):
         """Brake from the arm's position; see `Output.hold`."""
         super().hold(pipeline, measured, now, lost)
         self._begin_at(now.clock)
+        self._insists_until, self._held = now.loop + INSISTENCE, lost
 
     def _state_at(self, now: Moment, pipeline: Pipeline) -> FloatArray:
         if self._window is None:
