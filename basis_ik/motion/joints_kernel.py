@@ -54,6 +54,7 @@ ROUNDING = 1.0 + 1e-9  # allowance at the other limits
 ROUNDED = 1e-9  # allowance for times, in periods
 HALVINGS = 30  # of the bracket for the fraction of its limits with which a joint stops last
 LEAST_PART = 1e-3
+AT_REST = 0.5  # s for which a window stays at rest: a late controller refuses what is over
 
 
 @jit
@@ -463,7 +464,7 @@ def look_ahead(
             or would be too fast.
         past: (h, 3, n) positions, velocities and accelerations, a period apart, up to now.
         times: (h + k,) times since the first of those [s], output: theirs, and the start, samples
-            and end of braking.
+            and end of braking; or half a second at rest.
         states: (h + k, 3, n) states at these times, output.
 
     Returns:
@@ -490,6 +491,12 @@ def look_ahead(
                 for i in range(n):
                     states[count, column, i] = work[i, column]
             count += 1
+    if slowest == 0.0:
+        times[count] = times[count - 1] + AT_REST
+        for column in range(3):
+            for i in range(n):
+                states[count, column, i] = states[count - 1, column, i]
+        count += 1
     return int(count)
 
 

@@ -346,8 +346,7 @@ class Limiter:
 
         Returns:
             The motion, at most MOST_POINTS samples: LEAD commands and the one before them, a period
-            apart, the start of braking, and samples of the braking; at rest its end is some periods
-            away.
+            apart, the start of braking, and samples of the braking; or half a second at rest.
         """
         count = kernels.look_ahead(
             self._memory, self._kept,
