@@ -42,7 +42,7 @@ from basis_ik.ros.boundary import Moment, boundary_of
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.journal import Journal
 from basis_ik.ros.outputs.make_output import make_output
-from basis_ik.ros.outputs.output import OutputOptions
+from basis_ik.ros.outputs.output import MOVED_AWAY, OutputOptions
 from basis_ik.ros.parameters.arm_parameters import Settings, misplaced
 from basis_ik.ros.parameters.chain_parameters import ChainParameters
 from basis_ik.ros.parameters.parameters import Parameters
@@ -51,8 +51,6 @@ from basis_ik.ros.status import StatusReport
 from basis_ik.ros.target_input import Arrival, TargetInput
 from basis_ik.ros.tool import Tool
 
-# An arm at rest that is farther than this from its goal [rad or m] was moved by something else.
-MOVED_AWAY = 0.05
 # An arm that rests short of the end of its stream repeats the motion after this time [s], at most
 # so often. A controller refuses late windows; if the last one was late, the arm has braked early.
 RETRY_DELAY = 0.3

@@ -27,7 +27,7 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pipeline import Phase, Pipeline
 from basis_ik.ros.boundary import Moment
 from basis_ik.ros.outputs.controller_state import CLOCK_AHEAD, CONTROLLER_TIMEOUT, ControllerState
-from basis_ik.ros.outputs.output import OutputOptions
+from basis_ik.ros.outputs.output import MOVED_AWAY, OutputOptions
 from basis_ik.ros.outputs.stream_output import StreamOutput
 from basis_ik.ros.outputs.trajectory_messages import SerializedTrajectory
 
@@ -38,7 +38,6 @@ RESUMPTION = 50_000_000  # ns for which the controller must publish before the s
 EARLY = 3_000_000  # ns by which a stream's first stamp is in the past
 FULL_SPEED = 0.999  # a larger speed scaling counts as full speed
 INSISTENCE = 3.0  # s for which the arm's position is sent to a controller that does not take it
-LEAP = 0.05  # rad or m: a joint that is farther from where it is held has been moved
 
 
 class TrajectoryOutput(StreamOutput):
@@ -126,20 +125,19 @@ class TrajectoryOutput(StreamOutput):
         return super().advance(pipeline, measured, now)
 
     def _insist(self, pipeline: Pipeline, measured: FloatArray) -> None:
-        """Repeat a hold until the controller has taken it, unless the joints have been moved.
+        """Repeat a hold until the controller has taken it, unless a held joint has been moved.
 
-        One that gets no processor refuses what is over when it comes. It would keep the last window
-        before that: the arm would leap to its end when a blocked joint gets free.
+        A controller without a processor refuses what is over when it comes, and keeps the window
+        before it: the arm would leap to the end of that one when a blocked joint gets free.
         """
-        command, reference = pipeline.command, self.controller_reference()
-        unknown = reference is None or pipeline.phase is not Phase.BRAKING
-        if command is None or unknown or self.keeps(command):
-            self._insists_until = -math.inf
-            return
-        if (np.abs(measured - command)[self._held] > LEAP).any():
-            self._insists_until = -math.inf
-        else:
-            pipeline.repeat_command()
+        command, braking = pipeline.command, pipeline.phase is Phase.BRAKING
+        known = self.controller_reference() is not None
+        if command is not None and braking and known and not self.keeps(command):
+            there = np.abs(measured - command)[self._held] <= MOVED_AWAY  # not if NaN
+            if there.all():
+                pipeline.repeat_command()
+                return
+        self._insists_until = -math.inf
 
     def _was_restarted(self, pipeline: Pipeline, now: Moment) -> bool:
         """Return whether the controller has left its stream because it was restarted.
