@@ -164,6 +164,7 @@ class Robot:
         self.commands = []
         self.complaints = []
         self.statuses = []
+        self._sent = ()  # before the last target: number of statuses, refusals; and the target
         self.context = rclpy.Context()
         self.context.init(domain_id=domain)
         self.node = rclpy.create_node("robot", context=self.context)
@@ -307,7 +308,9 @@ class Robot:
 
     def _on_status(self, message):
         values = {pair.key: pair.value for pair in message.values}
-        self.statuses.append({**values, "message": message.message, "level": message.level})
+        values |= {"message": message.message, "level": message.level}
+        values["heard"] = 1e-9 * self.node.get_clock().now().nanoseconds
+        self.statuses.append(values)
 
     def unstalled(self, attempt):
         """Return the result of an attempt during which node and arm had the processor all the time.
@@ -344,6 +347,7 @@ class Robot:
             message.header.stamp = self.node.get_clock().now().to_msg()
         elif stamp is not None:
             message.header.stamp = stamp
+        self._sent = len(self.statuses), self._refused(), frame, frame_T_target, stamp
         self.targets.publish(message)
         return message
 
@@ -406,14 +410,15 @@ class Robot:
         raise AssertionError(f"never: {what}; last status: {last}")
 
     def wait_status(self, **wanted):
-        """Wait for a new status that holds these values."""
+        """Wait for a new status that holds these values, and return it."""
         seen = len(self.statuses)
 
-        def come():
+        def found():
             new = self.statuses[seen:]
-            return any(all(s.get(k) == v for k, v in wanted.items()) for s in new)
+            return [s for s in new if all(s.get(k) == v for k, v in wanted.items())]
 
-        self.wait(come, f"status with {wanted}")
+        self.wait(found, f"status with {wanted}")
+        return found()[0]
 
     def go(self, root_T_target):
         """Send a target pose, and wait until the arm rests there.
@@ -442,6 +447,42 @@ class Robot:
             return self.statuses[-1]["state"] == "ARRIVED" and self.no_commands()
 
         self.wait(rests, "rest")
+
+    def wait_for(self, condition, what):
+        """Wait for what the pose that was sent last leads to.
+
+        It is sent again where the node has reported that it dropped or refused it: on a busy
+        machine, joint states are late.
+        """
+
+        def held():
+            states = [status["state"] for status in self.statuses[self._sent[0] :]]
+            lost = "WAITING" in states or self._refused() != self._sent[1]
+            if lost and states and states[-1] == "READY":
+                self.send(*self._sent[2:])
+            return condition()
+
+        self.wait(held, what)
+
+    def _refused(self):
+        """Return the last numbers of refusals that late joint states cause."""
+        last = self.statuses[-1] if self.statuses else {}
+        return [last.get(f"refused.{reason}") for reason in ("NOT_READY", "STALE")]
+
+    def wait_there(self, root_T_target, what, tolerance=1e-4):
+        """Wait until the pose that was sent last has led the arm there."""
+        self.wait_for(lambda: self.at(root_T_target, tolerance), what)
+
+    def reach(self, root_T_target, what, tolerance=1e-4):
+        """Send a target pose, and wait until the arm is there."""
+        self.send("base_link", root_T_target)
+        self.wait_there(root_T_target, what, tolerance)
+
+    def set_off(self, root_T_target, way=0.2):
+        """Send a target pose, and wait until a joint has moved by `way` [rad]."""
+        start = self.positions
+        self.send("base_link", root_T_target)
+        self.wait_for(lambda: np.abs(self.positions - start).max() > way, "the arm moves")
 
     def go_home(self):
         self.go(self.chain.forward(HOME))

@@ -105,8 +105,7 @@ def test_the_node_responds_while_it_compiles_and_then_starts(own_domain, cold):
         robot.wait_status(state="READY")
         assert robot.state() == "active"
         assert robot.commands == [], "the target that was refused"
-        robot.send("base_link", down(0.4, 0.2, 0.4))
-        robot.wait(lambda: robot.at(down(0.4, 0.2, 0.4)), "it reaches a new target")
+        robot.reach(down(0.4, 0.2, 0.4), "it reaches a new target")
     finally:
         code, output = stop_node(process)
         robot.close()

@@ -73,8 +73,7 @@ def test_joint_states_are_counted(robot, reported):
 
 def test_solves_and_targets(robot, reported):
     before = afresh(robot, reported)["tool0"]
-    robot.send("base_link", down(0.40, 0.20, 0.40))
-    robot.wait(lambda: robot.at(down(0.40, 0.20, 0.40)), "the arm is there")
+    robot.reach(down(0.40, 0.20, 0.40), "the arm is there")
     robot.send("base_link", down(2.0, 0.20, 0.40))
     robot.wait_status(verdict="TOO_FAR")
     arm = afresh(robot, reported)["tool0"]

@@ -45,15 +45,14 @@ def _no_unsafe_command(robot):
 
 
 def test_a_pose_in_the_root_frame_is_reached(robot):
-    robot.send("base_link", down(0.40, 0.20, 0.40))
-    robot.wait(lambda: robot.at(down(0.40, 0.20, 0.40)), "the arm is there")
+    robot.reach(down(0.40, 0.20, 0.40), "the arm is there")
     robot.wait_status(verdict="REACHED", state="ARRIVED")
 
 
 def test_a_pose_in_a_rotated_static_frame_is_reached(robot):
     table_T_target = down(0.0, 0.1, 0.2)
     robot.send("table", table_T_target)
-    robot.wait(lambda: robot.at(TABLE @ table_T_target), "the arm is there")
+    robot.wait_there(TABLE @ table_T_target, "the arm is there")
 
 
 def test_commands_end_after_arrival(robot):
@@ -84,9 +83,11 @@ def test_a_target_without_stamp_follows_its_frame(robot):
     robot.frames["swing"] = swing
     time.sleep(0.1)
     robot.send("swing", down(0.1, 0.1, 0.2), stamp=None)
-    robot.wait(lambda: robot.at(swing() @ down(0.1, 0.1, 0.2), 5e-3), "the arm is with the frame")
+    robot.wait_for(
+        lambda: robot.at(swing() @ down(0.1, 0.1, 0.2), 5e-3), "the arm is with the frame"
+    )
     robot.wait(lambda: time.monotonic() - start > 2.2, "the frame rests")
-    robot.wait(lambda: robot.at(swing() @ down(0.1, 0.1, 0.2)), "the arm is at the frame's end")
+    robot.wait_for(lambda: robot.at(swing() @ down(0.1, 0.1, 0.2)), "the arm is at the frame's end")
     robot.frames.clear()
 
 
@@ -118,8 +119,7 @@ def test_a_target_in_the_arms_own_frame_is_not_chased(robot):
 
 def test_the_newest_target_wins(robot):
     robot.send("base_link", down(0.40, -0.20, 0.40))
-    robot.send("base_link", down(0.40, 0.25, 0.30))
-    robot.wait(lambda: robot.at(down(0.40, 0.25, 0.30)), "the arm is at the second")
+    robot.reach(down(0.40, 0.25, 0.30), "the arm is at the second")
 
 
 def test_a_flood_of_targets_does_not_change_the_command_rate(robot):
@@ -192,8 +192,7 @@ def test_a_target_waits_for_a_late_transform(robot):
 
 def test_missing_joint_states_end_the_motion(robot):
     robot.go_home()
-    robot.send("base_link", down(-0.40, -0.30, 0.40))
-    robot.wait(lambda: not np.allclose(robot.positions, HOME, atol=1e-3), "the arm moves")
+    robot.set_off(down(-0.40, -0.30, 0.40), 0.01)
     robot.publishing = False
     robot.wait_status(state="WAITING")
     robot.wait(robot.no_commands, "silence")
@@ -204,8 +203,7 @@ def test_missing_joint_states_end_the_motion(robot):
     robot.wait_status(state="READY")
     time.sleep(0.5)
     assert np.array_equal(robot.positions, here)
-    robot.send("base_link", down(-0.40, -0.30, 0.40))
-    robot.wait(lambda: robot.at(down(-0.40, -0.30, 0.40)), "the arm goes where it is told anew")
+    robot.reach(down(-0.40, -0.30, 0.40), "the arm goes where it is told anew")
 
 
 def test_a_restart_begins_at_the_measured_positions(robot):
@@ -257,5 +255,4 @@ def test_bad_parameter_changes_are_refused_with_a_reason(robot, name, value, wor
 
 def test_a_malformed_description_is_refused_and_the_old_one_kept(robot):
     robot.description.publish(String(data=URDF[: len(URDF) // 2]))
-    robot.send("base_link", down(0.35, 0.20, 0.40))
-    robot.wait(lambda: robot.at(down(0.35, 0.20, 0.40)), "the arm still moves")
+    robot.reach(down(0.35, 0.20, 0.40), "the arm still moves")

@@ -61,8 +61,7 @@ def robot(domain, request):
 
 
 def go(robot, pose):
-    robot.send("base_link", pose)
-    robot.wait(lambda: robot.at(pose), "the arm is there")
+    robot.reach(pose, "the arm is there")
     robot.wait(robot.no_commands, "silence")
 
 

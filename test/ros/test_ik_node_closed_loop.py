@@ -134,12 +134,6 @@ def robot(request, own_domain):
         yield robot
 
 
-def set_off(robot, way=0.3):
-    start = robot.positions
-    robot.send("base_link", FAR)
-    robot.wait(lambda: np.abs(robot.positions - start).max() > way, "the arm moves")
-
-
 def go_near(robot):
     """Send the arm to NEAR; again where joint states that came too late have dropped the target."""
 
@@ -154,8 +148,10 @@ def go_near(robot):
 
 def test_arrival_is_reported_for_the_measured_arm(robot):
     robot.send("base_link", FAR)
-    robot.wait_status(state="ARRIVED", verdict="REACHED")
-    assert robot.at(FAR, 0.02), "the status was true when it was heard"
+    heard = robot.wait_status(state="ARRIVED", verdict="REACHED")["heard"]
+    robot.wait(lambda: robot.track[-1][0] >= heard, "joint states of that time")
+    tip = robot.chain.forward([q for stamp, q in robot.track if stamp <= heard][-1])
+    assert np.allclose(tip.matrix, FAR.matrix, atol=0.02), "the status was true when it was heard"
     robot.wait(lambda: robot.at(FAR, 1e-3), "the arm is there")
     assert (robot.speeds().max(axis=0) <= 1.05 * TOP_SPEED).all()
 
@@ -168,7 +164,7 @@ def test_stop_and_new_targets_work_with_a_slow_controller(robot):
         robot.send("base_link", FAR)
         assert robot.no_commands(0.5)
         return
-    set_off(robot)
+    robot.set_off(FAR, 0.3)
     robot.send("base_link", down(0.45, -0.10, 0.30))
     time.sleep(0.5)
     assert (robot.speeds().max(axis=0) <= 1.05 * TOP_SPEED).all(), "it does not leap"
@@ -185,7 +181,7 @@ def test_stop_and_new_targets_work_with_a_slow_controller(robot):
 
 
 def test_a_blocked_joint_stops_the_arm_without_a_jump_afterwards(robot):
-    set_off(robot, 0.1)
+    robot.set_off(FAR, 0.1)
     robot.set_arm("blocked_joint", text("shoulder_pan_joint"))
     robot.wait_status(state="TRACKING_LOST", level=DiagnosticStatus.ERROR)
     assert "shoulder_pan_joint is" in robot.statuses[-1]["message"]
@@ -202,7 +198,7 @@ def test_a_blocked_joint_stops_the_arm_without_a_jump_afterwards(robot):
 
 
 def test_a_controller_that_is_switched_off_and_on_does_not_move(robot):
-    set_off(robot)
+    robot.set_off(FAR, 0.3)
     seen = len(robot.statuses)
     robot.switch_arm("activate", False)
     noticed = "TRACKING_LOST", "WAITING", "READY"
@@ -220,7 +216,7 @@ def test_a_controller_that_is_switched_off_and_on_does_not_move(robot):
 
 
 def test_a_briefly_deactivated_controller_does_not_continue(robot):
-    set_off(robot)
+    robot.set_off(FAR, 0.3)
     robot.switch_arm("activate", False)
     time.sleep(0.25)
     held = robot.positions
@@ -236,7 +232,7 @@ def test_a_briefly_deactivated_controller_does_not_continue(robot):
 
 
 def test_a_restarted_driver_causes_no_motion(robot, own_domain):
-    set_off(robot)
+    robot.set_off(FAR, 0.3)
     robot.arm.kill()
     robot.arm.wait(PATIENCE)
     robot.wait_status(state="WAITING")
@@ -253,7 +249,7 @@ def test_the_arm_brakes_if_the_node_is_killed(own_domain):
     robot.description.publish(String(data=URDF))
     try:
         robot.wait(lambda: any(s["state"] == "READY" for s in robot.statuses), "the node is ready")
-        set_off(robot)
+        robot.set_off(FAR, 0.3)
         node.kill()
         before = robot.positions
         robot.wait(robot.rests, "rest")
@@ -283,5 +279,4 @@ def test_a_stop_survives_a_new_robot_and_a_cleanup(own_domain):
         assert robot.statuses[-1]["state"] == "STOPPED"
         robot.call(SetBool, "enable", data=True)
         robot.wait_status(state="READY")
-        robot.send("base_link", NEAR)
-        robot.wait(lambda: robot.at(NEAR), "the arm goes")
+        robot.reach(NEAR, "the arm goes")

@@ -16,7 +16,6 @@
 
 import os
 
-import numpy as np
 import pytest
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
@@ -99,8 +98,7 @@ def logged(robot, words):
 )
 def test_an_exception_stops_the_arm_until_it_is_activated_again(robot, height, words):
     before = logged(robot, "Traceback")
-    robot.send("base_link", FAR)
-    robot.wait(lambda: np.abs(robot.positions - HOME).max() > 0.2, "the arm moves")
+    robot.set_off(FAR)
     robot.send("base_link", down(0.3, 0.3, height))
     robot.wait(lambda: robot.state() == "inactive", "it is deactivated")
     robot.wait(robot.no_commands, "silence")
@@ -120,21 +118,18 @@ def test_an_exception_while_inactive_is_logged_and_changes_nothing(robot):
     assert robot.no_commands()
     assert robot.state() == "inactive"
     assert robot.transit("activate")
-    robot.send("base_link", NEAR)
-    robot.wait(lambda: robot.at(NEAR), "it follows targets again")
+    robot.reach(NEAR, "it follows targets again")
     robot.go_home()
 
 
 @pytest.fixture
 def moving(robot):
     """A moving robot that must arrive despite requests."""
-    robot.send("base_link", FAR)
-    robot.wait(lambda: np.abs(robot.positions - HOME).max() > 0.2, "the arm moves")
+    robot.set_off(FAR)
     yield robot
-    robot.wait(lambda: robot.at(FAR), "the arm goes on")
+    robot.wait_there(FAR, "the arm goes on")
     assert robot.state() == "active"
-    robot.send("base_link", robot.chain.forward(HOME))
-    robot.wait(lambda: robot.at(robot.chain.forward(HOME)), "the arm is back")
+    robot.reach(robot.chain.forward(HOME), "the arm is back")
 
 
 def test_an_exception_in_a_request_stops_nothing(moving):

@@ -76,8 +76,7 @@ def memory(process):
 
 
 def follows_again(robot):
-    robot.send("base_link", NEAR)
-    robot.wait(lambda: robot.at(NEAR), "a good target is followed")
+    robot.reach(NEAR, "a good target is followed")
 
 
 # Targets -------------------------------------------------------------------------------------
@@ -150,8 +149,7 @@ def commands_to(robot, target):
     time.sleep(0.4)
     robot.settle()
     first = len(robot.commands)
-    robot.send("base_link", target)
-    robot.wait(lambda: robot.at(target), "the arm is there")
+    robot.reach(target, "the arm is there")
     robot.wait(robot.no_commands, "silence")
     return robot.commands[first], robot.commands[-1]
 
@@ -203,11 +201,10 @@ def drop_all_names(state):
     ids=["duplicate", "sizes", "no names", "missing", "nan", "-inf", "1e200"],
 )
 def test_malformed_joint_states_hold_a_moving_arm(robot, how, reason):
-    start, good = robot.positions, robot.states
+    good = robot.states
     # The arm is on its way for long enough.
     assert robot.set_parameter("speed_override", 0.2).successful
-    robot.send("base_link", FAR)
-    robot.wait(lambda: np.abs(robot.positions - start).max() > 0.1, "the arm moves")
+    robot.set_off(FAR, 0.1)
     bend(robot, how)
     if reason is not None:
         before = refusals(robot, reason)
@@ -221,8 +218,7 @@ def test_malformed_joint_states_hold_a_moving_arm(robot, how, reason):
     time.sleep(0.3)
     assert np.array_equal(robot.positions, here), "nothing starts by itself"
     assert robot.set_parameter("speed_override", 1.0).successful
-    robot.send("base_link", FAR)
-    robot.wait(lambda: robot.at(FAR), "the arm goes where it is told again")
+    robot.reach(FAR, "the arm goes where it is told again")
 
 
 def test_good_joint_states_between_malformed_ones_are_enough(robot):
@@ -235,8 +231,7 @@ def test_good_joint_states_between_malformed_ones_are_enough(robot):
             broken.publish(state)
 
     robot.states = Both()
-    robot.send("base_link", FAR)
-    robot.wait(lambda: robot.at(FAR), "the arm is there")
+    robot.reach(FAR, "the arm is there")
     robot.wait(lambda: refusals(robot, "NON_FINITE") > before, "the broken ones are counted")
     robot.states = good
 
@@ -248,8 +243,7 @@ def test_a_joint_outside_its_limits_is_only_moved_inward(robot, side):
     robot.positions[ELBOW] = side * (limit + 0.2)
     robot.settle()
     first = len(robot.commands)
-    robot.send("base_link", NEAR)
-    robot.wait(lambda: robot.at(NEAR), "the arm is there")
+    robot.reach(NEAR, "the arm is there")
     elbow = side * np.array(
         [limit * side + 0.2 * side, *(c[ELBOW] for c in robot.commands[first:])]
     )

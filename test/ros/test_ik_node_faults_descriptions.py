@@ -163,8 +163,7 @@ def test_an_unusual_description_is_accepted_and_assumptions_are_logged(robot):
     assert "joint elbow_joint: -3.142 to 3.142 rad, at most 1 rad/s" in said(robot)
     assert "faulty, but not needed by the chain: line " in said(robot)
     assert ": joint 'finger' is revolute and states no limits; write its lower" in said(robot)
-    robot.send("base_link", NEAR)
-    robot.wait(lambda: robot.at(NEAR), "the arm is there")
+    robot.reach(NEAR, "the arm is there")
 
 
 def wrapped(angles):
@@ -186,8 +185,7 @@ def test_a_continuous_joint_takes_the_shortest_turn_across_pi(robot, side, drive
         robot.states = Wrapping(tell) if driver == "wraps" else tell
         robot.settle()
         first = len(robot.commands)
-        robot.send("base_link", robot.chain.forward(goal))
-        robot.wait(lambda: robot.at(robot.chain.forward(goal)), "the arm is there")
+        robot.reach(robot.chain.forward(goal), "the arm is there")
         robot.wait(robot.no_commands, "silence")
         robot.states = tell
         return np.array([start, *robot.commands[first:]])
@@ -291,8 +289,7 @@ def test_the_arm_moves_on_while_a_description_is_read(own_domain, tmp_path):
     robot.description.publish(String(data=URDF))
     try:
         robot.wait(lambda: any(s["state"] == "READY" for s in robot.statuses), "the node is ready")
-        robot.send("base_link", FAR)
-        robot.wait(lambda: np.abs(robot.positions - HOME).max() > 0.05, "the arm moves")
+        robot.set_off(FAR, 0.05)
         robot.description.publish(String(data=URDF.replace('name="ur5e"', 'name="large"', 1)))
         wait_for_log(process, "reading the large one")
         first = len(robot.commands)

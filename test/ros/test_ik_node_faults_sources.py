@@ -111,8 +111,7 @@ def test_a_frame_that_is_no_longer_published_is_refused(robot):
     robot.wait(lambda: "refused.TF_STALE" in robot.statuses[-1], "the target is dropped")
     assert "target_frame" not in robot.statuses[-1]
     count = robot.statuses[-1]["refused.TF_STALE"]
-    robot.send("base_link", FAR)
-    robot.wait(lambda: robot.at(FAR), "the arm is there")
+    robot.reach(FAR, "the arm is there")
     assert robot.statuses[-1]["refused.TF_STALE"] == count, "told once"
     robot.wait(robot.no_commands, "silence")
     robot.send("on the belt", HERE, stamp=None)

@@ -96,8 +96,7 @@ def test_a_bad_point_is_refused(robot):
 def test_the_newest_target_of_any_kind_wins(robot):
     robot.look("base_link", (0.9, -0.5, 0.7))
     time.sleep(0.1)  # DDS keeps no order between topics
-    robot.send("base_link", down(0.45, -0.10, 0.30))
-    robot.wait(lambda: robot.at(down(0.45, -0.10, 0.30)), "the arm is at the pose")
+    robot.reach(down(0.45, -0.10, 0.30), "the arm is at the pose")
     robot.wait(robot.no_commands, "silence")
 
 
@@ -174,8 +173,7 @@ def test_a_bad_twist_is_refused(robot, bad):
 
 
 def test_stop_brakes_and_holds_until_enabled(robot):
-    robot.send("base_link", down(-0.40, -0.30, 0.40))
-    robot.wait(lambda: not robot.at(READY, 1e-2), "the arm moves")
+    robot.set_off(down(-0.40, -0.30, 0.40), 0.05)
     assert robot.call(Trigger, "stop").success
     robot.wait_status(state="STOPPED")
     robot.wait(robot.no_commands, "silence")

@@ -61,8 +61,7 @@ def test_at_a_limit_the_status_does_not_flicker(robot):
 
 def test_a_singularity_is_reported_before_it_is_passed(robot):
     near = np.array([0.0, -1.57, 1.57, -1.57, -0.5, 0.0])
-    robot.send("base_link", robot.chain.forward(near))
-    robot.wait(lambda: robot.at(robot.chain.forward(near)), "the arm is beside it")
+    robot.reach(robot.chain.forward(near), "the arm is beside it")
     robot.wait(robot.no_commands, "silence")
     seen, q = len(robot.statuses), robot.positions.copy()
     axes = robot.chain.jacobian(q)[3:]

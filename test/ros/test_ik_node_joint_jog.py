@@ -89,8 +89,7 @@ def test_poses_and_twists_replace_joint_velocities_in_motion(robot):
     start = robot.positions
     far = lambda: abs(robot.positions[0] - start[0]) > 0.2  # noqa: E731
     keep_jogging(robot, {"shoulder_pan_joint": 0.6}, far, "the arm turns")
-    robot.send("base_link", READY)
-    robot.wait(lambda: robot.at(READY), "the arm is back")
+    robot.reach(READY, "the arm is back")
     keep_jogging(robot, {"shoulder_pan_joint": 0.6}, far, "the arm turns")
     before = robot.tip().translation
 

@@ -47,15 +47,8 @@ def robot(bench):
     assert complaints == []
 
 
-def set_off(robot):
-    """Send the arm far away and wait until it is well on its way."""
-    start = robot.positions
-    robot.send("base_link", FAR)
-    robot.wait(lambda: np.abs(robot.positions - start).max() > 0.2, "the arm moves")
-
-
 def test_deactivation_in_motion_brakes_and_ends_the_commands(robot):
-    set_off(robot)
+    robot.set_off(FAR)
     assert robot.transit("deactivate")
     assert robot.state() == "inactive"
     robot.wait(robot.no_commands, "silence")
@@ -80,12 +73,11 @@ def test_targets_received_while_inactive_are_not_replayed(robot):
     robot.wait(lambda: len(robot.statuses) > seen, "a status")
     refused = {key for key in robot.statuses[-1] if key.startswith("refused.")}
     assert refused <= {"refused.STALE"}, "joint states are late where others have the processor"
-    robot.send("base_link", NEAR)
-    robot.wait(lambda: robot.at(NEAR), "it follows targets again")
+    robot.reach(NEAR, "it follows targets again")
 
 
 def test_after_reactivation_motion_starts_at_the_measured_positions(robot):
-    set_off(robot)
+    robot.set_off(FAR)
     assert robot.transit("deactivate")
     robot.wait(robot.no_commands, "silence")
     robot.positions = robot.positions + 0.3
@@ -95,7 +87,7 @@ def test_after_reactivation_motion_starts_at_the_measured_positions(robot):
 
 
 def test_cleanup_in_motion_brakes_and_the_node_can_be_configured_again(robot):
-    set_off(robot)
+    robot.set_off(FAR)
     assert robot.transit("deactivate")
     assert robot.transit("cleanup")
     assert robot.state() == "unconfigured"
@@ -142,25 +134,24 @@ def test_a_hundred_lifecycles_leak_nothing(robot):
         live()
     robot.wait(lambda: entities(robot) == before, "the same entities as before")
     assert memory(robot.process) - size < 20_000
-    robot.send("base_link", NEAR)
-    robot.wait(lambda: robot.at(NEAR), "it follows targets after all that")
+    robot.reach(NEAR, "it follows targets after all that")
 
 
 def test_the_same_description_again_changes_nothing(robot):
-    set_off(robot)
+    robot.set_off(FAR)
     robot.description.publish(String(data=URDF))
-    robot.wait(lambda: robot.at(FAR), "the arm goes on")
+    robot.wait_there(FAR, "the arm goes on")
 
 
 def test_a_malformed_description_in_motion_is_refused(robot):
-    set_off(robot)
+    robot.set_off(FAR)
     for bad in (URDF[: len(URDF) // 2], "", "<!DOCTYPE robot><robot name='x'/>", "nonsense"):
         robot.description.publish(String(data=bad))
-    robot.wait(lambda: robot.at(FAR), "the arm goes on")
+    robot.wait_there(FAR, "the arm goes on")
 
 
 def test_a_new_description_is_used_at_rest_with_fresh_states(robot):
-    set_off(robot)
+    robot.set_off(FAR)
     robot.publishing = False
     slower = URDF.replace('velocity="3.14', 'velocity="1.57')
     assert slower != URDF

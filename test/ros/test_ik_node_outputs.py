@@ -23,7 +23,6 @@ from robot_bench import down, running
 )
 def test_each_interface_drives_the_arm(domain, interface, topic):
     with running(domain, "-p", f"command_interface:={interface}") as robot:
-        robot.send("base_link", down(0.40, 0.20, 0.40))
-        robot.wait(lambda: robot.at(down(0.40, 0.20, 0.40)), "the arm is there")
+        robot.reach(down(0.40, 0.20, 0.40), "the arm is there")
         assert robot.interface == topic
         robot.wait(robot.no_commands, "silence")

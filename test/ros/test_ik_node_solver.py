@@ -46,7 +46,7 @@ def choose(robot, solver):
 def go(robot, target):
     """Send a target in the table's frame; return the status of the arm that has arrived."""
     robot.send("table", TABLE.inverse() @ target)
-    robot.wait(lambda: robot.at(target), "the arm is there")
+    robot.wait_there(target, "the arm is there")
     robot.wait_status(verdict="REACHED", state="ARRIVED")
     return robot.statuses[-1]
 

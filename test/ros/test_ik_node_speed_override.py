@@ -62,8 +62,7 @@ def rests(robot, seconds=0.3):
 
 
 def test_at_zero_the_arm_rests_and_later_continues(robot):
-    robot.send("base_link", FAR)
-    robot.wait(lambda: not robot.at(NEAR, 0.05), "the arm moves")
+    robot.set_off(FAR)
     override(robot, 0.0)
     robot.wait(lambda: rests(robot), "rest")
     assert not robot.at(FAR, 0.05)
@@ -73,7 +72,7 @@ def test_at_zero_the_arm_rests_and_later_continues(robot):
     assert "speed override is 0" in status["message"]
     override(robot, 0.3)
     assert "speed override is 0.3" in robot.statuses[-1]["message"]
-    robot.wait(lambda: robot.at(FAR), "the arm goes on")
+    robot.wait_there(FAR, "the arm goes on")
     robot.wait_status(state="ARRIVED", level=DiagnosticStatus.OK)
 
 
@@ -126,8 +125,7 @@ def test_twists_are_scaled(robot):
 
 
 def test_at_zero_a_stop_ends_the_motion(robot):
-    robot.send("base_link", FAR)
-    robot.wait(lambda: not robot.at(NEAR, 0.05), "the arm moves")
+    robot.set_off(FAR)
     override(robot, 0.0)
     assert robot.call(Trigger, "stop").success
     robot.wait_status(state="STOPPED")

@@ -76,8 +76,7 @@ def test_poses_move_the_tool_until_it_is_removed(robot):
     robot.wait_status(state="ARRIVED", tool_frame="tcp")
     assert float(robot.statuses[-1]["position_error"]) < 1e-5
     choose_until_accepted(robot, "")
-    robot.send("base_link", READY)
-    robot.wait(lambda: robot.at(READY), "the tip is there")
+    robot.reach(READY, "the tip is there")
 
 
 def test_a_twist_turns_about_the_tools_origin_along_its_axes(robot):
@@ -100,8 +99,7 @@ def test_a_twist_turns_about_the_tools_origin_along_its_axes(robot):
 def test_a_change_in_motion_brakes_first(robot, before, after):
     far = down(-0.40, -0.30, 0.40)
     choose_until_accepted(robot, before)
-    robot.send("base_link", far)
-    robot.wait(lambda: not robot.at(READY, 0.05), "the arm moves")
+    robot.set_off(far)
     choose_until_accepted(robot, after)
     robot.wait(robot.no_commands, "it rests")
     assert not robot.at(far, 0.05), "its old goal is dropped"

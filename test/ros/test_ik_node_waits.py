@@ -52,8 +52,7 @@ def test_shutdown_is_final_and_the_process_ends_cleanly(begin):
     robot, process = begin()
     robot.description.publish(String(data=URDF))
     robot.wait(lambda: any(s["state"] == "READY" for s in robot.statuses), "the node is ready")
-    robot.send("base_link", FAR)
-    robot.wait(lambda: not robot.at(robot.chain.forward(HOME), 1e-2), "the arm moves")
+    robot.set_off(FAR, 0.05)
     assert robot.transit("shutdown")
     assert robot.state() == "finalized"
     assert robot.no_commands()
@@ -72,8 +71,7 @@ def test_a_node_activates_by_itself_once_the_other_of_its_name_is_gone(begin):
     assert robot.no_commands(1.0)
     other.destroy_node()
     robot.wait(lambda: any(s["state"] == "READY" for s in robot.statuses), "the node is ready")
-    robot.send("base_link", NEAR)
-    robot.wait(lambda: robot.at(NEAR), "the arm is there")
+    robot.reach(NEAR, "the arm is there")
     _, output = stop_node(process)
     assert output.count("cannot activate") == 1
 

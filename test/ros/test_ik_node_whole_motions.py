@@ -103,21 +103,13 @@ def bench(domain):
 @pytest.fixture
 def robot(bench):
     bench.call(SetBool, "enable", data=True)
-    bench.send("base_link", NEAR)
-    bench.wait(lambda: bench.at(NEAR, 1e-3), "the arm is ready")
+    bench.reach(NEAR, "the arm is ready", 1e-3)
     bench.wait(bench.rests, "rest")
     return bench
 
 
-def set_off(robot):
-    start = robot.positions
-    robot.send("base_link", FAR)
-    robot.wait(lambda: np.abs(robot.positions - start).max() > 0.2, "the arm moves")
-
-
 def test_a_pose_is_reached(robot):
-    robot.send("base_link", FAR)
-    robot.wait(lambda: robot.at(FAR), "the arm is there")
+    robot.reach(FAR, "the arm is there")
     robot.wait_status(state="ARRIVED", verdict="REACHED")
     robot.wait(robot.rests, "rest")
     assert robot.at(FAR)
@@ -125,9 +117,8 @@ def test_a_pose_is_reached(robot):
 
 
 def test_a_newer_target_replaces_the_present_one(robot):
-    set_off(robot)
-    robot.send("base_link", down(0.45, -0.10, 0.30))
-    robot.wait(lambda: robot.at(down(0.45, -0.10, 0.30)), "the arm is at the second")
+    robot.set_off(FAR)
+    robot.reach(down(0.45, -0.10, 0.30), "the arm is at the second")
 
 
 def test_home_is_reached(robot):
@@ -136,7 +127,7 @@ def test_home_is_reached(robot):
 
 
 def test_stop_ends_the_motion_within_the_limits(robot):
-    set_off(robot)
+    robot.set_off(FAR)
     assert robot.call(Trigger, "stop").success
     robot.wait_status(state="STOPPED")
     robot.wait(robot.rests, "rest")
@@ -146,7 +137,7 @@ def test_stop_ends_the_motion_within_the_limits(robot):
 def test_at_a_speed_override_of_zero_the_arm_rests_and_later_continues(robot):
     overrides = robot.node.create_publisher(Float64, "basis_ik/speed_override", 1)
     robot.wait(overrides.get_subscription_count, "the node listens")
-    set_off(robot)
+    robot.set_off(FAR)
     for value in (0.3, 0.0):
         overrides.publish(Float64(data=value))
         robot.wait_status(speed_override=f"{value:g}")
@@ -154,7 +145,7 @@ def test_at_a_speed_override_of_zero_the_arm_rests_and_later_continues(robot):
     assert not robot.at(FAR, 1e-2)
     assert robot.statuses[-1]["state"] == "MOVING"
     overrides.publish(Float64(data=1.0))
-    robot.wait(lambda: robot.at(FAR, 1e-3), "the arm goes on")
+    robot.wait_there(FAR, "the arm goes on", 1e-3)
     robot.wait_status(state="ARRIVED")
     overrides.publish(Float64(data=0.0))
     robot.wait_status(speed_override="0")
@@ -163,11 +154,11 @@ def test_at_a_speed_override_of_zero_the_arm_rests_and_later_continues(robot):
     assert robot.rests()
     assert robot.statuses[-1]["state"] == "MOVING", "it has not arrived"
     overrides.publish(Float64(data=1.0))
-    robot.wait(lambda: robot.at(NEAR, 1e-3), "the arm goes to what came meanwhile")
+    robot.wait_there(NEAR, "the arm goes to what came meanwhile", 1e-3)
 
 
 def test_deactivation_brakes(robot):
-    set_off(robot)
+    robot.set_off(FAR)
     assert robot.transit("deactivate")
     robot.wait(robot.rests, "rest")
     assert not robot.at(FAR, 1e-2)
@@ -215,7 +206,7 @@ def test_a_moving_frame_is_looked_up_once(robot):
     time.sleep(0.3)
     seen = drifting()
     robot.send("drift", down(0.0, 0.0, 0.2), stamp=None)
-    robot.wait(lambda: robot.at(seen @ down(0.0, 0.0, 0.2), 0.02), "the arm is there")
+    robot.wait_there(seen @ down(0.0, 0.0, 0.2), "the arm is there", 0.02)
     robot.wait(robot.rests, "rest, although the frame goes on")
     assert robot.at(seen @ down(0.0, 0.0, 0.2), 0.02)
     robot.node.destroy_timer(timer)

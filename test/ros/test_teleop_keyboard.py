@@ -121,8 +121,7 @@ def robot(domain):
 @pytest.fixture
 def terminal(robot, domain):
     robot.call(SetBool, "enable", data=True)
-    robot.send("base_link", READY)
-    robot.wait(lambda: robot.at(READY), "the arm is ready")
+    robot.reach(READY, "the arm is ready")
     robot.wait(robot.no_commands, "silence")
     terminal = Terminal(domain)
     robot.wait(lambda: "base_link: 0.100 m/s" in terminal.listen(), "it is ready")

@@ -59,6 +59,8 @@ GOOD_POSITION = 1e-3  # m
 GOOD_ORIENTATION = math.radians(0.1)
 TARGET_TIMEOUT = 20.0  # s
 REST_TIMEOUT = 10.0  # s
+ANSWER_TIMEOUT = 5.0  # s, for setting a parameter
+RESEND_AFTER = 1.0  # s
 FOLLOW_TIME = 6.0  # s
 MOVED = 1e-3  # m
 CAROUSEL_SPEED = 0.15  # rad/s
@@ -138,6 +140,7 @@ class DemoTargets(Checker):
 
     def _is_ready(self) -> bool:
         listening = self._publisher.get_subscription_count() > 0
+        listening = listening and self._node_parameters.services_are_ready()
         return listening and self.measure(self._root) is not None
 
     def measure(self, frame: str) -> RigidTransform | None:
@@ -159,46 +162,55 @@ class DemoTargets(Checker):
             Whether the motion was as expected, and a line of the table.
         """
         self._set_position_only(target.kind == "position")
-        message = PoseStamped(pose=pose_message(target.frame_T_target))
-        message.header.frame_id = target.frame
-        following = target.kind == "follow"
-        if not following:  # a stamp of zero means "here, now" on every cycle
-            message.header.stamp = self.get_clock().now().to_msg()
-        if target.frame == "carousel":
-            self._broadcast_carousel()
-        stamp = f"{message.header.stamp.sec}.{message.header.stamp.nanosec:09}"
-        self.status = {}
-        begin = self.measure(self._root)
-        self._publisher.publish(message)
-        if begin is not None and self._launched_at > 0.0:
-            self._print_first_motion(begin)
-        self._await_arrival(target.frame, stamp)
-        worst = self._turn_carousel(target) if following else None
+        self._await_arrival(target)
+        worst = self._turn_carousel(target) if target.kind == "follow" else None
         self._wait_for_rest(target)
         return self._check(target, worst)
 
-    def _print_first_motion(self, begin: RigidTransform) -> None:
-        """Print the time from the launch to the first motion of the arm."""
-        end = time.monotonic() + TARGET_TIMEOUT
-        while time.monotonic() < end:
-            self.spin(0.02)
-            now = self.measure(self._root)
-            if now is not None and np.linalg.norm(now.translation - begin.translation) > MOVED:
-                print(f"first motion after {time.time() - self._launched_at:.1f} s", flush=True)
-                self._launched_at = 0.0
-                return
-
     def _set_position_only(self, value: bool) -> None:
-        self._node_parameters.set_parameters([Parameter("position_only_ik", value=value)])
-        self.spin(0.1)
+        parameter = Parameter("position_only_ik", value=value)
+        answer = self._node_parameters.set_parameters([parameter])
+        end = time.monotonic() + ANSWER_TIMEOUT
+        while not answer.done() and time.monotonic() < end:
+            self.spin(0.02)
 
-    def _await_arrival(self, frame: str, stamp: str) -> None:
+    def _send(self, target: Target) -> tuple[str, str]:
+        """Publish a target; return its frame and stamp as in the status."""
+        message = PoseStamped(pose=pose_message(target.frame_T_target))
+        message.header.frame_id = target.frame
+        if target.kind != "follow":  # a stamp of zero means "here, now" on every cycle
+            message.header.stamp = self.get_clock().now().to_msg()
+        if target.frame == "carousel":
+            self._broadcast_carousel()
+        self._publisher.publish(message)
+        return target.frame, f"{message.header.stamp.sec}.{message.header.stamp.nanosec:09}"
+
+    def _await_arrival(self, target: Target) -> None:
+        """Send a target, and wait until its arrival is reported.
+
+        It is sent again while the node does not report it: on a busy machine a message is lost, or
+        the node drops the target because joint states are late.
+        """
+        begin, heard, self.status = self.measure(self._root), -math.inf, {}
         end = time.monotonic() + TARGET_TIMEOUT
         while time.monotonic() < end:
+            if time.monotonic() - heard > RESEND_AFTER:
+                sent, heard = self._send(target), time.monotonic()
             self.spin(0.02)
-            mine = (self.status.get("target_frame"), self.status.get("target_stamp"))
-            if mine == (frame, stamp) and self.status.get("state") == "ARRIVED":
-                return
+            self._print_first_motion(begin)
+            if (self.status.get("target_frame"), self.status.get("target_stamp")) == sent:
+                heard = time.monotonic()
+                if self.status.get("state") == "ARRIVED":
+                    return
+
+    def _print_first_motion(self, begin: RigidTransform | None) -> None:
+        """Print the time from the launch to the arm's first motion, once there is one."""
+        now = None if self._launched_at == 0.0 else self.measure(self._root)
+        if begin is None or now is None:
+            return
+        if np.linalg.norm(now.translation - begin.translation) > MOVED:
+            print(f"first motion after {time.time() - self._launched_at:.1f} s", flush=True)
+            self._launched_at = 0.0
 
     def _turn_carousel(self, target: Target) -> tuple[float, float]:
         """Turn the carousel; return the largest errors [m], [rad] after the first second."""

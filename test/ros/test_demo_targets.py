@@ -1,0 +1,114 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""demo_targets with a node that ignores or drops its targets."""
+
+import os
+import subprocess
+import sys
+import threading
+
+import pytest
+import rclpy
+from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
+from geometry_msgs.msg import PoseStamped
+from rclpy.executors import SingleThreadedExecutor
+from tf2_ros import TransformBroadcaster
+
+from basis_ik.ros.convert import pose_value, transform_message
+from basis_ik.transforms.rigid import RigidTransform
+
+PATIENCE = 120.0
+TARGETS = """targets:
+  - {name: first, frame: root, xyz: [0.4, 0.2, 0.3], rpy: [180, 0, 0]}
+  - {name: second, frame: root, xyz: [0.1, 0.2, 0.3], rpy: [180, 0, 0], kind: position}
+"""
+
+
+class StandIn:
+    """A node `basis_ik` whose arm is at once where it is told.
+
+    Args:
+        domain: ROS domain.
+        fates: What becomes of each target: `lost`, `dropped` after a moment, or `reached`.
+    """
+
+    def __init__(self, domain, fates):
+        self._fates, self.received = list(fates), []
+        self._tip, self._target, self._state = RigidTransform.identity(), None, "READY"
+        self.context = rclpy.Context()
+        self.context.init(domain_id=domain)
+        self.node = rclpy.create_node("basis_ik", context=self.context)
+        self.node.declare_parameter("position_only_ik", False)
+        self._tf = TransformBroadcaster(self.node)
+        self._status = self.node.create_publisher(DiagnosticStatus, "basis_ik/status", 10)
+        self.node.create_subscription(PoseStamped, "basis_ik/target_pose", self._on_target, 1)
+        self.node.create_timer(0.05, self._publish)
+        self._executor = SingleThreadedExecutor(context=self.context)
+        self._executor.add_node(self.node)
+        self._thread = threading.Thread(target=self._executor.spin, daemon=True)
+        self._thread.start()
+
+    def _on_target(self, message):
+        fate = self._fates.pop(0)
+        self.received.append(self.node.get_parameter("position_only_ik").value)
+        if fate == "lost":
+            return
+        self._target, self._state = message, "MOVING"
+        if fate == "reached":
+            self._state, self._tip = "ARRIVED", pose_value(message.pose)
+
+    def _publish(self):
+        now = self.node.get_clock().now().to_msg()
+        self._tf.sendTransform(transform_message("base_link", "tool0", self._tip, now))
+        values = {"state": self._state, "verdict": "REACHED"}
+        if self._target is not None:
+            stamp = self._target.header.stamp
+            values["target_frame"] = self._target.header.frame_id
+            values["target_stamp"] = f"{stamp.sec}.{stamp.nanosec:09}"
+        self._status.publish(
+            DiagnosticStatus(values=[KeyValue(key=k, value=v) for k, v in values.items()])
+        )
+        if self._state == "MOVING":
+            self._target, self._state = None, "READY"
+
+    def close(self):
+        self._executor.shutdown()
+        self._thread.join(PATIENCE)
+        self.node.destroy_node()
+        self.context.shutdown()
+
+
+@pytest.mark.parametrize("mishap", ["lost", "dropped"])
+def test_a_target_is_sent_again_until_the_arm_has_arrived(own_domain, tmp_path, mishap):
+    path = tmp_path / "targets.yaml"
+    path.write_text(TARGETS)
+    node = StandIn(own_domain, [mishap, "reached", mishap, mishap, "reached"])
+    try:
+        tour = subprocess.run(
+            [
+                sys.executable, "-m", "basis_ik.ros.programs", "demo_targets",
+                "--ros-args", "-p", f"targets_file:={path}",
+            ],
+            env={**os.environ, "ROS_DOMAIN_ID": str(own_domain)},
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )  # fmt: skip
+    finally:
+        node.close()
+    assert "2 of 2 targets as expected" in tour.stdout, tour.stdout + tour.stderr
+    assert tour.returncode == 0
+    assert node.received == [False, False, True, True, True], "free orientation is set before"
