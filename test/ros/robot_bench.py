@@ -328,11 +328,16 @@ class Robot:
 
     def settle(self):
         """Wait until the node accepts the positions of a displaced arm."""
-        time.sleep(0.3)
-        self.wait(
-            lambda: self.statuses and self.statuses[-1]["state"] != "WAITING",
-            "joint states are believed",
-        )
+
+        def believed():
+            seen = len(self.statuses)
+            time.sleep(0.3)
+            self.wait(lambda: len(self.statuses) > seen, "a status")
+            new = self.statuses[max(seen - 1, 0) :]
+            jumps = {status.get("refused.JUMP") for status in new}
+            return len(jumps) == 1 and new[-1]["state"] != "WAITING"
+
+        self.wait(believed, "joint states are believed")
 
     def place(self, parent, child, parent_T_child):
         """Publish a static frame."""

@@ -38,7 +38,9 @@ from basis_ik.transforms.rigid import RigidTransform
 
 WHOLE = ("-p", "command_interface:=follow_joint_trajectory")
 ACTION = "joint_trajectory_controller/follow_joint_trajectory"
-AT_HOME = (*WHOLE, "-p", f"home:={HOME.tolist()}", "-p", "path:=straight")
+# An arm without a processor lags.
+LAGGING = ("-p", "tracking_lag:=0.5")
+AT_HOME = (*WHOLE, *LAGGING, "-p", f"home:={HOME.tolist()}", "-p", "path:=straight")
 NEAR, FAR = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40)
 
 
@@ -328,7 +330,7 @@ def test_a_displaced_arm_returns_only_for_a_repeated_target(moody):
     moody.settle()
     assert len(controller.goals) == 1
     moody.send("base_link", NEAR)
-    moody.wait(lambda: len(controller.goals) == 2, "the way back")
+    moody.wait_for(lambda: len(controller.goals) == 2, "the way back")
 
 
 @pytest.mark.parametrize(
