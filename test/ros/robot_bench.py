@@ -164,7 +164,7 @@ class Robot:
         self.commands = []
         self.complaints = []
         self.statuses = []
-        self._sent = ()  # before the last target: number of statuses, refusals; and the target
+        self._sent = ()  # before the last target: numbers of statuses and refusals; and the target
         self.context = rclpy.Context()
         self.context.init(domain_id=domain)
         self.node = rclpy.create_node("robot", context=self.context)
@@ -352,7 +352,7 @@ class Robot:
             message.header.stamp = self.node.get_clock().now().to_msg()
         elif stamp is not None:
             message.header.stamp = stamp
-        self._sent = len(self.statuses), self._refused(), frame, frame_T_target, stamp
+        self._sent = len(self.statuses), self._stale(), frame, frame_T_target, stamp
         self.targets.publish(message)
         return message
 
@@ -456,23 +456,23 @@ class Robot:
     def wait_for(self, condition, what):
         """Wait for what the pose that was sent last leads to.
 
-        It is sent again where the node has reported that it dropped or refused it: on a busy
-        machine, joint states are late.
+        It is sent again where the node has reported since that joint states were late, and that it
+        has no target any more. Where nothing may end a motion, use `wait`.
         """
 
         def held():
-            states = [status["state"] for status in self.statuses[self._sent[0] :]]
-            lost = "WAITING" in states or self._refused() != self._sent[1]
-            if lost and states and states[-1] == "READY":
+            new = self.statuses[self._sent[0] :]
+            late = any("no joint state of" in status["message"] for status in new)
+            late = late or self._stale() != self._sent[1]
+            if late and new and new[-1]["state"] == "READY":
                 self.send(*self._sent[2:])
             return condition()
 
         self.wait(held, what)
 
-    def _refused(self):
-        """Return the last numbers of refusals that late joint states cause."""
-        last = self.statuses[-1] if self.statuses else {}
-        return [last.get(f"refused.{reason}") for reason in ("NOT_READY", "STALE")]
+    def _stale(self):
+        """Return the last number of messages that were refused because they were late."""
+        return self.statuses[-1].get("refused.STALE") if self.statuses else None
 
     def wait_there(self, root_T_target, what, tolerance=1e-4):
         """Wait until the pose that was sent last has led the arm there."""

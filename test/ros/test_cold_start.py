@@ -14,7 +14,6 @@
 
 """With an empty cache the node responds while it compiles, refuses targets, and then starts."""
 
-import contextlib
 import itertools
 import os
 import time
@@ -27,30 +26,27 @@ from rcl_interfaces.srv import ListParameters
 from robot_bench import URDF, Robot, down, start_node, stop_node
 from std_msgs.msg import String
 
-PROMPT = 1.0  # s of the node's processor time: all the time, where it has a processor
+PROMPT = 1.0  # s; the requirement itself, on a machine that has a processor for the node
 
 
 class Asker:
-    """Calls a service repeatedly, and records the processor time that responses take."""
+    """Calls a service repeatedly, and records the response times."""
 
-    def __init__(self, robot, process, kind, name):
+    def __init__(self, robot, kind, name):
         self.client = robot.node.create_client(kind, name)
         assert self.client.wait_for_service(60.0), name
         self.request = kind.Request()
-        self.process = process
         self.future, self.since, self.times = None, 0.0, []
 
     def ask(self):
         if self.future is not None and self.future.done():
-            self.times.append(processor_time(self.process) - self.since)
+            self.times.append(time.monotonic() - self.since)
             self.future = None
         if self.future is None:
-            self.since = processor_time(self.process)
-            self.future = self.client.call_async(self.request)
+            self.since, self.future = time.monotonic(), self.client.call_async(self.request)
 
     def worst(self):
-        late = processor_time(self.process) - self.since
-        unanswered = [late] if self.future is not None else []
+        unanswered = [time.monotonic() - self.since] if self.future is not None else []
         return max(self.times[1:] + unanswered)  # the first waits for discovery
 
 
@@ -73,17 +69,14 @@ def compiling(robot):
 def test_the_node_responds_while_it_compiles_and_then_starts(own_domain, cold):
     robot = Robot(own_domain)
     received = []
+    robot.node.create_subscription(
+        DiagnosticArray, "/diagnostics", lambda m: received.append((time.monotonic(), m)), 10
+    )
     process = start_node(own_domain)
-
-    def receive(message):
-        with contextlib.suppress(FileNotFoundError):  # the node has ended
-            received.append((processor_time(process), message))
-
-    robot.node.create_subscription(DiagnosticArray, "/diagnostics", receive, 10)
     try:
         robot.description.publish(String(data=URDF.replace("ur5e", "other")))
-        state = Asker(robot, process, GetState, "basis_ik/get_state")
-        parameters = Asker(robot, process, ListParameters, "basis_ik/list_parameters")
+        state = Asker(robot, GetState, "basis_ik/get_state")
+        parameters = Asker(robot, ListParameters, "basis_ik/list_parameters")
         robot.wait(lambda: len(compiling(robot)) > 2, "the node says that it compiles")
         robot.description.publish(String(data=URDF))  # another one meanwhile
         robot.send("base_link", down(0.4, 0.2, 0.4))
@@ -92,22 +85,28 @@ def test_the_node_responds_while_it_compiles_and_then_starts(own_domain, cold):
         assert robot.statuses[-1]["level"] == DiagnosticStatus.WARN
         assert not robot.transit("configure")
         assert robot.state() == "unconfigured"
+        began, used = time.monotonic(), processor_time(process)
         while compiling(robot)[-1] is robot.statuses[-1]:
             for asker in (state, parameters):
                 asker.ask()
             time.sleep(0.02)
+        # It computes all the time: what it did not get, others had.
+        share = (processor_time(process) - used) / (time.monotonic() - began)
+        allowed = PROMPT / min(share, 1.0)
         for asker in (state, parameters):
             assert len(asker.times) > 10
-            assert asker.worst() < PROMPT, asker.client.srv_name
+            assert asker.worst() < allowed, asker.client.srv_name
             print(f"{asker.client.srv_name}: {len(asker.times)} answers in {asker.worst():.3f} s")
+        print(f"with {share:.2f} of a processor")
         times = [then for then, _ in received]
-        assert max(b - a for a, b in itertools.pairwise(times)) < PROMPT
+        assert max(b - a for a, b in itertools.pairwise(times)) < allowed
         texts = {m.status[0].message for _, m in received}
         assert len([t for t in texts if t.startswith("compiling the kernels")]) > 5, texts
         robot.wait_status(state="READY")
         assert robot.state() == "active"
         assert robot.commands == [], "the target that was refused"
-        robot.reach(down(0.4, 0.2, 0.4), "it reaches a new target")
+        robot.send("base_link", down(0.4, 0.2, 0.4))
+        robot.wait(lambda: robot.at(down(0.4, 0.2, 0.4)), "it reaches a new target")
     finally:
         code, output = stop_node(process)
         robot.close()
@@ -152,7 +151,7 @@ def test_another_node_reports_that_it_compiles_and_ends_on_a_signal(
     robot.node.create_subscription(DiagnosticStatus, f"{program}/status", robot._on_status, 10)
     module = ("-m", "basis_ik.ros.programs", program)
     process = start_node(own_domain, "--params-file", str(path), program=module)
-    parameters = Asker(robot, process, ListParameters, f"{program}/list_parameters")
+    parameters = Asker(robot, ListParameters, f"{program}/list_parameters")
     robot.wait(lambda: compiling(robot), "the node says that it compiles")
     parameters.ask()
     robot.wait(parameters.future.done, "an answer")

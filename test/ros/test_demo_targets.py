@@ -110,5 +110,7 @@ def test_a_target_is_sent_again_until_the_arm_has_arrived(own_domain, tmp_path, 
     finally:
         node.close()
     assert "2 of 2 targets as expected" in tour.stdout, tour.stdout + tour.stderr
+    assert "(sent 2 times)" in tour.stdout
+    assert "(sent 3 times)" in tour.stdout
     assert tour.returncode == 0
     assert node.received == [False, False, True, True, True], "free orientation is set before"

@@ -255,4 +255,5 @@ def test_bad_parameter_changes_are_refused_with_a_reason(robot, name, value, wor
 
 def test_a_malformed_description_is_refused_and_the_old_one_kept(robot):
     robot.description.publish(String(data=URDF[: len(URDF) // 2]))
-    robot.reach(down(0.35, 0.20, 0.40), "the arm still moves")
+    robot.send("base_link", down(0.35, 0.20, 0.40))
+    robot.wait(lambda: robot.at(down(0.35, 0.20, 0.40)), "the arm still moves")

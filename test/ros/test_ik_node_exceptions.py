@@ -127,7 +127,7 @@ def moving(robot):
     """A moving robot that must arrive despite requests."""
     robot.set_off(FAR)
     yield robot
-    robot.wait_there(FAR, "the arm goes on")
+    robot.wait(lambda: robot.at(FAR), "the arm goes on")
     assert robot.state() == "active"
     robot.reach(robot.chain.forward(HOME), "the arm is back")
 

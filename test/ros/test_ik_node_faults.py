@@ -231,7 +231,8 @@ def test_good_joint_states_between_malformed_ones_are_enough(robot):
             broken.publish(state)
 
     robot.states = Both()
-    robot.reach(FAR, "the arm is there")
+    robot.send("base_link", FAR)
+    robot.wait(lambda: robot.at(FAR), "the arm is there")
     robot.wait(lambda: refusals(robot, "NON_FINITE") > before, "the broken ones are counted")
     robot.states = good
 

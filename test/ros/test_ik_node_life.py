@@ -140,14 +140,14 @@ def test_a_hundred_lifecycles_leak_nothing(robot):
 def test_the_same_description_again_changes_nothing(robot):
     robot.set_off(FAR)
     robot.description.publish(String(data=URDF))
-    robot.wait_there(FAR, "the arm goes on")
+    robot.wait(lambda: robot.at(FAR), "the arm goes on")
 
 
 def test_a_malformed_description_in_motion_is_refused(robot):
     robot.set_off(FAR)
     for bad in (URDF[: len(URDF) // 2], "", "<!DOCTYPE robot><robot name='x'/>", "nonsense"):
         robot.description.publish(String(data=bad))
-    robot.wait_there(FAR, "the arm goes on")
+    robot.wait(lambda: robot.at(FAR), "the arm goes on")
 
 
 def test_a_new_description_is_used_at_rest_with_fresh_states(robot):

@@ -97,7 +97,8 @@ def test_stamped_targets_are_accepted_after_a_reset(rig):
     rig.go(NEAR)
     rig.seconds = 2.0
     time.sleep(0.5)  # or the target overtakes the clock
-    rig.reach(FAR, "the arm is there")
+    rig.send("base_link", FAR)
+    rig.wait(lambda: rig.at(FAR), "the arm is there")
     assert "refused.OUT_OF_ORDER" not in rig.statuses[-1]
 
 
@@ -117,7 +118,7 @@ def test_the_arm_pauses_and_continues_with_the_simulation(rig):
     assert rig.no_commands(0.5)
     assert rig.commands[-1] is here
     rig.run()
-    rig.wait_there(NEAR, "the arm is there")
+    rig.wait(lambda: rig.at(NEAR), "the arm is there")
 
 
 def fastest(rig, first):
@@ -136,7 +137,8 @@ def test_a_slow_simulation_keeps_the_limits_in_its_own_time(rig):
     rig.run(0.2)
     ready(rig)
     first = len(rig.commands)
-    rig.reach(FAR, "the arm is there")
+    rig.send("base_link", FAR)
+    rig.wait(lambda: rig.at(FAR), "the arm is there")
     assert fastest(rig, first) <= 1.0
 
 
@@ -144,7 +146,8 @@ def test_a_coarse_clock_makes_the_loop_run_several_periods(rig):
     rig.run(1.0, 0.05)
     ready(rig)
     first = len(rig.commands)
-    rig.reach(FAR, "the arm is there")
+    rig.send("base_link", FAR)
+    rig.wait(lambda: rig.at(FAR), "the arm is there")
     assert len(rig.times) - first > len(set(rig.times[first:])), "commands for each time"
     assert fastest(rig, first) <= 1.0
 

@@ -72,7 +72,7 @@ def test_at_zero_the_arm_rests_and_later_continues(robot):
     assert "speed override is 0" in status["message"]
     override(robot, 0.3)
     assert "speed override is 0.3" in robot.statuses[-1]["message"]
-    robot.wait_there(FAR, "the arm goes on")
+    robot.wait(lambda: robot.at(FAR), "the arm goes on")
     robot.wait_status(state="ARRIVED", level=DiagnosticStatus.OK)
 
 

@@ -38,9 +38,7 @@ from basis_ik.transforms.rigid import RigidTransform
 
 WHOLE = ("-p", "command_interface:=follow_joint_trajectory")
 ACTION = "joint_trajectory_controller/follow_joint_trajectory"
-# An arm without a processor lags.
-LAGGING = ("-p", "tracking_lag:=0.5")
-AT_HOME = (*WHOLE, *LAGGING, "-p", f"home:={HOME.tolist()}", "-p", "path:=straight")
+AT_HOME = (*WHOLE, "-p", f"home:={HOME.tolist()}", "-p", "path:=straight")
 NEAR, FAR = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40)
 
 
@@ -147,7 +145,7 @@ def test_at_a_speed_override_of_zero_the_arm_rests_and_later_continues(robot):
     assert not robot.at(FAR, 1e-2)
     assert robot.statuses[-1]["state"] == "MOVING"
     overrides.publish(Float64(data=1.0))
-    robot.wait_there(FAR, "the arm goes on", 1e-3)
+    robot.wait(lambda: robot.at(FAR, 1e-3), "the arm goes on")
     robot.wait_status(state="ARRIVED")
     overrides.publish(Float64(data=0.0))
     robot.wait_status(speed_override="0")
@@ -156,7 +154,7 @@ def test_at_a_speed_override_of_zero_the_arm_rests_and_later_continues(robot):
     assert robot.rests()
     assert robot.statuses[-1]["state"] == "MOVING", "it has not arrived"
     overrides.publish(Float64(data=1.0))
-    robot.wait_there(NEAR, "the arm goes to what came meanwhile", 1e-3)
+    robot.wait(lambda: robot.at(NEAR, 1e-3), "the arm goes to what came meanwhile")
 
 
 def test_deactivation_brakes(robot):

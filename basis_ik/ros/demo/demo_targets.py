@@ -162,10 +162,11 @@ class DemoTargets(Checker):
             Whether the motion was as expected, and a line of the table.
         """
         self._set_position_only(target.kind == "position")
-        self._await_arrival(target)
+        count = self._await_arrival(target)
         worst = self._turn_carousel(target) if target.kind == "follow" else None
         self._wait_for_rest(target)
-        return self._check(target, worst)
+        good, line = self._check(target, worst)
+        return good, line if count == 1 else f"{line}  (sent {count} times)"
 
     def _set_position_only(self, value: bool) -> None:
         parameter = Parameter("position_only_ik", value=value)
@@ -185,23 +186,24 @@ class DemoTargets(Checker):
         self._publisher.publish(message)
         return target.frame, f"{message.header.stamp.sec}.{message.header.stamp.nanosec:09}"
 
-    def _await_arrival(self, target: Target) -> None:
-        """Send a target, and wait until its arrival is reported.
+    def _await_arrival(self, target: Target) -> int:
+        """Send a target, and wait until its arrival is reported; return how often it was sent.
 
         It is sent again while the node does not report it: on a busy machine a message is lost, or
         the node drops the target because joint states are late.
         """
-        begin, heard, self.status = self.measure(self._root), -math.inf, {}
+        begin, heard, count, self.status = self.measure(self._root), -math.inf, 0, {}
         end = time.monotonic() + TARGET_TIMEOUT
         while time.monotonic() < end:
             if time.monotonic() - heard > RESEND_AFTER:
-                sent, heard = self._send(target), time.monotonic()
+                sent, heard, count = self._send(target), time.monotonic(), count + 1
             self.spin(0.02)
             self._print_first_motion(begin)
             if (self.status.get("target_frame"), self.status.get("target_stamp")) == sent:
                 heard = time.monotonic()
                 if self.status.get("state") == "ARRIVED":
-                    return
+                    break
+        return count
 
     def _print_first_motion(self, begin: RigidTransform | None) -> None:
         """Print the time from the launch to the arm's first motion, once there is one."""
