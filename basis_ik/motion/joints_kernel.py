@@ -54,7 +54,7 @@ ROUNDING = 1.0 + 1e-9  # allowance at the other limits
 ROUNDED = 1e-9  # allowance for times, in periods
 HALVINGS = 30  # of the bracket for the fraction of its limits with which a joint stops last
 LEAST_PART = 1e-3
-AT_REST = 0.5  # s for which a window stays at rest: a late controller refuses what is over
+SHORTEST = 0.5  # s: a late controller refuses a window that is over
 
 
 @jit
@@ -463,8 +463,8 @@ def look_ahead(
             until braking begins [s]; it begins at once if the joints could then not stop in time,
             or would be too fast.
         past: (h, 3, n) positions, velocities and accelerations, a period apart, up to now.
-        times: (h + k,) times since the first of those [s], output: theirs, and the start, samples
-            and end of braking; or half a second at rest.
+        times: (h + k,) times since the first of those [s], output: theirs, the start, samples and
+            end of braking, and the end of half a second if the joints rest before.
         states: (h + k, 3, n) states at these times, output.
 
     Returns:
@@ -481,7 +481,7 @@ def look_ahead(
     if not _continue(memory, work, limits, time, ahead):
         work, ahead = memory.copy(), 0.0
     slowest = plan_brake_together(work, limits)
-    count, last = h, times.shape[0] - h - 1
+    count, last = h, times.shape[0] - h - 2
     for j in range(last if slowest < period else 0, last + 1):
         since = slowest * j / last
         if ahead + since > 0.0:
@@ -491,8 +491,8 @@ def look_ahead(
                 for i in range(n):
                     states[count, column, i] = work[i, column]
             count += 1
-    if slowest == 0.0:
-        times[count] = times[count - 1] + AT_REST
+    if times[count - 1] < SHORTEST:
+        times[count] = SHORTEST
         for column in range(3):
             for i in range(n):
                 states[count, column, i] = states[count - 1, column, i]

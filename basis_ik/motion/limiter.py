@@ -32,7 +32,7 @@ AHEAD = 3  # further periods for which a window continues the motion before it b
 # Samples of the braking at the end of a window. A controller's interpolation exceeds the
 # acceleration limits by at most 8 %; with three samples, by 10 %.
 TAIL = 4
-MOST_POINTS = 1 + LEAD + TAIL  # of a window
+MOST_POINTS = 1 + LEAD + TAIL + 1  # of a window
 
 
 class Motion(NamedTuple):
@@ -346,7 +346,8 @@ class Limiter:
 
         Returns:
             The motion, at most MOST_POINTS samples: LEAD commands and the one before them, a period
-            apart, the start of braking, and samples of the braking; or half a second at rest.
+            apart, the start of braking, samples of the braking, and a rest until the motion has
+            lasted half a second.
         """
         count = kernels.look_ahead(
             self._memory, self._kept,

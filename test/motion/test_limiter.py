@@ -493,6 +493,28 @@ def test_a_window_at_rest_is_half_a_second_long(period):
     assert (window.positions == 0.2).all()
 
 
+@pytest.mark.parametrize("override", [0.02, 0.2, 1.0])
+@pytest.mark.parametrize("period", [0.01, 0.002])
+def test_a_window_in_motion_is_half_a_second_long(period, override):
+    """A controller that is late refuses what is over: the arm would stand still."""
+    limiter = Limiter(ONE, period, np.array([-0.5]))
+    limiter.scale(override)
+    for _ in range(round(0.3 / period)):
+        limiter.step(np.array([0.5]))
+    window = limiter.window()
+    for _ in range(AHEAD):
+        limiter.step(np.array([0.5]))
+    while not limiter.at_rest:
+        limiter.brake()
+    rests = np.flatnonzero(np.abs(window.positions[:, 0] - limiter.position) < 1e-12)
+    assert window.times[-1] >= 0.5
+    assert (np.diff(window.times) > 0.0).all()
+    assert rests[-1] == len(window.times) - 1
+    assert (window.velocities[rests] == 0.0).all()
+    assert (window.accelerations[rests] == 0.0).all()
+    assert window.times[rests[0]] < (LEAD + AHEAD + 1) * period + 0.25 * override + 0.05
+
+
 def test_a_restart_in_motion_continues_and_a_command_can_be_undone():
     limiter, other = (Limiter(ONE, PERIOD, np.array([0.0])) for _ in range(2))
     for _ in range(30):

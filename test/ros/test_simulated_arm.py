@@ -31,6 +31,7 @@ from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTolerance, JointTrajectoryControllerState
 from rcl_interfaces.srv import SetParameters
 from rclpy.action import ActionClient
+from rclpy.duration import Duration as Span
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
@@ -44,6 +45,9 @@ from trajectory_msgs.msg import (
     JointTrajectoryPoint,
     MultiDOFJointTrajectoryPoint,
 )
+
+from basis_ik.motion.trajectory_controller import TrajectoryController
+from basis_ik.ros.demo.simulated_arm import SimulatedArm
 
 URDF = """<robot name="rig">
 <link name="base"/><link name="upper"/><link name="rail"/><link name="hub"/><link name="jaw"/>
@@ -656,6 +660,34 @@ def test_two_controllers_can_share_a_robot(own_domain, tmp_path):
         client.close()
         for process in arms:
             stop(process)
+
+
+def test_a_late_arm_takes_the_newest_trajectory_only(own_domain, monkeypatch):
+    """As upstream: with a queue, each trajectory that a late arm takes would be an old one."""
+    taken = []
+    monkeypatch.setattr(TrajectoryController, "follow", lambda _, command: taken.append(command))
+    words = ["--ros-args", "-p", f"robot_description:={URDF}"]
+    rclpy.init(args=words, domain_id=own_domain)
+    late = SimulatedArm()
+    executor = SingleThreadedExecutor()
+    executor.add_node(late)
+    client = Client(own_domain)
+    try:
+        client.until(lambda: client.topic.get_subscription_count() == 1)
+        for turn in (0.1, 0.2, 0.3, 0.4):
+            client.topic.publish(trajectory((1.0, (turn, 0.3, 0.0))))
+        assert client.topic.wait_for_all_acked(Span(seconds=PATIENCE))
+        end = time.monotonic() + PATIENCE
+        while not taken and time.monotonic() < end:
+            executor.spin_once(timeout_sec=0.1)
+        for _ in range(50):
+            executor.spin_once(timeout_sec=0.01)
+    finally:
+        client.close()
+        executor.shutdown()
+        late.destroy_node()
+        rclpy.try_shutdown()
+    assert [command.waypoints[-1].positions[0] for command in taken] == [0.4]
 
 
 def test_cycles_are_periodic_and_drives_lag(own_domain, tmp_path):

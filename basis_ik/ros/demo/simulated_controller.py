@@ -137,7 +137,8 @@ class SimulatedController:
         self._states = node.create_publisher(
             JointTrajectoryControllerState, "~/controller_state", 10
         )
-        node.create_subscription(JointTrajectory, "~/joint_trajectory", self._on_trajectory, 10)
+        # As upstream, without a queue: an arm that is late follows the newest.
+        node.create_subscription(JointTrajectory, "~/joint_trajectory", self._on_trajectory, 1)
         node.create_service(SetBool, "~/activate", self._on_activate)
         node.create_service(SetBool, "~/emergency_stop", self._on_emergency_stop)
         self._server = ActionServer(
