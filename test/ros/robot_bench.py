@@ -61,6 +61,7 @@ FAST = [
     for word in ("-p", given)
 ]
 LATE = 5 * PERIOD
+MOVES = 1e-6  # rad/s: at rest there may be rounding
 PATIENCE = 180.0  # for what must happen at all; the first time, kernels are compiled
 
 
@@ -243,7 +244,7 @@ class Robot:
         if whole:
             set_back = self.window is not None and now < self.window[0]
             if self.window is None:  # the arm rests; the node does not know that its window ended
-                self.stalls += any(message.points[0].velocities)
+                self.stalls += any(abs(v) > MOVES for v in message.points[0].velocities)
             else:
                 self.stalls += stamp - self.window[0] > LEAD * PERIOD
             self._follow_window(now)
@@ -461,14 +462,17 @@ class Robot:
         """
 
         def held():
-            new = self.statuses[self._sent[0] :]
-            late = any("no joint state of" in status["message"] for status in new)
-            late = late or self._stale() != self._sent[1]
-            if late and new and new[-1]["state"] == "READY":
+            late = self.joint_states_ceased() or self._stale() != self._sent[1]
+            if late and self.statuses[-1]["state"] == "READY":
                 self.send(*self._sent[2:])
             return condition()
 
         self.wait(held, what)
+
+    def joint_states_ceased(self):
+        """Return whether the node has reported so since a pose was sent last: it may be dropped."""
+        new = self.statuses[self._sent[0] :]
+        return any("no joint state of" in status["message"] for status in new)
 
     def _stale(self):
         """Return the last number of messages that were refused because they were late."""

