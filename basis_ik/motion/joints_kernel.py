@@ -54,7 +54,7 @@ ROUNDING = 1.0 + 1e-9  # allowance at the other limits
 ROUNDED = 1e-9  # allowance for times, in periods
 HALVINGS = 30  # of the bracket for the fraction of its limits with which a joint stops last
 LEAST_PART = 1e-3
-SHORTEST = 0.5  # s: a late controller refuses a window that is over
+SHORTEST_WINDOW = 0.5  # s: a late controller refuses one that is over
 
 
 @jit
@@ -464,7 +464,7 @@ def look_ahead(
             or would be too fast.
         past: (h, 3, n) positions, velocities and accelerations, a period apart, up to now.
         times: (h + k,) times since the first of those [s], output: theirs, the start, samples and
-            end of braking, and the end of half a second if the joints rest before.
+            end of braking, and the end of a rest if all that is shorter than SHORTEST_WINDOW.
         states: (h + k, 3, n) states at these times, output.
 
     Returns:
@@ -491,8 +491,8 @@ def look_ahead(
                 for i in range(n):
                     states[count, column, i] = work[i, column]
             count += 1
-    if times[count - 1] < SHORTEST:
-        times[count] = SHORTEST
+    if times[count - 1] < SHORTEST_WINDOW:
+        times[count] = max(SHORTEST_WINDOW, times[count - 1] + period)  # in messages, ns apart
         for column in range(3):
             for i in range(n):
                 states[count, column, i] = states[count - 1, column, i]

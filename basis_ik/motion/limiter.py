@@ -32,7 +32,7 @@ AHEAD = 3  # further periods for which a window continues the motion before it b
 # Samples of the braking at the end of a window. A controller's interpolation exceeds the
 # acceleration limits by at most 8 %; with three samples, by 10 %.
 TAIL = 4
-MOST_POINTS = 1 + LEAD + TAIL + 1  # of a window
+MOST_POINTS = 1 + LEAD + TAIL + 1  # of a window; the last is the end of its rest
 
 
 class Motion(NamedTuple):

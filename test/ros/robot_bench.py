@@ -244,7 +244,7 @@ class Robot:
         if whole:
             set_back = self.window is not None and now < self.window[0]
             if self.window is None:  # the arm rests; the node does not know that its window ended
-                self.stalls += any(abs(v) > MOVES for v in message.points[0].velocities)
+                self.stalls += not all(abs(v) <= MOVES for v in message.points[0].velocities)
             else:
                 self.stalls += stamp - self.window[0] > LEAD * PERIOD
             self._follow_window(now)
