@@ -129,23 +129,24 @@ def refused_once(robot, message, reason):
     """Send a bad target; return False if joint states ceased meanwhile."""
     before = counts(robot)
     robot.publishers[type(message)].publish(message)
-    robot.wait(lambda: counts(robot) != before, f"a refusal for {reason}")
-    robot.wait(lambda: f"refused.{reason}" in robot.statuses[-1], "its reason")
+    ceased = robot.joint_states_ceased
+    robot.wait(lambda: counts(robot) != before or ceased(), f"a refusal for {reason}")
+    robot.wait(lambda: f"refused.{reason}" in robot.statuses[-1] or ceased(), "its reason")
+    if ceased():
+        return False
     status = robot.statuses[-1]
     assert counts(robot) == {**before, f"refused.{reason}": before.get(f"refused.{reason}", 0) + 1}
     assert status["last_refusal"].startswith(f"{reason}: ")
     assert status["last_refusal"].isprintable()
     assert len(status["last_refusal"]) < 330
-    if robot.joint_states_ceased():
-        return False
     assert status["target_frame"] == "swing", "the one before is kept"
     sent = len(robot.commands)
 
     def as_before():
         return len(robot.commands) > sent and follows(robot)
 
-    robot.wait(lambda: as_before() or robot.joint_states_ceased(), "the arm follows as before")
-    return not robot.joint_states_ceased()
+    robot.wait(lambda: as_before() or ceased(), "the arm follows as before")
+    return not ceased()
 
 
 def in_force(robot, message):
