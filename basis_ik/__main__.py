@@ -213,11 +213,9 @@ def _warm_up(options: argparse.Namespace) -> int:
     return 0
 
 
-def _command(
-    commands: argparse._SubParsersAction[_Parser], name: str, does: str, examples: str
-) -> _Parser:
+def _command(commands: Any, name: str, does: str, examples: str) -> _Parser:
     """Add a command with the options that all commands have."""
-    command = commands.add_parser(
+    command: _Parser = commands.add_parser(
         name, help=does, description=f"{does.capitalize()}.", epilog=examples,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip

@@ -112,8 +112,8 @@ class Boundary:
         """Sleep."""
         time.sleep(seconds)
 
-    def entities_changed(self, node: Node) -> None:
-        """Handle a change of a node's subscriptions, timers or services."""
+    def before_callbacks(self, node: Node) -> None:
+        """Handle new subscriptions, timers and services of a node, before their callbacks run."""
 
     def run(self, name: str, work: Callable[[], T]) -> T:
         """Run work that is not started by a message, timer or request.
@@ -123,16 +123,6 @@ class Boundary:
             work: The function to run.
         """
         return work()
-
-    def take(self, subscription: Any) -> None:
-        """Handle a message, if there is one."""
-        taken = subscription.handle.take_message(subscription.msg_type, subscription.raw)
-        if taken is not None:
-            subscription.callback(taken[0])
-
-    def fire(self, timer: Any) -> None:
-        """Run a timer's callback."""
-        timer.callback()
 
     def wrap(self, name: str, callback: Callable[[Any], Any], form: Form) -> Callable[[Any], Any]:
         """Return the callback to give to an action's client or server.

@@ -167,7 +167,12 @@ class ChainController:
         )
         self._subscriptions = [
             self._node.create_subscription(
-                kind, topic, callback, 1, event_callbacks=incompatible_qos(self._node, topic)
+                kind,
+                topic,
+                callback,
+                1,
+                callback_group=self._node.inputs.urgent,
+                event_callbacks=incompatible_qos(self._node, topic),
             )
             for kind, topic, callback in topics
         ]
@@ -408,6 +413,7 @@ class ChainController:
         Args:
             now: The time at which the period began.
         """
+        self._has_new = False
         if not self.state.active and self.resting:
             return
         settings = self._settings

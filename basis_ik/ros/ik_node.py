@@ -19,6 +19,7 @@ from __future__ import annotations
 import gc
 import math
 import threading
+import time
 import traceback
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -27,7 +28,6 @@ from typing import Any
 from control_msgs.msg import JointJog
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import PointStamped, PoseStamped, TwistStamped
-from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data
 from sensor_msgs.msg import JointState
@@ -43,10 +43,10 @@ from basis_ik.ros.chain_controller import OtherCommanderError
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.journal import Journal
 from basis_ik.ros.loaded_robot import Description, Robot, read_description
-from basis_ik.ros.loop_executor import LoopExecutor
 from basis_ik.ros.parameters import ik_parameters
 from basis_ik.ros.parameters.chain_parameters import ChainParameters
 from basis_ik.ros.parameters.parameters import ConfigError, Parameters, given_lists
+from basis_ik.ros.periodic_spinner import PAUSE, Inputs, PeriodicSpinner
 from basis_ik.ros.publishers import incompatible_qos
 from basis_ik.ros.readiness import ColdStart, Readiness, Unready
 from basis_ik.ros.recording.recording import make_boundary
@@ -78,11 +78,14 @@ class IkNode(LifecycleNode):
     Attributes:
         boundary: As given, or created.
         parameters: Its parameters, including those of its chains.
+        inputs: Its callback groups.
+        period: Period of the control loop [s].
     """
 
     def __init__(self, boundary: Boundary | None = None) -> None:
         with given_lists():
             super().__init__("basis_ik", automatically_declare_parameters_from_overrides=True)
+        self.inputs = Inputs()
         for service in self.services:  # rclpy's own: lifecycle and parameters
             service.callback = self._guarded(service.callback)
         self._declare_parameters()
@@ -110,11 +113,9 @@ class IkNode(LifecycleNode):
             self.create_subscription(kind, topic, callback, qos, event_callbacks=unfit)
         # A steady clock drives the loop, because requests are also handled while simulated time
         # stands still. `LoopClock` returns the number of control periods that are due.
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._period = 1.0 / self.parameters["update_rate"]
-        self._loop = LoopMeter(self._period)
-        self._timer = self.create_timer(self._period, self._on_timer, clock=steady)
-        self._loop_clock = LoopClock(self, self._period, self._on_clock_jump)
+        self.period = 1.0 / self.parameters["update_rate"]
+        self._loop = LoopMeter(self.period)
+        self._loop_clock = LoopClock(self, self.period, self._on_clock_jump)
         self._unread: str | None = None
         self._reader = ThreadPoolExecutor(1, "robot_description")
         self._reading: Future[Description] | None = None
@@ -251,7 +252,7 @@ class IkNode(LifecycleNode):
         """
         self._deactivate()
         if self._robot is not None:
-            self._robot.come_to_rest(timeout, self._period)
+            self._robot.come_to_rest(timeout, self.period)
 
     def end(self) -> None:
         """Come to rest before the program ends."""
@@ -329,7 +330,7 @@ class IkNode(LifecycleNode):
         for state in self._states.values():
             state.handle(Event.CONFIGURE)
         robot.warm_up()
-        self._loop = LoopMeter(self._period)  # periods missed while loading do not count
+        self._loop = LoopMeter(self.period)  # periods missed while loading do not count
         robot.plug_in(self._loop)
         for line in robot.report():
             self.get_logger().info(line)
@@ -437,24 +438,33 @@ class IkNode(LifecycleNode):
         what = f"has jumped by {seconds:.3f} s" if seconds else "was replaced"
         self._journal.info("clock", "jump", f"the clock {what}: targets are dropped")
 
-    def handle_target(self) -> None:
+    @property
+    def sends(self) -> bool:
+        """Whether a command was sent within the last period; then a target waits for the next."""
+        if self._robot is None:
+            return False
+        since = loop_time(self) - self.period
+        return any(arm.sent_since(since) for arm in self._robot.arms)
+
+    def handle_target(self) -> bool:
         """Run a period at once for a new target, unless a command was sent within the last one.
 
-        The timer restarts, so that commands stay a period apart.
+        Returns:
+            Whether it ran; the next one is due a period later, so that commands stay a period
+            apart.
         """
         if self._robot is None:
-            return
+            return False
         new = False
         for arm in self._robot.arms:
             new = arm.has_new_target() or new
-        if not new:
-            return
-        since = loop_time(self) - self._period
-        if not any(arm.sent_since(since) for arm in self._robot.arms):
-            self._on_timer()
-            self._timer.reset()
+        if not new or self.sends:
+            return False
+        self.run_period()
+        return True
 
-    def _on_timer(self) -> None:
+    def run_period(self) -> None:
+        """Run a period of the control loop."""
         if self._reading is not None and self.boundary.done(self._reading):
             self._take(self._reading)
             self._read()  # a newer one may have arrived meanwhile
@@ -464,7 +474,7 @@ class IkNode(LifecycleNode):
         self._loop.begin(self.boundary.steady())
         now = self.boundary.moment(self.get_clock())
         for earlier in reversed(range(self._loop_clock.periods(now.clock))):
-            self._robot.cycle(Moment(now.loop - earlier * self._period, now.clock))
+            self._robot.cycle(Moment(now.loop - earlier * self.period, now.clock))
         standstill = self._loop_clock.standstill()
         if standstill is not None:
             for arm in self._robot.arms:
@@ -485,22 +495,48 @@ def main(stop: threading.Event) -> int:
 
 def _spin(node: IkNode, stop: threading.Event) -> int:
     boundary = node.boundary
-    executor = LoopExecutor(node.log_failure, boundary)
-    executor.add_node(node)
-    while not boundary.run("kernels", node.check_kernels) and not stop.is_set():
-        executor.spin_once()
+    spinner = PeriodicSpinner(node, node.inputs, node.period, node.log_failure, boundary)
+    while not boundary.run("kernels", node.check_kernels) and not stop.wait(PAUSE):
+        spinner.handle_ready()
     if not stop.is_set():
         boundary.run("start", node.start)
     gc.freeze()  # a garbage collection of numba's objects takes many periods
+    due = time.monotonic()  # when the next period begins
     while not stop.is_set():
         try:
-            executor.spin_once()
-            boundary.run("handle_target", node.handle_target)
+            due = _turn(node, spinner, due)
         except Exception:
             if not node.context.ok():
                 raise
             boundary.run("give_up", node.give_up)
     boundary.run("end", node.end)
-    executor.shutdown()
+    spinner.shutdown()
     node.destroy_node()
     return 0
+
+
+def _turn(node: IkNode, spinner: PeriodicSpinner, due: float) -> float:
+    """Wait for the next period or a target, at most 20 ms, and handle what came.
+
+    Args:
+        node: The node.
+        spinner: Its spinner.
+        due: When the next period begins, on the steady clock [s].
+
+    Returns:
+        When the next period begins then.
+    """
+    left = min(due - time.monotonic(), PAUSE)
+    if left > 0.0:
+        if node.sends:  # a target would not be handled before the period
+            time.sleep(left)
+        elif spinner.wait(left) and node.boundary.run("handle_target", node.handle_target):
+            return time.monotonic() + node.period
+    spinner.handle_ready()
+    now = time.monotonic()
+    if now >= due:
+        node.boundary.run("period", node.run_period)
+        return due + node.period * (1 + (now - due) // node.period)
+    if node.boundary.run("handle_target", node.handle_target):
+        return time.monotonic() + node.period
+    return due

@@ -109,7 +109,7 @@ def make_plug_ins(
         yield SpeedOverride(node, arm)
         drags.append(Drag(node, arm))
         yield drags[-1]
-        yield PointHeadServer(node, arm, buffer, parameters)
+        yield PointHeadServer(node, node.inputs, arm, buffer, parameters)
         if parameters["markers_rate"] > 0.0:
             yield Markers(node, arm, parameters["markers_rate"])
     if len(arms) > 1:

@@ -43,6 +43,7 @@ from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.frame_buffer import look_up_fixed
 from basis_ik.ros.parameters.arm_parameters import pointing_ray, ray_of
 from basis_ik.ros.parameters.parameters import Parameters
+from basis_ik.ros.periodic_spinner import Inputs
 from basis_ik.ros.recording.action_forms import HEAD_GOAL, HEAD_HANDLE
 from basis_ik.ros.sim_clock import loop_time
 
@@ -75,15 +76,18 @@ class PointHeadServer:
 
     Args:
         node: The node that owns the action server.
+        inputs: Its callback groups.
         arm: The arm that points.
         buffer: The node's transforms.
         parameters: The node's parameters.
     """
 
     def __init__(
-        self, node: Node, arm: ChainController, buffer: Buffer, parameters: Parameters
-    ) -> None:
-        self._node, self._arm, self._buffer, self._parameters = node, arm, buffer, parameters
+        self, node: Node, inputs: Inputs, arm: ChainController, buffer: Buffer,
+        parameters: Parameters,
+    ) -> None:  # fmt: skip
+        self._node, self._inputs, self._arm = node, inputs, arm
+        self._buffer, self._parameters = buffer, parameters
         self._goal: _Goal | None = None
         self._timer: Timer | None = None  # only while there is a goal: timers cost time per cycle
         self._boundary, name = boundary_of(node), arm.resolve("point_head_action")
@@ -159,9 +163,12 @@ class PointHeadServer:
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timer = self._node.create_timer(PERIOD, self._check, clock=steady)
 
-    @staticmethod
-    async def _result_of(_: ServerGoalHandle, result: Future) -> PointHead.Result:
-        return await result
+    async def _result_of(self, _: ServerGoalHandle, result: Future) -> PointHead.Result:
+        self._inputs.awaiting += 1
+        try:
+            return await result
+        finally:
+            self._inputs.awaiting -= 1
 
     # While a goal is active ------------------------------------------------------------------
 

@@ -38,6 +38,7 @@ from basis_ik.ros.convert import pose_message, transform_message
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.loaded_robot import read_description
 from basis_ik.ros.parameters.ik_parameters import CHAIN, NODE
+from basis_ik.ros.periodic_spinner import Inputs
 from basis_ik.transforms.rigid import RigidTransform
 
 UR5E = (Path(__file__).parents[2] / "urdf" / "ur5e.urdf").read_text()
@@ -141,7 +142,7 @@ class StandIn:
         self.count_publishers = lambda _: 1
         self.resolve_topic_name = lambda name: name
         self.create_timer = lambda *_, **__: None
-        self.callbacks = {}
+        self.callbacks, self.inputs = {}, Inputs()
 
     def create_subscription(self, _, topic, callback, *__, **___):
         self.callbacks[topic] = callback

@@ -61,6 +61,7 @@ from basis_ik.ros.loaded_robot import Robot, read_description
 from basis_ik.ros.outputs.trajectory_messages import to_command
 from basis_ik.ros.parameters import ik_parameters
 from basis_ik.ros.parameters.parameters import Parameters
+from basis_ik.ros.periodic_spinner import Inputs
 from basis_ik.ros.sim_clock import LEAP
 from basis_ik.ros.speed_override import SpeedOverride
 
@@ -133,6 +134,7 @@ class Node(ParameterNode):
         super().__init__(given)
         self._arm = arm
         self.subscribers, self.other_publishers, self.subscriptions = 1, 1, []
+        self.inputs = Inputs()
 
     def get_clock(self):
         return self

@@ -21,6 +21,9 @@ from types import SimpleNamespace
 
 import pytest
 from control_msgs.action import FollowJointTrajectory, PointHead
+from rclpy.context import Context
+from rclpy.node import Node
+from rclpy.serialization import serialize_message
 from rclpy.task import Future
 from std_msgs.msg import String
 
@@ -127,13 +130,46 @@ def test_a_request_is_recorded_with_its_content(recording, entries):
 
     service = Service()
     node = SimpleNamespace(subscriptions=[], timers=[], services=[service])
-    recording.entities_changed(node)
-    recording.entities_changed(node)  # not twice
+    recording.before_callbacks(node)
+    recording.before_callbacks(node)  # not twice
     assert service.callback(String(data="x"), "an answer") == "an answer"
     assert len(calls) == 1
     (only,) = entries
     assert only.name == "service ~/say 0"
     assert only.given
+
+
+@pytest.fixture
+def node(domain):
+    """Yield a node of rclpy."""
+    context = Context()
+    context.init(domain_id=domain)
+    node = Node("recorded", context=context, start_parameter_services=False)
+    yield node
+    node.destroy_node()
+    context.shutdown()
+
+
+def test_messages_and_timers_are_recorded_whenever_they_are_created(recording, entries, node):
+    calls = []
+
+    def look():
+        calls.append("look")
+
+    def hear(message):
+        calls.append(message.data)
+
+    timer = node.create_timer(1.0, look)
+    recording.before_callbacks(node)
+    topic = node.create_subscription(String, "/say", hear, 1)
+    recording.before_callbacks(node)
+    timer.callback()
+    assert topic.raw
+    topic.callback(serialize_message(String(data="x")))
+    assert calls == ["look", "x"]
+    names = [each.name for each in entries]
+    assert names == [f"timer {look.__qualname__} 0", "topic /say 0"]
+    assert entries[1].received.data == serialize_message(String(data="x"))
 
 
 def test_entities_of_one_kind_have_unique_names():
@@ -209,7 +245,8 @@ def raises():
     raise ZeroDivisionError("unforeseen")
 
 
-OWN = {name: lambda: None for name in ("check_kernels", "start", "handle_target", "give_up", "end")}
+METHODS = ("check_kernels", "start", "run_period", "handle_target", "give_up", "end")
+OWN = {name: lambda: None for name in METHODS}
 
 
 def test_an_unknown_input_is_an_error():

@@ -35,6 +35,8 @@ from typing import Any, NamedTuple, TypeVar
 
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message, serialize_message
+from rclpy.subscription import Subscription
+from rclpy.timer import Timer
 from std_msgs.msg import String
 
 from basis_ik.ros.boundary import LIVE, Boundary, Form, named_inputs
@@ -47,7 +49,7 @@ T = TypeVar("T")
 
 RECORDING = "recording"
 RECEIVED = "received"  # metadata of a channel: whether the node received its messages, or sent them
-FORM = 2  # version of the texts
+FORM = 3  # version of the texts
 WRITE_PERIOD = 0.1  # s between two cycles of the writing thread
 FLUSH_PERIOD = 1.0  # s after which entries are readable in the file
 LARGEST_QUEUE = 20_000  # entries
@@ -142,7 +144,7 @@ class RecordingBoundary(Boundary):
 
     def __init__(self, node: Node, recording: Recording) -> None:
         self._node, self._recording = node, recording
-        self._names: dict[Any, str] = {}
+        self._inputs: tuple[Any, ...] = ()  # whose callbacks are recorded
         self._entry: Entry | None = None
         self._begin("make")  # ends when the next entry begins
 
@@ -153,12 +155,21 @@ class RecordingBoundary(Boundary):
             self._entry.readings.setdefault(name, []).append(value)
         return value
 
-    def entities_changed(self, node: Node) -> None:
-        """Record the callbacks of new services; see `Boundary.entities_changed`."""
-        self._names = {}
+    def before_callbacks(self, node: Node) -> None:
+        """Record the callbacks of new inputs; see `Boundary.before_callbacks`."""
+        inputs = (*node.subscriptions, *node.timers, *node.services)
+        if inputs == self._inputs:
+            return
+        self._inputs = inputs
         for name, each in named_inputs(node):
-            self._names[each] = name
-            if name.startswith("service ") and not isinstance(each.callback, _RecordedService):
+            if isinstance(each.callback, _RecordedCallback):
+                each.callback.name = name
+            elif isinstance(each, Subscription):
+                each.callback = _RecordedTopic(self, name, each.callback, each)
+                each.raw = True
+            elif isinstance(each, Timer):
+                each.callback = _RecordedTimer(self, name, each.callback)
+            else:
                 each.callback = _RecordedService(self, name, each.callback)
 
     def run(self, name: str, work: Callable[[], T]) -> T:
@@ -169,36 +180,18 @@ class RecordingBoundary(Boundary):
         finally:
             self._end(idle=name == "handle_target")
 
-    def take(self, subscription: Any) -> None:
-        """Handle a message, if there is one."""
-        kind = subscription.msg_type
-        taken = subscription.handle.take_message(kind, True)
-        if taken is None:
-            return
-        received = Sent(subscription.topic_name, type_name(kind), taken[0])
-        self._begin(self._names[subscription], received)
-        try:
-            subscription.callback(deserialize_message(taken[0], kind))
-        finally:
-            self._end()
-
-    def fire(self, timer: Any) -> None:
-        """Run a timer's callback."""
-        self._begin(self._names[timer])
-        try:
-            timer.callback()
-        finally:
-            self._end()
-
-    def call(self, name: str, given: Any, work: Callable[[], T]) -> T:
-        """Run the callback of a request or an action.
+    def call(
+        self, name: str, work: Callable[[], T], *, received: Sent | None = None, given: Any = None
+    ) -> T:
+        """Run the callback of a message, a timer, a request or an action.
 
         Args:
             name: Name of the entry.
-            given: Its arguments, as JSON values.
             work: The function to run.
+            received: The message, if it is one.
+            given: Other arguments, as JSON values.
         """
-        self._begin(name, given=given)
+        self._begin(name, received, given)
         try:
             return work()
         finally:
@@ -206,7 +199,9 @@ class RecordingBoundary(Boundary):
 
     def wrap(self, name: str, callback: Callable[[Any], Any], form: Form) -> Callable[[Any], Any]:
         """Return the callback to give to an action's client or server; see `Boundary.wrap`."""
-        return lambda argument: self.call(name, form.pack(argument), lambda: callback(argument))
+        return lambda argument: self.call(
+            name, lambda: callback(argument), given=form.pack(argument)
+        )
 
     def publish(self, publisher: Any, message: Any) -> None:
         """Send a message, as an object or serialised."""
@@ -238,17 +233,60 @@ class RecordingBoundary(Boundary):
             self._recording.put(entry)
 
 
-class _RecordedService:
-    """A service's callback whose calls are recorded."""
+class _RecordedCallback:
+    """A callback whose calls are recorded.
+
+    Args:
+        boundary: Records them.
+        name: Name of the entries.
+        callback: The original callback.
+    """
 
     def __init__(
-        self, boundary: RecordingBoundary, name: str, callback: Callable[[Any, Any], Any]
+        self, boundary: RecordingBoundary, name: str, callback: Callable[..., Any]
     ) -> None:
-        self._boundary, self._name, self._callback = boundary, name, callback
+        self._boundary, self.name, self._callback = boundary, name, callback
+        self.__qualname__ = getattr(callback, "__qualname__", "")  # `named_inputs` reads it
+
+
+class _RecordedTopic(_RecordedCallback):
+    """The callback of a subscription that takes serialised messages.
+
+    Args:
+        subscription: The subscription.
+    """
+
+    def __init__(
+        self,
+        boundary: RecordingBoundary,
+        name: str,
+        callback: Callable[..., Any],
+        subscription: Subscription,
+    ) -> None:
+        super().__init__(boundary, name, callback)
+        self._topic, self._kind = subscription.topic_name, subscription.msg_type
+
+    def __call__(self, data: bytes) -> None:
+        self._boundary.call(
+            self.name,
+            lambda: self._callback(deserialize_message(data, self._kind)),
+            received=Sent(self._topic, type_name(self._kind), data),
+        )
+
+
+class _RecordedTimer(_RecordedCallback):
+    """The callback of a timer."""
+
+    def __call__(self) -> None:
+        self._boundary.call(self.name, self._callback)
+
+
+class _RecordedService(_RecordedCallback):
+    """The callback of a service."""
 
     def __call__(self, request: Any, response: Any) -> Any:
         return self._boundary.call(
-            self._name, pack(request), lambda: self._callback(request, response)
+            self.name, lambda: self._callback(request, response), given=pack(request)
         )
 
 

@@ -221,6 +221,7 @@ class Replay:
         methods = {
             "kernels": node.check_kernels,
             "start": node.start,
+            "period": node.run_period,
             "handle_target": node.handle_target,
             "give_up": node.give_up,
             "end": node.end,

@@ -22,7 +22,6 @@ import webbrowser
 from collections.abc import Mapping
 from threading import Event
 
-from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
 from basis_ik.dependencies import DependencyError
@@ -39,16 +38,16 @@ except ImportError as error:
         "it): python3 -m pip install 'viser>=1.1,<1.2' pycollada"
     ) from None
 
-from basis_ik.ros.loop_executor import LoopExecutor
 from basis_ik.ros.parameters.parameters import (
     Declaration,
     Parameters,
     given_frame_complaint,
     given_lists,
 )
+from basis_ik.ros.periodic_spinner import Inputs, PeriodicSpinner
 
 NAME = "web_view"
-RATE = 30.0  # Hz of updates to browsers
+PERIOD = 1.0 / 30.0  # s between updates to browsers
 LINGER = 10.0  # s that the page and its subscriptions are kept after the last browser has left
 PARAMETERS = (
     Declaration(
@@ -99,7 +98,6 @@ class WebView(Node):
         self._meshes = MeshReader(self.get_logger().warning)
         self._page: Page | None = None
         self._seen, self._browsers = 0.0, 0
-        self.create_timer(1.0 / RATE, self._update, clock=Clock(clock_type=ClockType.STEADY_TIME))
         if parameters["open"] and (complaint := open_page(gate.url, os.environ)):
             self.get_logger().info(complaint)
 
@@ -110,7 +108,8 @@ class WebView(Node):
         self._server.stop()
         self.destroy_node()
 
-    def _update(self) -> None:
+    def update(self) -> None:
+        """Show what is new."""
         now, browsers = time.monotonic(), len(self._server.get_clients())
         if browsers < self._browsers:
             self.get_logger().info(f"a browser is gone, {browsers} left; what it held is released")
@@ -138,10 +137,12 @@ def open_page(url: str, environment: Mapping[str, str]) -> str | None:
 def main(stop: Event) -> int:
     """Serve the page until `stop` is set; return the exit status."""
     node = WebView()
-    executor = LoopExecutor(lambda error: node.get_logger().error(f"a request failed: {error}"))
-    executor.add_node(node)
-    while not stop.is_set():
-        executor.spin_once()
-    executor.shutdown()
+    spinner = PeriodicSpinner(
+        node, Inputs(), PERIOD, lambda error: node.get_logger().error(f"a request failed: {error}")
+    )
+    while not stop.wait(PERIOD):
+        spinner.handle_ready()
+        node.update()
+    spinner.shutdown()
     node.destroy()
     return 0

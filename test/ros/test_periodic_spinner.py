@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What the loop's executor makes of a node's callbacks, each case in its own process."""
+"""Which callbacks of a node run, and when, each case in its own process."""
 
 import subprocess
 import sys
@@ -24,7 +24,7 @@ BEGIN = """
 import time
 
 import rclpy
-from basis_ik.ros.loop_executor import LoopExecutor
+from basis_ik.ros.periodic_spinner import Inputs, PeriodicSpinner
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
@@ -35,16 +35,16 @@ def raises(*_):
 
 rclpy.init()
 node, other, calls, errors = rclpy.create_node("node"), rclpy.create_node("other"), [], []
-node.create_timer(0.01, lambda: None)
-executor = LoopExecutor(lambda error: errors.append(f"request: {error}"))
-executor.add_node(node)
+inputs = Inputs()
+spinner = PeriodicSpinner(node, inputs, 0.01, lambda error: errors.append(f"request: {error}"))
 
 
 def spin(until=lambda: False, seconds=10.0):
     end = time.monotonic() + seconds
     while time.monotonic() < end and not until():
         try:
-            executor.spin_once()
+            spinner.wait(0.005)
+            spinner.handle_ready()
         except ZeroDivisionError as error:
             errors.append(str(error))
         rclpy.spin_once(other, timeout_sec=0.0)
@@ -52,7 +52,7 @@ def spin(until=lambda: False, seconds=10.0):
 
 """
 END = """
-executor.shutdown()
+spinner.shutdown()
 node.destroy_node()
 print(sorted(calls), errors)
 """
@@ -113,71 +113,6 @@ def test_entities_created_while_it_spins_are_served(domain):
     assert outcome(domain, case) == "['tick', 'word'] []"
 
 
-def test_a_node_added_while_it_spins_is_served_until_it_is_removed(domain):
-    case = """
-    spin(seconds=0.1)
-    third = rclpy.create_node("third")
-    third.create_timer(0.01, lambda: calls.append("tick"))
-    executor.add_node(third)
-    spin(lambda: calls, 3.0)
-    executor.remove_node(third)
-    spin(seconds=0.05)
-    before = len(calls)
-    spin(seconds=0.1)
-    calls[:] = [str(before > 0 and len(calls) == before)]
-    third.destroy_node()
-    """
-    assert outcome(domain, case) == "['True'] []"
-
-
-def test_every_way_to_spin_serves_timers_messages_and_services(domain):
-    case = """
-    from rclpy.task import Future
-
-    def answer(request, response):
-        calls.append("asked")
-        return response
-
-    ticks, done = [], Future()
-    silent = rclpy.create_node("silent")  # has no timer
-    silent.create_service(Trigger, "ask", answer)
-    executor.remove_node(node)
-    executor.add_node(silent)
-    client = other.create_client(Trigger, "ask")
-    asked = client.call_async(Trigger.Request()) if client.wait_for_service(5.0) else None
-    for _ in range(10):
-        executor.spin_once(timeout_sec=0.05)
-    executor.spin_until_future_complete(done, timeout_sec=0.1)  # ends
-    executor.add_node(node)
-    node.create_timer(0.01, lambda: (ticks.append("tick"), len(ticks) == 5 and done.set_result(1)))
-    executor.spin_until_future_complete(done, timeout_sec=10.0)
-    calls.append(str(len(ticks) == 5))
-    silent.destroy_node()
-    """
-    assert outcome(domain, case) == "['True', 'asked'] []"
-
-
-@pytest.mark.parametrize("entity", ["timer", "subscription"])
-def test_a_coroutine_as_callback_is_refused(domain, entity):
-    create = {
-        "timer": "node.create_timer(0.01, callback)",
-        "subscription": 'node.create_subscription(String, "talk", callback, 1)',
-    }
-    name = {"timer": "a timer", "subscription": "/talk"}
-    case = """
-    async def callback(*_):
-        pass
-
-    {create}
-    try:
-        executor.spin_once()
-    except TypeError as error:
-        calls.append(str(error))
-    """
-    words = f"the callback of {name[entity]} must be a function, not a coroutine"
-    assert outcome(domain, case.format(create=create[entity])) == f"['{words}'] []"
-
-
 def test_actions_are_served(domain):
     case = """
     from control_msgs.action import FollowJointTrajectory
@@ -212,24 +147,7 @@ def test_events_are_handled(domain):
     assert outcome(domain, case) == "['unfit'] []"
 
 
-def test_messages_come_before_timers(domain):
-    case = """
-    node.create_subscription(String, "talk", lambda _: calls.append("1 message"), 10)
-    talk = other.create_publisher(String, "talk", 10)
-    spin(lambda: talk.get_subscription_count() == 1)
-    node.create_timer(0.2, lambda: calls.append("2 timer"))
-    spin(seconds=0.05)
-    talk.publish(String())
-    time.sleep(0.5)
-    executor.spin_once()
-    first = list(calls)
-    spin(lambda: len(calls) == 2, 3.0)
-    calls[:] = [str(first == ["1 message", "2 timer"])]
-    """
-    assert outcome(domain, case) == "['True'] []"
-
-
-def test_a_slow_loop_checks_services_in_every_period(domain):
+def test_a_request_waits_for_the_next_check_and_no_longer(domain):
     case = """
     def answer(request, response):
         calls.append("asked")
@@ -241,9 +159,127 @@ def test_a_slow_loop_checks_services_in_every_period(domain):
     for _ in range(2):
         client.call_async(Trigger.Request())
         time.sleep(0.3)
-        executor.spin_once()
+        spinner.wait(0.0)  # for urgent messages alone
+        before = len(calls)
+        spinner.handle_ready()
+        calls.append(f"then {len(calls) - before}")
     """
-    assert outcome(domain, case) == "['asked', 'asked'] []"
+    assert outcome(domain, case) == "['asked', 'asked', 'then 1', 'then 1'] []"
+
+
+def test_an_urgent_message_ends_a_wait_and_takes_the_newest_of_the_others_along(domain):
+    case = """
+    def hear(name, group, depth):
+        def take(message):
+            calls.append(f"{name} {message.data}")
+        node.create_subscription(String, name, take, depth, callback_group=group)
+        return other.create_publisher(String, name, depth)
+
+    urgent, plain = hear("urgent", inputs.urgent, 1), hear("plain", None, 10)
+    spin(lambda: urgent.get_subscription_count() == plain.get_subscription_count() == 1)
+    plain.publish(String(data="1"))
+    time.sleep(0.3)
+    calls.append(f"1 {spinner.wait(0.01)} {len(calls)}")
+    urgent.publish(String(data="2"))
+    time.sleep(0.3)
+    calls.append(f"2 {spinner.wait(60.0)} {len(calls) - 1}")
+    """
+    assert outcome(domain, case) == "['1 False 0', '2 True 2', 'plain 1', 'urgent 2'] []"
+
+
+def test_all_messages_of_a_queue_are_handled_in_one_turn(domain):
+    case = """
+    node.create_subscription(String, "talk", lambda message: calls.append(message.data), 10)
+    talk = other.create_publisher(String, "talk", 10)
+    spin(lambda: talk.get_subscription_count() == 1)
+    for k in range(4):
+        talk.publish(String(data=str(k)))
+    time.sleep(0.3)
+    spinner = PeriodicSpinner(node, inputs, 60.0, print)
+    spinner.handle_ready()
+    """
+    assert outcome(domain, case) == "['0', '1', '2', '3'] []"
+
+
+def test_a_turn_ends_although_messages_never_do(domain):
+    case = """
+    def talk_on(message):
+        calls.append("word")
+        talk.publish(message)
+        time.sleep(0.01)  # it has arrived
+
+    node.create_subscription(String, "talk", talk_on, 10)
+    talk = other.create_publisher(String, "talk", 10)
+    spin(lambda: talk.get_subscription_count() == 1)
+    talk.publish(String())
+    spin(lambda: calls)
+    calls[:] = ["it ends"]
+    """
+    assert outcome(domain, case) == "['it ends'] []"
+
+
+def test_a_coroutine_that_awaits_keeps_nothing_from_being_handled(domain):
+    case = """
+    import threading
+    from control_msgs.action import FollowJointTrajectory
+    from rclpy.action import ActionClient, ActionServer
+    from rclpy.task import Future
+
+    result = Future()
+
+    async def execute(goal):
+        calls.append("1 begins")
+        inputs.awaiting += 1
+        await result
+        inputs.awaiting -= 1
+        goal.succeed()
+        calls.append("4 ends")
+        return FollowJointTrajectory.Result()
+
+    def hear(name, order, group):
+        node.create_subscription(
+            String, name, lambda _: calls.append(f"{order} {name}"), 10, callback_group=group
+        )
+        return other.create_publisher(String, name, 10)
+
+    server = ActionServer(node, FollowJointTrajectory, "follow", execute)
+    client = ActionClient(other, FollowJointTrajectory, "follow")
+    urgent, plain = hear("urgent", "2", inputs.urgent), hear("plain", "3", None)
+    spin(client.server_is_ready)
+    spin(lambda: urgent.get_subscription_count() == plain.get_subscription_count() == 1)
+    client.send_goal_async(FollowJointTrajectory.Goal())
+    spin(lambda: calls, 5.0)
+    spin(seconds=0.1)
+    threading.Timer(0.3, lambda: urgent.publish(String())).start()
+    assert spinner.wait(60.0)  # it neither returns at once nor sleeps through
+    for _ in range(3):
+        plain.publish(String())
+    spin(lambda: len(calls) == 5, 5.0)
+    result.set_result(None)
+    spin(lambda: len(calls) == 6, 5.0)
+    server.destroy()
+    client.destroy()
+    """
+    names = ["1 begins", "2 urgent", "3 plain", "3 plain", "3 plain", "4 ends"]
+    assert outcome(domain, case) == f"{names} []"
+
+
+def test_entities_of_foreign_groups_are_handled_as_all_others(domain):
+    case = """
+    from rclpy.callback_groups import ReentrantCallbackGroup
+
+    foreign = ReentrantCallbackGroup()  # as tf2's listener has
+    heard = node.create_subscription(
+        String, "talk", lambda _: calls.append("word"), 10, callback_group=foreign
+    )
+    talk = other.create_publisher(String, "talk", 10)
+    spin(lambda: talk.get_subscription_count() == 1)
+    talk.publish(String())
+    time.sleep(0.3)
+    calls.append(f"after a wait {spinner.wait(0.0)} {len(calls)}")
+    spinner.handle_ready()
+    """
+    assert outcome(domain, case) == "['after a wait False 0', 'word'] []"
 
 
 DESTROYED = {
