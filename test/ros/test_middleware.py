@@ -1,0 +1,159 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Every interface once, over the middleware that RMW_IMPLEMENTATION names.
+
+`RMW_IMPLEMENTATION=rmw_cyclonedds_cpp pytest test/ros/test_middleware.py` tries another one. With
+Zenoh its router must run: `ros2 run rmw_zenoh_cpp rmw_zenohd`.
+"""
+
+import os
+import threading
+
+import numpy as np
+import pytest
+import rclpy
+from control_msgs.msg import JointJog
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import PoseStamped
+from moveit_msgs.srv import GetPositionFK, GetPositionIK
+from point_head_client import SUCCEEDED, Client
+from rcl_interfaces.srv import GetParameters
+from robot_bench import HOME, down, running
+from std_srvs.srv import SetBool, Trigger
+from test_ik_node_whole_motions import FAR, driven
+from visualization_msgs.msg import MarkerArray
+from visualization_msgs.srv import GetInteractiveMarkers
+
+from basis_ik.ros.convert import pose_message
+
+TARGET = down(0.40, 0.20, 0.40)
+SOLVED = 1  # of moveit_msgs/MoveItErrorCodes
+
+
+@pytest.fixture(scope="module")
+def robot(domain):
+    """Yield a robot whose description is older than the node."""
+    with running(domain, "-p", f"home:={HOME.tolist()}") as robot:
+        yield robot
+
+
+def hear(robot, kind, topic):
+    """Return the next message of a topic."""
+    heard = []
+    subscription = robot.node.create_subscription(kind, topic, heard.append, 10)
+    robot.wait(lambda: heard, f"a message of {topic}")
+    robot.node.destroy_subscription(subscription)
+    return heard[0]
+
+
+def moves(robot, publish, joint):
+    """Publish until a joint has moved by 0.02 rad."""
+    before, pause = robot.positions[joint], threading.Event()
+
+    def moved():
+        publish()
+        pause.wait(0.02)
+        return abs(robot.positions[joint] - before) > 0.02
+
+    robot.wait(moved, "the arm moves")
+    robot.wait_status(state="READY")
+
+
+def test_the_middleware_is_the_one_that_was_asked_for():
+    asked = os.environ.get("RMW_IMPLEMENTATION") or "rmw_fastrtps_cpp"
+    assert rclpy.get_rmw_implementation_identifier() == asked
+
+
+def test_a_target_pose_in_a_frame_of_tf_is_reached(robot):
+    robot.frames["moving"] = lambda: TARGET
+    robot.place("base_link", "table", TARGET)
+    for frame in ("moving", "table"):
+        robot.go_home()
+        known = robot.statuses
+        pose = TARGET.inverse() @ TARGET
+
+        def accepted(frame=frame, pose=pose, known=known):
+            robot.send(frame, pose)  # until tf has arrived
+            return robot.at(TARGET, 1e-3) and known[-1]["state"] == "ARRIVED"
+
+        robot.wait(accepted, f"a target in {frame} is reached")
+
+
+def test_a_point_is_looked_at(robot):
+    robot.look("base_link", (0.5, 0.3, 0.2))
+    assert robot.wait_status(state="ARRIVED", verdict="REACHED")
+
+
+def test_twists_and_joint_velocities_move_the_arm(robot):
+    robot.go_home()
+    moves(robot, lambda: robot.jog("base_link", linear=(0.0, 0.0, -0.1)), joint=1)
+    jogs = robot.node.create_publisher(JointJog, "basis_ik/joint_jog", 1)
+    jog = JointJog(joint_names=["wrist_3_joint"], velocities=[0.5])
+
+    def publish():
+        jog.header.stamp = robot.node.get_clock().now().to_msg()
+        jogs.publish(jog)
+
+    moves(robot, publish, joint=5)
+
+
+def test_stop_enable_and_home_are_obeyed(robot):
+    assert robot.call(Trigger, "stop").success
+    robot.wait_status(state="STOPPED")
+    assert robot.call(SetBool, "enable", data=True).success
+    assert robot.call(Trigger, "home").success
+    robot.wait(lambda: np.allclose(robot.positions, HOME, atol=1e-3), "home")
+
+
+def test_kinematics_are_calculated(robot):
+    robot.go_home()
+    request = GetPositionIK.Request()
+    request.ik_request.group_name = "tool0"
+    request.ik_request.pose_stamped = PoseStamped(pose=pose_message(TARGET))
+    request.ik_request.pose_stamped.header.frame_id = "base_link"
+    answer = robot.call(GetPositionIK, "compute_ik", ik_request=request.ik_request)
+    assert answer.error_code.val == SOLVED
+    there = robot.call(
+        GetPositionFK, "compute_fk", fk_link_names=["tool0"], robot_state=answer.solution
+    )
+    assert there.error_code.val == SOLVED
+    assert there.pose_stamped[0].pose.position.x == pytest.approx(0.40, abs=1e-4)
+
+
+def test_the_head_action_succeeds(robot):
+    assert Client(robot).run((0.5, 0.3, 0.2)) == SUCCEEDED
+
+
+def test_parameters_and_lifecycle_answer(robot):
+    answer = robot.call(GetParameters, "get_parameters", names=["update_rate"])
+    assert answer.values[0].double_value == 100.0
+    assert robot.set_parameter("speed_override", 0.5).successful
+    assert robot.set_parameter("speed_override", 1.0).successful
+    assert robot.state() == "active"
+    assert robot.transit("deactivate")
+    assert robot.transit("activate")
+
+
+def test_status_diagnostics_markers_and_handle_are_published(robot):
+    assert robot.wait_status(state="READY")
+    assert hear(robot, DiagnosticArray, "/diagnostics").status
+    assert hear(robot, MarkerArray, "basis_ik/markers").markers
+    handle = robot.call(GetInteractiveMarkers, "target/get_interactive_markers")
+    assert [each.header.frame_id for each in handle.markers] == ["base_link"]
+
+
+def test_a_whole_motion_is_executed_by_a_controllers_action(own_domain):
+    with driven(own_domain) as robot:
+        robot.reach(FAR, "the far target", 1e-3)
