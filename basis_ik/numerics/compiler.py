@@ -18,7 +18,7 @@ numba optimises a function and generates machine code for it, and again, with al
 every caller. It also resolves again, for each `a * b`, which of some dozen meanings of `*` applies
 to two floats. For kernels both are done once. `lowering` has the translation of their operations,
 and passes that change nothing are left out. All of this depends on undocumented parts of numba;
-`jit` states the versions that it is for.
+`jit` states the versions that it is for, and does without it for others.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from __future__ import annotations
 import gc
 import operator
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from functools import cache
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from functools import cache, partial
 from typing import Any
 
 from numba.core import config, event, types
@@ -205,6 +205,63 @@ class _Legalization(IRLegalization):  # type: ignore[misc]
         if owns_memory(state.return_type, state.calltypes, state.typemap, models):
             super().run_pass(state)
         return True
+
+
+OPTIONS = {
+    "pipeline_class": KernelCompiler,
+    "no_rewrites": True,  # for expressions of whole arrays, which kernels do not have
+    "no_cfunc_wrapper": True,
+}
+"""Options of `numba.njit` for every kernel."""
+
+
+# The cache --------------------------------------------------------------------------------------
+
+
+def guard_files(
+    kernel: Any, alone: Callable[[], AbstractContextManager[None]], warn: Callable[[str], None]
+) -> None:
+    """Read corrupt files of a kernel's cache as missing ones, and save in one process at a time.
+
+    Args:
+        kernel: The kernel.
+        alone: Returns a context in which no other process saves.
+        warn: Called with what is wrong with the cache.
+    """
+    files: Any = kernel._cache
+    if files.cache_path is not None:
+        files.load_overload = partial(_load, files, files.load_overload, warn)
+        files.save_overload = partial(_save_alone, files.save_overload, alone, warn)
+
+
+def _load(
+    files: Any, load: Callable[[Any, Any], Any], warn: Callable[[str], None],
+    signature: Any, context: Any,
+) -> Any:  # fmt: skip
+    """Load a kernel from the cache; corrupt files count as missing.
+
+    A power failure leaves files empty or cut off, and numba passes on whatever unpickling raises.
+    The index is emptied, because numba reads it again before it saves.
+    """
+    try:
+        return load(signature, context)
+    except Exception as error:
+        warn(f"is corrupt ({type(error).__name__})")
+    with suppress(OSError):
+        files.flush()
+    return None
+
+
+def _save_alone(
+    save: Callable[[Any, Any], None], alone: Callable[[], AbstractContextManager[None]],
+    warn: Callable[[str], None], signature: Any, result: Any,
+) -> None:  # fmt: skip
+    """Save into the cache while no other process does; continue without it if that fails."""
+    try:
+        with alone():
+            save(signature, result)
+    except OSError as error:  # the disk is full
+        warn(f"cannot be written ({error.strerror})")
 
 
 # The libraries ----------------------------------------------------------------------------------

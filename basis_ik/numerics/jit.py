@@ -12,7 +12,13 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The decorators that compile kernels, and the cache of their machine code."""
+"""The decorators that compile kernels, and the cache of their machine code.
+
+`compiler` makes them faster by what is undocumented in numba. It is used with the versions of numba
+that it was tried with. With any other, numba compiles kernels by itself, and so it does if the
+environment variable `BASIS_IK_PLAIN_NUMBA` is 1: the same results, but 3.5 times as much
+compilation, and solves that take up to 1.9 times as long.
+"""
 
 from __future__ import annotations
 
@@ -22,30 +28,42 @@ import os
 import re
 import shutil
 import sys
+import threading
 import time
 import warnings
-from collections.abc import Callable
-from contextlib import nullcontext, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
-from numba.core import event
-from numba.core.dispatcher import Dispatcher
+from numba.core import errors, event
 
-# Versions of numba with which `compiler` was tested; other versions use numba's own compiler.
+PLAIN = "BASIS_IK_PLAIN_NUMBA"
+# Versions of numba with which `compiler` was tried.
 OLDEST_TRIED, NEWEST_TRIED = (0, 58), (0, 68)
-TRIED: bool = OLDEST_TRIED <= numba.version_info.short <= NEWEST_TRIED
-if TRIED:
-    from basis_ik.numerics.compiler import KernelCompiler, shortcuts
+
+
+def _why_plain() -> str:
+    if os.environ.get(PLAIN, "0") not in ("", "0"):
+        return f"{PLAIN} is set"
+    if not OLDEST_TRIED <= numba.version_info.short <= NEWEST_TRIED:
+        return f"basis_ik does not know numba {numba.__version__}"
+    return ""
+
+
+WHY_PLAIN = _why_plain()
+"""Why numba compiles kernels by itself; empty if `compiler` does."""
+if not WHY_PLAIN:
+    from basis_ik.numerics import compiler
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 KEPT_FOR = 30 * 24 * 3600.0  # [s] that machine code of other sources is kept after its last use
 OURS = re.compile(r"basis_ik-[0-9a-f]{16}")
 
-_kernels: list[Dispatcher] = []
+_kernels: list[Any] = []  # numba's dispatchers
 
 
 def jit(function: F) -> F:
@@ -93,39 +111,60 @@ def _compiled(function: F, *, no_cpython_wrapper: bool, forceinline: bool = Fals
     # A package installed by symbolic links has two paths, and numba would keep two caches.
     code = function.__code__
     function.__code__ = code.replace(co_filename=os.path.realpath(code.co_filename))
-    # No rewrites: they are for expressions of whole arrays, which kernels do not have.
-    options: dict[str, Any] = {
-        "nogil": True, "error_model": "numpy", "no_rewrites": True,
-        "no_cfunc_wrapper": True, "no_cpython_wrapper": no_cpython_wrapper,
-        "forceinline": forceinline,
-    }  # fmt: skip
-    if TRIED:
-        options["pipeline_class"] = KernelCompiler
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+    if not WHY_PLAIN:
+        options |= compiler.OPTIONS
+        options |= {"no_cpython_wrapper": no_cpython_wrapper, "forceinline": forceinline}
     set_before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = _cache_directory()  # read when the function is wrapped
     try:
-        kernel = numba.njit(cache=True, **options)(function)
+        kernel: Any = numba.njit(cache=True, **options)(function)
     except RuntimeError as error:  # numba: "cannot cache function ...: no locator available"
         warnings.warn(f"kernel cache is off, start-up will be slow: {error}", stacklevel=3)
         kernel = numba.njit(**options)(function)
     finally:
         numba.config.CACHE_DIR = set_before
-    if isinstance(kernel, Dispatcher):
-        kernel.compile = partial(_compile, kernel, kernel.compile)  # type: ignore[method-assign]
-        files: Any = kernel._cache  # type: ignore[attr-defined]
-        if files.cache_path is not None:
-            files.load_overload = partial(_load, files, files.load_overload)
-            files.save_overload = partial(_save_alone, files.save_overload)
+    if _is_kernel(kernel):
+        if WHY_PLAIN:
+            kernel.compile = partial(_compile_plainly, kernel.compile)
+        else:
+            kernel.compile = partial(_compile, kernel, kernel.compile)
+            compiler.guard_files(kernel, _only_one_process, _warn)
         _kernels.append(kernel)
     return kernel  # type: ignore[no-any-return]
 
 
-def _compile(kernel: Dispatcher, compile_: Callable[..., Any], signature: Any) -> Any:
+def _is_kernel(function: Any) -> bool:
+    """Return whether a function is one of numba's; under ``NUMBA_DISABLE_JIT=1`` none is."""
+    return hasattr(function, "py_func")
+
+
+def _compile(kernel: Any, compile_: Callable[..., Any], signature: Any) -> Any:
     """Compile a kernel for a signature, once."""
     if isinstance(signature, tuple) and signature in kernel.overloads:
         return kernel.overloads[signature].entry_point
-    with shortcuts() if TRIED else nullcontext():
+    with compiler.shortcuts():
         return with_large_frame(compile_, signature)
+
+
+def _compile_plainly(compile_: Callable[..., Any], signature: Any) -> Any:
+    """Compile a kernel by numba alone, while no other process does; see `_only_one_process`.
+
+    A cache that cannot be read is removed, and one that cannot be written is left out: after a
+    failure to save, numba already has the machine code that it is asked for again.
+    """
+    with _compiling:
+        try:
+            with _only_one_process():
+                return compile_(signature)
+        except errors.NumbaError:
+            raise
+        except OSError as error:  # the disk is full
+            _warn(f"cannot be written ({error.strerror})")
+        except Exception as error:
+            _warn(f"is corrupt ({type(error).__name__})")
+            shutil.rmtree(_cache_directory(), ignore_errors=True)
+        return compile_(signature)
 
 
 def with_large_frame(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -159,12 +198,12 @@ def ready_kernels() -> set[str]:
 
 
 @cache
-def _callees(kernel: Dispatcher) -> list[Dispatcher]:
+def _callees(kernel: Any) -> list[Any]:
     """Return the kernels that a kernel may call; they need not be compiled once it is."""
     function = kernel.py_func
     found = [function.__globals__.get(name) for name in function.__code__.co_names]
     found += [cell.cell_contents for cell in function.__closure__ or ()]
-    return [each for each in found if isinstance(each, Dispatcher)]
+    return [each for each in found if _is_kernel(each)]
 
 
 # The announcement -----------------------------------------------------------------------------
@@ -212,35 +251,34 @@ def _root() -> Path:
     return Path(numba.config.CACHE_DIR or Path(__file__).parent / "__pycache__")
 
 
-def _load(files: Any, load: Callable[[Any, Any], Any], signature: Any, context: Any) -> Any:
-    """Load a kernel from the cache; corrupt files count as missing.
-
-    A power failure leaves files empty or cut off, and numba passes on whatever unpickling raises.
-    The index is emptied, because numba reads it again before it saves.
-    """
-    try:
-        return load(signature, context)
-    except Exception as error:
-        _warn(f"is corrupt ({type(error).__name__})")
-    with suppress(OSError):
-        files.flush()
-    return None
+_compiling = threading.RLock()
+_lock_depth = 0  # a kernel's callees are compiled, and saved, while it is
 
 
-def _save_alone(save: Callable[[Any, Any], None], signature: Any, result: Any) -> None:
-    """Save into the cache while no other process does; continue without it if that fails.
+@contextmanager
+def _only_one_process() -> Iterator[None]:
+    """Keep other processes from saving into the cache.
 
     numba numbers a kernel's files by the content of its index. Two processes that add to the index
     at once would give one number to the machine code of two signatures.
+
+    Raises:
+        OSError: The cache cannot be written.
     """
-    directory = Path(_cache_directory())
-    try:
+    global _lock_depth
+    with _compiling:
+        if _lock_depth:
+            yield
+            return
+        directory = Path(_cache_directory())
         directory.mkdir(parents=True, exist_ok=True)
         with (directory / "lock").open("w") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
-            save(signature, result)
-    except OSError as error:  # the disk is full
-        _warn(f"cannot be written ({error.strerror})")
+            _lock_depth += 1
+            try:
+                yield
+            finally:
+                _lock_depth -= 1
 
 
 @cache
@@ -258,7 +296,8 @@ def _cache_directory() -> str:
     it calls does: the old callee would live on inside. numba separates processors and versions of
     numba and Python itself, but not the settings that are added here.
     """
-    digest = hashlib.sha256(f"{numba.config.BOUNDSCHECK} {numba.config.OPT} ".encode())
+    settings = f"{numba.config.BOUNDSCHECK} {numba.config.OPT} {bool(WHY_PLAIN)} "
+    digest = hashlib.sha256(settings.encode())
     here = Path(__file__).parent
     for path in sorted({*here.glob("*.py"), *here.parent.glob("*/*_kernel.py")}):
         digest.update(path.read_bytes())

@@ -31,6 +31,7 @@ from rclpy.time import Time
 from tf2_ros import Buffer, TransformException
 
 from basis_ik.motion.statistics import LoopMeter, Window
+from basis_ik.numerics.jit import WHY_PLAIN
 from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.sim_clock import CLOCK_MISSING, clock_missing, loop_time
 
@@ -93,6 +94,7 @@ class Diagnostics:
             work=_spread(loop.work),
             memory=resident_memory(),
             clock_missing=clock_missing(self._node),
+            plain_numba=WHY_PLAIN,
         )
 
     def _arm_report(self, arm: ChainController, now: float) -> ArmReport:
@@ -159,6 +161,7 @@ class LoopReport:
         work: Median, 99th percentile and maximum of a cycle's duration [s].
         memory: Resident memory [bytes]; None if unknown.
         clock_missing: Whether the node uses simulated time and has not received it.
+        plain_numba: Why numba compiles the kernels by itself; empty if it does not.
     """
 
     desired_rate: float
@@ -168,6 +171,7 @@ class LoopReport:
     work: tuple[float, float, float]
     memory: int | None = None
     clock_missing: bool = False
+    plain_numba: str = ""
 
 
 @dataclass(frozen=True)
@@ -208,13 +212,13 @@ class ArmReport:
 
 
 def diagnostic_array(
-    stamp: Stamp, node: str, robot: str, loop: LoopReport, arms: Mapping[str, ArmReport]
+    stamp: Stamp, node_name: str, robot: str, loop: LoopReport, arms: Mapping[str, ArmReport]
 ) -> DiagnosticArray:
     """Return the message: one status for the loop, one for each arm.
 
     Args:
         stamp: The current time.
-        node: Fully qualified name of the node.
+        node_name: Fully qualified name of the node.
         robot: Name of the robot.
         loop: The control loop's report.
         arms: The arms' reports by name; a single arm's name may be empty.
@@ -222,7 +226,7 @@ def diagnostic_array(
     statuses = [_loop_status(loop)]
     statuses += [_arm_status(name or arm.tip, arm) for name, arm in arms.items()]
     for status in statuses:
-        status.name = f"{node.lstrip('/')}: {status.name}"
+        status.name = f"{node_name.lstrip('/')}: {status.name}"
         status.hardware_id = robot
     message = DiagnosticArray(status=statuses)
     message.header.stamp = stamp
@@ -243,6 +247,8 @@ def _loop_status(loop: LoopReport) -> DiagnosticStatus:
         "missed_periods": str(loop.missed),
         **_milliseconds("turn", loop.work),
     }
+    if loop.plain_numba:
+        values["plain_numba"] = loop.plain_numba
     if loop.memory is not None:
         values["memory_mb"] = _number(loop.memory / 1e6)
     return _status("control loop", level, text, values)

@@ -38,6 +38,7 @@ from basis_ik.errors import BasisIkError
 from basis_ik.motion.chain_state import ChainState, Event
 from basis_ik.motion.measured import StateStamp
 from basis_ik.motion.statistics import LoopMeter
+from basis_ik.numerics.jit import WHY_PLAIN
 from basis_ik.ros.boundary import Boundary, Moment
 from basis_ik.ros.chain_controller import OtherCommanderError
 from basis_ik.ros.frame_buffer import FrameBuffer
@@ -91,6 +92,9 @@ class IkNode(LifecycleNode):
         self._declare_parameters()
         self.boundary = make_boundary(self, self.parameters) if boundary is None else boundary
         self._journal = Journal(self)
+        if WHY_PLAIN:
+            text = f"{WHY_PLAIN}: numba compiles the kernels by itself, which takes longer"
+            self.get_logger().warning(text)
         self._description: str = self.parameters["robot_description"]
         self._missing = Unready(DiagnosticStatus.WARN, "no robot description received yet")
         self._readiness = Readiness(self, self._names, self._unready)

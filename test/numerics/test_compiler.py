@@ -21,12 +21,9 @@ from pathlib import Path
 
 import pytest
 
-from basis_ik.numerics import jit
+from basis_ik.numerics import compiler, jit
 
-if not jit.TRIED:
-    pytest.skip("this numba compiles kernels by itself", allow_module_level=True)
-
-from basis_ik.numerics import compiler
+assert not jit.WHY_PLAIN, f"this tests another compiler than numba's, but {jit.WHY_PLAIN}"
 
 SOURCE = Path(compiler.__file__)  # any file will do: numba asks each for its time
 

@@ -14,6 +14,7 @@
 
 """The cache of machine code: kept on disk, one for each version of the sources, not required."""
 
+import fcntl
 import os
 import resource
 import shutil
@@ -61,12 +62,14 @@ def make_package(folder):
     return folder
 
 
-@pytest.fixture(scope="module")
-def compiled_once(tmp_path_factory):
+@pytest.fixture(scope="module", params=["0", "1"], ids=["our_compiler", "plain_numba"])
+def compiled_once(request, tmp_path_factory):
     """Return such a package and its cache with the kernels; neither may be changed."""
     package = make_package(tmp_path_factory.mktemp("compiled"))
-    assert run(package, NUMBA_CACHE_DIR=str(package / "cache")) == (3.0, "")
-    return package
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(GIVEN, "BASIS_IK_PLAIN_NUMBA", request.param)
+        assert run(package, NUMBA_CACHE_DIR=str(package / "cache")) == (3.0, "")
+        yield package
 
 
 @pytest.fixture
@@ -77,6 +80,9 @@ def cached(compiled_once, tmp_path):
     return compiled_once, cache
 
 
+GIVEN = {"NUMBA_DISABLE_JIT": "0", "BASIS_IK_PLAIN_NUMBA": "0", "PYTHONDONTWRITEBYTECODE": "1"}
+
+
 def run(package, **environment):
     code = "import sys; sys.path.insert(0, sys.argv[1])\n"
     code += "from basis_ik.room.caller_kernel import outer; print(outer(1.0))"
@@ -85,7 +91,7 @@ def run(package, **environment):
     }
     done = subprocess.run(
         [sys.executable, "-c", code, str(package)],
-        env={**inherited, "NUMBA_DISABLE_JIT": "0", "PYTHONDONTWRITEBYTECODE": "1"} | environment,
+        env={**inherited, **GIVEN, **environment},
         capture_output=True,
         text=True,
         timeout=120,
@@ -152,15 +158,69 @@ def test_with_a_full_disk_kernels_compile_with_a_warning(cached):
     value, said = run(package, NUMBA_CACHE_DIR=str(cache))
     assert value == 3.0
     assert said.count(" cannot be written (Is a directory): start-up will be slow") == 1
-    assert not list(cache.rglob("*.nb?"))
+    if GIVEN["BASIS_IK_PLAIN_NUMBA"] == "0":  # numba alone saves without the lock, too
+        assert not list(cache.rglob("*.nb?"))
 
 
-@pytest.mark.parametrize("setting", ["NUMBA_BOUNDSCHECK", "NUMBA_OPT"])
+@pytest.mark.parametrize("setting", ["NUMBA_BOUNDSCHECK", "NUMBA_OPT", "BASIS_IK_PLAIN_NUMBA"])
 def test_settings_that_change_the_machine_code_have_their_own_cache(cached, setting):
     package, cache = cached
     assert len(list(cache.iterdir())) == 1
-    run(package, **{"NUMBA_CACHE_DIR": str(cache), setting: "1"})
+    other = "0" if GIVEN.get(setting) == "1" else "1"
+    run(package, **{"NUMBA_CACHE_DIR": str(cache), setting: other})
     assert len(list(cache.iterdir())) == 2
+
+
+@pytest.fixture
+def kept(tmp_path, monkeypatch):
+    """Return a file in a cache of this test's own, and what is warned of."""
+    said, file = [], tmp_path / "cache" / "kernel.nbi"
+    file.parent.mkdir()
+    file.touch()
+    monkeypatch.setattr(module, "_cache_directory", lambda: str(file.parent))
+    monkeypatch.setattr(module, "_warn", said.append)
+    return file, said
+
+
+def test_plain_numba_compiles_in_one_process_at_a_time(kept):
+    def compile_(signature):
+        with (kept[0].parent / "lock").open("w") as file, pytest.raises(BlockingIOError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return module._compile_plainly(lambda callee: callee, signature)  # without waiting
+
+    assert module._compile_plainly(compile_, "a callee's") == "a callee's"
+    with (kept[0].parent / "lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+@pytest.mark.parametrize(
+    ("error", "left", "said"),
+    [
+        (EOFError("ran out of input"), False, ["is corrupt (EOFError)"]),
+        (OSError(28, "No space left on device"), True, [
+            "cannot be written (No space left on device)"
+        ]),
+    ],
+)  # fmt: skip
+def test_plain_numba_compiles_again_after_an_error_of_the_cache(kept, error, left, said):
+    errors = [error]
+
+    def compile_(signature):
+        if errors:
+            raise errors.pop()
+        return signature
+
+    assert module._compile_plainly(compile_, "a signature") == "a signature"
+    assert (kept[0].exists(), kept[1]) == (left, said)
+
+
+def test_an_error_in_a_kernel_leaves_the_cache_alone(kept):
+    def compile_(signature):
+        raise numba.core.errors.TypingError("no such operation")
+
+    with pytest.raises(numba.core.errors.TypingError):
+        module._compile_plainly(compile_, "a signature")
+    assert (kept[0].exists(), kept[1]) == (True, [])
 
 
 @pytest.fixture
@@ -312,21 +372,37 @@ OTHER = """
 import sys
 import numba
 
-numba.version_info = numba.version_info._replace(short=(0, int(sys.argv[1])))
+if sys.argv[1]:
+    numba.version_info = numba.version_info._replace(short=(0, int(sys.argv[1])))
+    numba.__version__ = f"0.{sys.argv[1]}.0"
 import numpy as np
+from basis_ik.numerics import jit
 from basis_ik.transforms.rigid_kernel import invert
 
 out = np.empty((4, 4))
 invert(np.diag([1.0, 1.0, 1.0, 1.0]) + np.eye(4, k=3) * 5.0, out)
-print(out[0, 3], "basis_ik.numerics.compiler" in sys.modules)
+used = [each for each in sys.modules if each.startswith("basis_ik.numerics.")]
+print(out[0, 3], sorted(each.split(".")[2] for each in used), jit.WHY_PLAIN)
 """
 
 
-@pytest.mark.parametrize("minor", ["57", "999"])
-def test_an_untested_numba_uses_its_own_compiler(tmp_path, minor):
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "0", "NUMBA_CACHE_DIR": str(tmp_path)}
+@pytest.mark.parametrize(
+    ("minor", "plain", "why"),
+    [
+        ("57", "", "basis_ik does not know numba 0.57.0"),
+        ("999", "0", "basis_ik does not know numba 0.999.0"),
+        ("", "1", "BASIS_IK_PLAIN_NUMBA is set"),
+    ],
+)
+def test_numba_compiles_by_itself_if_it_is_unknown_or_told_to(tmp_path, minor, plain, why):
+    environment = {
+        **os.environ,
+        "NUMBA_DISABLE_JIT": "0",
+        "NUMBA_CACHE_DIR": str(tmp_path),
+        "BASIS_IK_PLAIN_NUMBA": plain,
+    }
     done = subprocess.run(
         [sys.executable, "-c", OTHER, minor],
         env=environment, capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert done.stdout == "-5.0 False\n"
+    assert done.stdout == f"-5.0 ['arrays', 'jit'] {why}\n"

@@ -26,12 +26,9 @@ import numpy as np
 import pytest
 from numba.core.runtime import _nrt_python
 
-from basis_ik.numerics import jit
+from basis_ik.numerics import compiler, jit, lowering
 
-if not jit.TRIED:
-    pytest.skip("this numba compiles kernels by itself", allow_module_level=True)
-
-from basis_ik.numerics import compiler, lowering
+assert not jit.WHY_PLAIN, f"this tests another compiler than numba's, but {jit.WHY_PLAIN}"
 
 pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 

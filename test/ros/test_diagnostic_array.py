@@ -101,12 +101,18 @@ def test_values_of_loop_and_arm():
     }
 
 
+def test_it_says_why_numba_compiles_by_itself():
+    loop_status, _ = statuses(replace(LOOP, plain_numba="basis_ik does not know numba 9.0"))
+    assert values(loop_status)["plain_numba"] == "basis_ik does not know numba 9.0"
+
+
 def test_unknown_values_are_empty():
     loop = replace(LOOP, rate=math.nan, memory=None)
     arm = replace(ARM, solve_time=(math.nan,) * 3, joint_state_age=math.inf)
     loop_status, arm_status = statuses(loop, arm=arm)
     assert values(loop_status)["rate"] == ""
     assert "memory_mb" not in values(loop_status)
+    assert "plain_numba" not in values(loop_status)
     assert loop_status.level == DiagnosticStatus.OK
     assert values(arm_status)["solve_ms_max"] == ""
     assert values(arm_status)["joint_state_age"] == "inf"
