@@ -99,7 +99,8 @@ def build_scene(
     except ValueError as error:
         raise PhysicsError(f"MuJoCo refuses the robot: {error}") from error
     _set_friction(compiled, robot, dynamics)
-    return Scene(compiled, tuple(_notes(tuple(assumed), missing, powerless)))
+    notes = (*dynamics.notes, *_notes(tuple(assumed), missing, powerless))
+    return Scene(compiled, notes)
 
 
 def _notes(
@@ -283,6 +284,8 @@ def _add_shape(
         geom.type, geom.size = mujoco.mjtGeom.mjGEOM_CYLINDER, [0.5 * x, 0.5 * z, 0.0]
     elif shape.kind == "sphere":
         geom.type, geom.size = mujoco.mjtGeom.mjGEOM_SPHERE, [0.5 * x, 0.0, 0.0]
+    elif shape.kind == "capsule":
+        geom.type, geom.size = mujoco.mjtGeom.mjGEOM_CAPSULE, [0.5 * x, 0.5 * z, 0.0]
     elif path is not None:
         name = f"mesh {number}"
         _add_mesh(spec, name, path, shape.size)

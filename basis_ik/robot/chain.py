@@ -56,6 +56,10 @@ class Chain:
             of mimic joints; -inf for continuous ones.
         upper: Upper limits, +inf for continuous variables.
         velocity: Largest speeds [rad/s or m/s], shape (n,), read-only, positive and finite.
+        acceleration: Largest accelerations [rad/s² or m/s²], shape (n,), read-only, positive; inf
+            where the URDF states none.
+        deceleration: Largest decelerations, likewise; the accelerations where it states no other.
+        jerk: Largest jerks [rad/s³ or m/s³], likewise.
         continuous: Whether the variable is an unlimited angle, shape (n,), read-only bool.
         prismatic: Whether the variable is a length, shape (n,), read-only bool.
         reach: Upper bound on the tip's distance from the root's origin [m].
@@ -71,6 +75,9 @@ class Chain:
     lower: FloatArray
     upper: FloatArray
     velocity: FloatArray
+    acceleration: FloatArray
+    deceleration: FloatArray
+    jerk: FloatArray
     continuous: npt.NDArray[np.bool_]
     prismatic: npt.NDArray[np.bool_]
     reach: float
@@ -262,6 +269,9 @@ def build_chain(model: Tree, root: str, tip: str, inferences: tuple[str, ...]) -
         lower=read_only(arrays.lower.copy()),
         upper=read_only(arrays.upper.copy()),
         velocity=read_only(np.array([variable.velocity for variable in variables])),
+        acceleration=read_only(np.array([variable.acceleration for variable in variables])),
+        deceleration=read_only(np.array([variable.deceleration for variable in variables])),
+        jerk=read_only(np.array([variable.jerk for variable in variables])),
         continuous=_flags([variable.continuous for variable in variables]),
         prismatic=_flags([model.joints[v.name].kind == "prismatic" for v in variables]),
         reach=reach_bound(arrays),

@@ -24,6 +24,7 @@ import numpy as np
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.elements import Element, UrdfError, read_xml
 from basis_ik.robot.grammar import number, origin_of
+from basis_ik.robot.urdf_version import Version, version_of
 from basis_ik.robot.visuals import Visual, read_visuals
 from basis_ik.transforms.rigid import RigidTransform
 
@@ -64,11 +65,13 @@ class Dynamics:
         inertials: Inertials by link.
         frictions: Frictions by joint.
         collisions: Collision shapes.
+        notes: What was omitted of these, one line each.
     """
 
     inertials: Mapping[str, Inertial]
     frictions: Mapping[str, JointFriction]
     collisions: tuple[Visual, ...]
+    notes: tuple[str, ...] = ()
 
 
 def read_dynamics(text: str) -> Dynamics:
@@ -78,19 +81,21 @@ def read_dynamics(text: str) -> Dynamics:
         UrdfError: See `basis_ik.robot.elements.read_xml`.
     """
     robot = read_xml(text)
+    version, _ = version_of(robot)
     inertials, frictions = {}, {}
     for link in robot.all("link"):
-        inertial = _inertial(link)
+        inertial = _inertial(link, version)
         if inertial is not None:
             inertials[link.attributes.get("name", "")] = inertial
     for joint in robot.all("joint"):
         friction = _friction(joint)
         if friction is not None:
             frictions[joint.attributes.get("name", "")] = friction
-    return Dynamics(inertials, frictions, read_visuals(robot, "collision"))
+    collisions, unreadable = read_visuals(robot, "collision", version)
+    return Dynamics(inertials, frictions, collisions, unreadable)
 
 
-def _inertial(link: Element) -> Inertial | None:
+def _inertial(link: Element, version: Version) -> Inertial | None:
     try:
         element = link.only("inertial")
         mass = element.only("mass") if element is not None else None
@@ -102,7 +107,7 @@ def _inertial(link: Element) -> Inertial | None:
         xx, yy, zz, xy, xz, yz = (
             number(inertia, name, 0.0, where) for name in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
         )
-        place = origin_of(element, where)
+        place = origin_of(element, where, version)
     except UrdfError:
         return None
     matrix = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])

@@ -19,6 +19,8 @@ from __future__ import annotations
 import re
 
 from basis_ik.robot.elements import XACRO_HINT, Element, UrdfError, shown
+from basis_ik.robot.urdf_version import QUATERNIONS, Version, spelled
+from basis_ik.transforms.checks import QuaternionError
 from basis_ik.transforms.rigid import RigidTransform
 
 LARGEST = 1e100
@@ -105,17 +107,42 @@ def number(
     return numbers(element, attribute, 1, where, largest)[0]
 
 
-def origin_of(element: Element, where: str) -> RigidTransform:
+def origin_of(element: Element, where: str, version: Version) -> RigidTransform:
     """Return an element's <origin>; the identity if it has none.
 
     Raises:
-        UrdfError: As `numbers`; or its distance exceeds `MAX_OFFSET`.
+        UrdfError: As `numbers`; its distance exceeds `MAX_OFFSET`; or it has a quaternion that is
+            not of unit length, stands beside `rpy`, or is none in this version.
     """
     origin = element.only("origin")
-    xyz, rpy = [0.0] * 3, [0.0] * 3
-    if origin is not None:
-        xyz = numbers(origin, "xyz", 3, where) if "xyz" in origin.attributes else xyz
-        rpy = numbers(origin, "rpy", 3, where) if "rpy" in origin.attributes else rpy
-        if not max(abs(value) for value in xyz) <= MAX_OFFSET:
-            raise UrdfError(f"{where}: its origin is beyond {MAX_OFFSET:g} m", line=origin.line)
+    if origin is None:
+        return RigidTransform.identity()
+    xyz = numbers(origin, "xyz", 3, where) if "xyz" in origin.attributes else [0.0] * 3
+    if not max(abs(value) for value in xyz) <= MAX_OFFSET:
+        raise UrdfError(f"{where}: its origin is beyond {MAX_OFFSET:g} m", line=origin.line)
+    if "quat_xyzw" in origin.attributes:
+        return _turned(origin, xyz, where, version)
+    rpy = numbers(origin, "rpy", 3, where) if "rpy" in origin.attributes else [0.0] * 3
     return RigidTransform.from_rpy(rpy[0], rpy[1], rpy[2], xyz)
+
+
+def _turned(origin: Element, xyz: list[float], where: str, version: Version) -> RigidTransform:
+    """Return an <origin> with a quaternion.
+
+    urdfdom 6 ignores the quaternion in a description of 1.0, and normalises any; here both are
+    faults, because the arm would go to wrong places.
+    """
+    if version.number < QUATERNIONS:
+        raise UrdfError(
+            f"{where}: quat_xyzw of <origin> needs version {spelled(QUATERNIONS)}, and this is"
+            f" {version}; state the version in <robot>, or use rpy",
+            line=origin.line,
+        )
+    if "rpy" in origin.attributes:
+        raise UrdfError(f"{where}: <origin> has both rpy and quat_xyzw; keep one", line=origin.line)
+    quaternion = numbers(origin, "quat_xyzw", 4, where)
+    try:
+        return RigidTransform.from_quaternion_xyzw(quaternion, xyz)
+    except QuaternionError as error:
+        text = f"{where}: quat_xyzw of <origin> has length {error.norm:.6g}; it must be 1"
+        raise UrdfError(text, line=origin.line) from None

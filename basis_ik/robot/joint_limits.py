@@ -27,6 +27,8 @@ from typing import NamedTuple
 
 from basis_ik.robot.elements import Element, UrdfError
 from basis_ik.robot.grammar import number
+from basis_ik.robot.joint_rates import Rates, read_rates
+from basis_ik.robot.urdf_version import MOTION_LIMITS, Version, spelled
 
 FREE = (-math.inf, math.inf)
 
@@ -51,6 +53,9 @@ class Limits(NamedTuple):
         upper: Upper limit [rad or m]; inf for none.
         velocity: Largest speed [rad/s or m/s], above zero; inf for none.
         effort: Largest effort [Nm or N]; inf if not stated.
+        acceleration: Largest acceleration [rad/s² or m/s²], above zero; inf if not stated.
+        deceleration: Largest deceleration, likewise; `acceleration` if not stated.
+        jerk: Largest jerk [rad/s³ or m/s³], above zero; inf if not stated.
         assumed: Assumptions, one line each.
     """
 
@@ -58,10 +63,13 @@ class Limits(NamedTuple):
     upper: float
     velocity: float
     effort: float
+    acceleration: float = math.inf
+    deceleration: float = math.inf
+    jerk: float = math.inf
     assumed: tuple[str, ...] = ()
 
 
-def read_limits(joint: Element, kind: str, where: str) -> Limits:
+def read_limits(joint: Element, kind: str, where: str, version: Version) -> Limits:
     """Read the <limit> of a revolute, continuous or prismatic joint.
 
     The master of a mimic joint determines its motion, so missing limits need no assumption.
@@ -70,6 +78,7 @@ def read_limits(joint: Element, kind: str, where: str) -> Limits:
         joint: The <joint>.
         kind: Its type.
         where: Its name in errors and assumptions.
+        version: That the description is read by.
 
     Raises:
         UrdfError: There are no limits, lower is above upper, or a number is invalid.
@@ -78,6 +87,10 @@ def read_limits(joint: Element, kind: str, where: str) -> Limits:
     if limit is None:
         limit = Element("limit", {}, joint.line)
     mimics = joint.only("mimic") is not None
+    rates = Rates(math.inf, math.inf, math.inf)
+    if version.number >= MOTION_LIMITS:
+        _check_strictly(limit, kind, where)
+        rates = read_rates(limit, kind, where)
     stated = number(limit, "velocity", 0.0, where)
     velocity, slow = _speed(stated, "velocity" in limit.attributes, kind, where)
     if mimics and slow:
@@ -86,7 +99,31 @@ def read_limits(joint: Element, kind: str, where: str) -> Limits:
     if kind != "continuous":
         bounds = _range(limit, kind, where, mimics, blank=stated == 0.0)
     lower, upper, bounded = bounds
-    return Limits(lower, upper, velocity, _effort(limit, where), (*bounded, *slow))
+    return Limits(
+        lower, upper, velocity, _effort(limit, where), *rates[:3], (*bounded, *slow, *rates.assumed)
+    )
+
+
+def _check_strictly(limit: Element, kind: str, where: str) -> None:
+    """Refuse what version 1.2 forbids, but older ones allow.
+
+    Raises:
+        UrdfError: One of lower and upper is missing, lower is above upper, or the velocity or
+            effort is negative.
+    """
+    missing = [name for name in ("lower", "upper") if name not in limit.attributes]
+    if kind != "continuous" and missing:
+        raise UrdfError(
+            f"{where} is {kind} and states no {' and no '.join(missing)}, which version"
+            f" {spelled(MOTION_LIMITS)} requires; write its lower and upper",
+            line=limit.line,
+        )
+    if not missing and not _bound(limit, "lower", where) <= _bound(limit, "upper", where):
+        raise UrdfError(f"{where}: lower is above upper; correct them", line=limit.line)
+    for name in ("velocity", "effort"):
+        value = number(limit, name, 0.0, where)
+        if not value >= 0.0:
+            raise UrdfError(f"{where}: {name} {value:g} is negative; correct it", line=limit.line)
 
 
 def _speed(velocity: float, stated: bool, kind: str, where: str) -> tuple[float, tuple[str, ...]]:

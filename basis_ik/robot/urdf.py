@@ -29,7 +29,9 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.elements import Element, UrdfError, listed, read_xml, shown
 from basis_ik.robot.grammar import MAX_OFFSET, check_name, name_in, number, numbers, origin_of
 from basis_ik.robot.joint_limits import FREE, Limits, read_limits, read_soft_limits
+from basis_ik.robot.urdf_version import Version, version_of
 from basis_ik.robot.visuals import Visual, read_visuals
+from basis_ik.robot.vocabulary import foreign_notes, refuse_foreign
 from basis_ik.transforms.rigid import RigidTransform
 
 MOVING = ("revolute", "continuous", "prismatic")
@@ -77,6 +79,9 @@ class Joint:
         velocity: Largest speed [rad/s or m/s]; if not stated, an assumed one, or inf for a joint
             that does not move independently.
         effort: Largest effort [Nm or N]; inf if not stated. The solvers do not use it.
+        acceleration: Largest acceleration [rad/s² or m/s²]; inf if not stated.
+        deceleration: Largest deceleration, likewise; `acceleration` if not stated.
+        jerk: Largest jerk [rad/s³ or m/s³]; inf if not stated.
         mimic: Its mimic relation, or None.
         soft_lower: `safety_controller` limit, at or above `lower`; -inf if none.
         soft_upper: `safety_controller` limit, at or below `upper`; +inf if none.
@@ -95,6 +100,9 @@ class Joint:
     upper: float
     velocity: float
     effort: float
+    acceleration: float
+    deceleration: float
+    jerk: float
     mimic: Mimic | None
     soft_lower: float
     soft_upper: float
@@ -105,6 +113,11 @@ class Joint:
     def moves(self) -> bool:
         """Whether the joint has one degree of freedom: revolute, continuous or prismatic."""
         return self.kind in MOVING
+
+    @property
+    def rates(self) -> tuple[float, float, float, float]:
+        """Largest velocity, acceleration, deceleration and jerk."""
+        return self.velocity, self.acceleration, self.deceleration, self.jerk
 
     @property
     def unit(self) -> str:
@@ -121,8 +134,8 @@ def read_urdf(
         text: The whole document, xacro expanded.
 
     Returns:
-        The robot's name (may be empty), its link names and its joints, in document order, a note
-        about skipped elements, and the links' visuals. That they form a tree is not checked.
+        The robot's name (may be empty), its link names and its joints, in document order, notes
+        about what is not understood, and the links' visuals. That they form a tree is not checked.
 
     Raises:
         UrdfError: See `basis_ik.robot.elements.read_xml`; or an element or number is invalid.
@@ -132,6 +145,7 @@ def read_urdf(
         raise UrdfError(
             f"the root element is <{robot.tag[:80]}>, a URDF has <robot>", line=robot.line
         )
+    version, odd_version = version_of(robot)
     name = robot.attributes.get("name", "")
     check_name(name, robot)
     links = [name_in(link) for link in robot.all("link")]
@@ -139,11 +153,18 @@ def read_urdf(
     calls.pop("xacro:property", None)
     calls.pop("xacro:arg", None)
     missing = f"skipped, because xacro did not expand them: {listed(tuple(calls))}"
-    joints = [_joint(e) for e in robot.all("joint")]
-    return name, links, joints, (missing,) * bool(calls), read_visuals(robot)
+    joints = [_joint(e, version) for e in robot.all("joint")]
+    visuals, unreadable = read_visuals(robot, "visual", version)
+    notes = (
+        *odd_version,
+        *(missing,) * bool(calls),
+        *foreign_notes(robot, version),
+        *unreadable,
+    )
+    return name, links, joints, notes, visuals
 
 
-def _joint(element: Element) -> Joint:
+def _joint(element: Element, version: Version) -> Joint:
     """Read a <joint>; every error names it.
 
     Name, parent and child must be valid, because the tree depends on them. Any other error becomes
@@ -157,7 +178,7 @@ def _joint(element: Element) -> Joint:
         error.joint = name
         raise
     try:
-        return _read_joint(element, name, parent, child, where)
+        return _read_joint(element, version, name, parent, child, where)
     except UrdfError as error:
         kind = element.attributes.get("type", "")
         return Joint(
@@ -171,6 +192,9 @@ def _joint(element: Element) -> Joint:
             upper=0.0,
             velocity=math.inf,
             effort=math.inf,
+            acceleration=math.inf,
+            deceleration=math.inf,
+            jerk=math.inf,
             mimic=None,
             soft_lower=FREE[0],
             soft_upper=FREE[1],
@@ -189,28 +213,36 @@ def _ends(element: Element, where: str) -> tuple[str, str]:
     return names[0], names[1]
 
 
-def _read_joint(element: Element, name: str, parent: str, child: str, where: str) -> Joint:
+def _read_joint(
+    element: Element, version: Version, name: str, parent: str, child: str, where: str
+) -> Joint:
     kind = element.attributes.get("type", "")
     if kind not in KINDS:
         raise UrdfError(
             f"{where} has type {shown(kind)}; a URDF knows {', '.join(KINDS)}", line=element.line
         )
     moves = kind in MOVING
+    refuse_foreign(element, moves, version, where)
     axis, scaled = _axis(element.only("axis") if moves else None, where)
     bounds = (0.0, 0.0) if kind == "fixed" else FREE
-    limits = read_limits(element, kind, where) if moves else Limits(*bounds, math.inf, math.inf)
+    limits = Limits(*bounds, math.inf, math.inf)
+    if moves:
+        limits = read_limits(element, kind, where, version)
     soft = read_soft_limits(element, limits.lower, limits.upper, where) if moves else FREE
     return Joint(
         name=name,
         kind=kind,
         parent=parent,
         child=child,
-        origin=origin_of(element, where),
+        origin=origin_of(element, where, version),
         axis=axis,
         lower=limits.lower,
         upper=limits.upper,
         velocity=limits.velocity,
         effort=limits.effort,
+        acceleration=limits.acceleration,
+        deceleration=limits.deceleration,
+        jerk=limits.jerk,
         mimic=_mimic(element.only("mimic"), where) if moves else None,
         soft_lower=soft[0],
         soft_upper=soft[1],

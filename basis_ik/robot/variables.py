@@ -24,6 +24,9 @@ from basis_ik.robot.elements import listed, shown
 from basis_ik.robot.joint_path import ChainError
 from basis_ik.robot.urdf import Joint, Mimic
 
+_Rates = tuple[float, float, float, float]
+"""Largest velocity, acceleration, deceleration and jerk."""
+
 _ROUNDING = 1e-9  # limits that cross by less are equal, but written with fewer digits
 
 
@@ -36,6 +39,9 @@ class Variable:
         lower: Lower limit [rad or m]; -inf if unlimited.
         upper: Upper limit [rad or m]; +inf if unlimited.
         velocity: Largest speed with which no mimic joint exceeds its own [rad/s or m/s].
+        acceleration: Largest acceleration [rad/s² or m/s²], likewise; inf if none is stated.
+        deceleration: Largest deceleration, likewise.
+        jerk: Largest jerk [rad/s³ or m/s³], likewise.
         continuous: Whether a full turn returns all its joints to the same place.
         note: The assumption, or nothing.
     """
@@ -44,6 +50,9 @@ class Variable:
     lower: float
     upper: float
     velocity: float
+    acceleration: float
+    deceleration: float
+    jerk: float
     continuous: bool
     note: str = ""
 
@@ -59,7 +68,8 @@ def find_variable(name: str, joints: Mapping[str, Joint], mimics: Mapping[str, M
     Raises:
         ChainError: A mimic joint's limits exclude all positions of its master.
     """
-    lower, upper, velocity = -math.inf, math.inf, math.inf
+    lower, upper = -math.inf, math.inf
+    rates: _Rates = (math.inf, math.inf, math.inf, math.inf)
     narrowing, multipliers = [], []
     for joint, tie in _driven_by(name, joints, mimics):
         limits = (joint.lower, joint.upper)
@@ -73,28 +83,36 @@ def find_variable(name: str, joints: Mapping[str, Joint], mimics: Mapping[str, M
                 " positions of that joint; correct the limits or the multiplier",
                 joint=joint.name,
             )
-        velocity = min(velocity, joint.velocity / abs(tie.multiplier))
+        rates = _slower(rates, joint.rates, abs(tie.multiplier))
         multipliers.append(tie.multiplier)
     if math.isinf(lower):
-        return _unlimited(name, velocity, multipliers)
+        return _unlimited(name, rates, multipliers)
     if lower > upper:
         lower = upper = 0.5 * (lower + upper)
     lower, upper = lower + 0.0, upper + 0.0  # no -0.0
     note = f"limits of {name} narrowed to {lower:.4g}..{upper:.4g} by its mimics "
     note = note + listed(tuple(narrowing)) if narrowing else ""
-    return Variable(name, lower, upper, velocity, False, note)
+    return Variable(name, lower, upper, *rates, False, note)
 
 
-def _unlimited(name: str, velocity: float, multipliers: list[float]) -> Variable:
+def _slower(rates: _Rates, own: _Rates, multiplier: float) -> _Rates:
+    """Return the largest rates with which a joint that turns `multiplier` times keeps its own."""
+    velocity, acceleration, deceleration, jerk = (
+        min(rate, each / multiplier) for rate, each in zip(rates, own, strict=True)
+    )
+    return velocity, acceleration, deceleration, jerk
+
+
+def _unlimited(name: str, rates: _Rates, multipliers: list[float]) -> Variable:
     """Return the variable of an unlimited joint; it is periodic if its mimic joints are."""
     if all(multiplier == round(multiplier) for multiplier in multipliers):
-        return Variable(name, -math.inf, math.inf, velocity, True)
+        return Variable(name, -math.inf, math.inf, *rates, True)
     bound = math.pi * max(1.0 / abs(multiplier) for multiplier in multipliers)
     note = (
         f"{name} is continuous but turns a mimic joint by a fraction of its own turn:"
         f" taken as limited to ±{bound:.4g} rad"
     )
-    return Variable(name, -bound, bound, velocity, False, note)
+    return Variable(name, -bound, bound, *rates, False, note)
 
 
 def _driven_by(

@@ -66,8 +66,7 @@ class Ghost:
         ends: dict[str, list[FloatArray]] = defaultdict(list)
         for visual in visuals:
             if visual.link in moving and visual.kind != "mesh":
-                scaled = OUTLINES[visual.kind] * visual.size
-                ends[visual.link].append(visual.link_T_body.apply(scaled))
+                ends[visual.link].append(visual.link_T_body.apply(_outline(visual)))
         self._outlines = {link: np.concatenate(each) for link, each in ends.items()}
 
     def at(self, poses: dict[str, RigidTransform], color: Color) -> Iterator[Shape]:
@@ -98,3 +97,13 @@ class Ghost:
                 file=mesh.file,
                 scale=mesh.size,
             )
+
+
+def _outline(visual: Visual) -> FloatArray:
+    """Return the ends of a solid's edges, shape (2k, 3) [m]; a capsule is three bodies."""
+    size = np.array(visual.size)
+    if visual.kind != "capsule":
+        outline: FloatArray = OUTLINES[visual.kind] * size
+        return outline
+    ball, top = OUTLINES["sphere"] * size[0], _UP * size
+    return np.concatenate([OUTLINES["cylinder"] * size, ball + top, ball - top])

@@ -671,8 +671,8 @@ MUTATIONS = tuple(
         (
             "continuous joints are not recognised",
             "robot/variables.py",
-            "        return Variable(name, -math.inf, math.inf, velocity, True)",
-            "        return Variable(name, -math.inf, math.inf, velocity, False)",
+            "        return Variable(name, -math.inf, math.inf, *rates, True)",
+            "        return Variable(name, -math.inf, math.inf, *rates, False)",
             (52,),
         ),
         (

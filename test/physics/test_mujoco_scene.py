@@ -51,6 +51,7 @@ def write_tetrahedron(path, corner=0.3):
         '<sphere radius="0.3"/>',
         '<box size="0.2 0.2 0.6"/>',
         '<cylinder radius="0.1" length="0.6"/>',
+        '<capsule radius="0.1" length="0.4"/>',
     ],
 )
 def test_shapes_have_their_size(shape):
@@ -62,6 +63,13 @@ def test_shapes_have_their_size(shape):
 @pytest.mark.parametrize("shape", ['<sphere radius="0"/>', '<box size="0.1 0 0.6"/>', "<torus/>"])
 def test_invalid_shapes_have_no_contacts(shape):
     assert run(simulate(shaped(shape))[0], [0.6], 1.5)[-1] == pytest.approx(0.6, abs=1e-3)
+
+
+def test_unreadable_shapes_are_noted():
+    _, notes = simulate(shaped('<capsule radius="0.1"/>'))
+    (note,) = [each for each in notes if "<capsule>" in each]
+    assert note.startswith("a <collision> is omitted: line ")
+    assert note.endswith("<capsule> needs a radius and a length above zero")
 
 
 @pytest.mark.parametrize(("scale", "stop"), [("1 1 1", 0.4), ("1 1 0.5", 0.55)])

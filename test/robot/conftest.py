@@ -109,7 +109,7 @@ def joint_xml(
     )
 
 
-def robot_xml(*joints: str, links: str = "", name: str = "r") -> str:
+def robot_xml(*joints: str, links: str = "", name: str = "r", version: str = "") -> str:
     """A <robot> with the joints, and the links that they name (or those of `links`)."""
     body = "".join(joints)
     if not links:
@@ -117,7 +117,8 @@ def robot_xml(*joints: str, links: str = "", name: str = "r") -> str:
         names = dict.fromkeys(end.get("link", "") for end in ends if end.tag in ("parent", "child"))
         links = " ".join(names)
     tags = "".join(f'<link name="{link}"/>' for link in links.split())
-    return f'<robot name="{name}">{tags}{body}</robot>'
+    stated = f' version="{version}"' if version else ""
+    return f'<robot name="{name}"{stated}>{tags}{body}</robot>'
 
 
 @pytest.fixture(scope="session")

@@ -21,8 +21,10 @@ from basis_ik.robot.dynamics import read_dynamics
 from basis_ik.robot.elements import UrdfError
 
 
-def link(body):
-    return read_dynamics(f'<robot name="r"><link name="a">{body}</link></robot>')
+def link(body, version="1.0"):
+    return read_dynamics(
+        f'<robot name="r" version="{version}"><link name="a">{body}</link></robot>'
+    )
 
 
 def inertial(mass='<mass value="2"/>', inertia='ixx="1" iyy="2" izz="2.5" ixy="0.1"', origin=""):
@@ -35,6 +37,13 @@ def test_an_inertial_is_read_with_its_place():
     np.testing.assert_allclose(read.link_T_mass.translation, [1, 2, 3])
     np.testing.assert_allclose(read.link_T_mass.rotation[0, :2], [np.cos(1.0), -np.sin(1.0)])
     np.testing.assert_allclose(read.inertia, [[1, 0.1, 0], [0.1, 2, 0], [0, 0, 2.5]])
+
+
+def test_an_inertial_is_turned_by_a_quaternion():
+    turned = inertial(origin='<origin quat_xyzw="0 0 0.6 0.8"/>')
+    read = link(turned, "1.1").inertials["a"]
+    np.testing.assert_allclose(read.link_T_mass.rotation[0, :2], [0.28, -0.96])
+    assert link(turned).inertials == {}  # version 1.0 has no quaternions
 
 
 @pytest.mark.parametrize(

@@ -31,11 +31,11 @@ UNITS = {"revolute": "rad", "prismatic": "m"}
 def model(joint, robot):
     """A robot of the joints a -other-> b -elbow-> c."""
 
-    def model(limit, kind="revolute", inside=""):
+    def model(limit, kind="revolute", inside="", version=""):
         if limit and kind == "continuous":
             inside += f"<limit {limit}/>"
         elbow = joint("elbow", "b", "c", kind, limit=limit, inside=inside)
-        return RobotModel.from_urdf(robot(joint("other", "a", "b"), elbow))
+        return RobotModel.from_urdf(robot(joint("other", "a", "b"), elbow, version=version))
 
     return model
 
@@ -44,8 +44,8 @@ def model(joint, robot):
 def read(model):
     """Return a joint without a fault, whose chain notes the assumptions."""
 
-    def read(limit, kind="revolute", inside=""):
-        robot = model(limit, kind, inside)
+    def read(limit, kind="revolute", inside="", version=""):
+        robot = model(limit, kind, inside, version)
         elbow = robot.joints["elbow"]
         assert elbow.fault == ""
         chain = robot.chain("a", "c")
@@ -62,8 +62,8 @@ def read(model):
 def refuse(model):
     """Return the error of the chain that needs the joint; the other chain is accepted."""
 
-    def refuse(limit, kind="revolute", inside=""):
-        robot = model(limit, kind, inside)
+    def refuse(limit, kind="revolute", inside="", version=""):
+        robot = model(limit, kind, inside, version)
         fault = robot.joints["elbow"].fault
         said = f"faulty, but not needed by the chain: {fault}"
         assert said in robot.chain("a", "b").inferences
@@ -285,3 +285,146 @@ def test_faults_off_the_chain_take_one_line(joint, robot):
         "; also 'odd1', 'odd2', 'odd3', 'odd4', 'odd5', 'odd6', 'odd7', 'odd8' and 21 more"
     )
     assert np.isfinite(chain.velocity).all()
+
+
+# Version 1.2 -------------------------------------------------------------------------------------
+
+RANGE = 'lower="-1" upper="1" velocity="1"'
+
+
+@pytest.mark.parametrize("kind", ["revolute", "prismatic", "continuous"])
+@pytest.mark.parametrize(
+    ("stated", "rates"),
+    [
+        ("", (math.inf, math.inf, math.inf)),
+        ('acceleration="3" deceleration="3" jerk="40"', (3, 3, 40)),
+        ('acceleration="3"', (3, 3, math.inf)),
+        ('jerk="0.001"', (math.inf, math.inf, 0.001)),
+        ('acceleration="1e6" jerk="1e9"', (1e6, 1e6, 1e9)),
+    ],
+)
+def test_limits_of_acceleration_and_jerk_are_read(read, kind, stated, rates):
+    elbow = read(f"{RANGE} {stated}", kind, version="1.2")
+    assert (elbow.acceleration, elbow.deceleration, elbow.jerk) == rates
+    assert elbow.rates == (1, *rates)
+    assert elbow.assumed == ()
+
+
+@pytest.mark.parametrize(
+    ("stated", "rates"),
+    [
+        ('acceleration="3" deceleration="2"', (3, 2)),
+        ('acceleration="2" deceleration="3"', (2, 3)),
+        ('deceleration="2"', (math.inf, 2)),
+    ],
+)
+def test_the_smaller_of_acceleration_and_deceleration_is_for_both(read, stated, rates):
+    elbow = read(f"{RANGE} {stated}", version="1.2")
+    assert (elbow.acceleration, elbow.deceleration) == rates
+    said = "states different limits of acceleration and deceleration: at most 2 rad/s² in both"
+    assert elbow.assumed == (f"joint 'elbow' {said}",)
+
+
+def test_a_huge_limit_of_acceleration_or_jerk_is_a_placeholder(read):
+    elbow = read(f'{RANGE} acceleration="1e7" jerk="2e9"', version="1.2")
+    assert (elbow.acceleration, elbow.deceleration, elbow.jerk) == (math.inf,) * 3
+    assert elbow.assumed == (
+        "joint 'elbow' states acceleration 1e+07, which is a placeholder: ignored",
+        "joint 'elbow' states jerk 2e+09, which is a placeholder: ignored",
+    )
+
+
+@pytest.mark.parametrize("name", ["acceleration", "deceleration", "jerk"])
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ("0", "0 lets it hardly move"),
+        ("-1", "-1 lets it hardly move"),
+        ("9e-4", "0.0009 lets it hardly move"),
+        ("nan", "'nan' is no finite number"),
+        ("inf", "'inf' is no finite number"),
+        ("", "'' is no finite number"),
+    ],
+)
+def test_a_limit_of_acceleration_or_jerk_lets_the_joint_move(refuse, name, value, words):
+    said = refuse(f'{RANGE} {name}="{value}"', version="1.2")
+    assert name in said
+    assert words in said
+
+
+@pytest.mark.parametrize("version", ["", "1.1"])
+def test_older_versions_have_no_limits_of_acceleration_and_jerk(model, version):
+    robot = model(f'{RANGE} acceleration="-1" jerk="2"', version=version)
+    assert robot.joints["elbow"].rates == (1, math.inf, math.inf, math.inf)
+    this = version or "1.0"
+    assert robot.notes == (
+        f"attribute 'acceleration' of <limit> needs version 1.2, and this is {this}: ignored"
+        " (line 1)",
+        f"attribute 'jerk' of <limit> needs version 1.2, and this is {this}: ignored (line 1)",
+    )
+
+
+@pytest.mark.parametrize("kind", ["revolute", "prismatic"])
+@pytest.mark.parametrize("inside", ["", LED])
+@pytest.mark.parametrize(
+    ("limit", "lacks"),
+    [
+        ('lower="-1" velocity="1"', "no upper,"),
+        ('upper="1" velocity="1"', "no lower,"),
+        ('velocity="1"', "no lower and no upper,"),
+        ("", "no lower and no upper,"),
+    ],
+)
+def test_both_position_limits_are_required(refuse, kind, inside, limit, lacks):
+    said = refuse(limit, kind, inside, version="1.2")
+    assert f"joint 'elbow' is {kind} and states {lacks} which version 1.2 requires" in said
+
+
+def test_a_continuous_joint_needs_no_limits(read):
+    for limit in ("", 'lower="1"', 'upper="-1"', 'lower="-1" upper="1"'):
+        elbow = read(limit, "continuous", version="1.2")
+        assert (elbow.lower, elbow.upper) == (-math.inf, math.inf)
+        assert (elbow.velocity, elbow.effort) == (1.0, math.inf)
+
+
+@pytest.mark.parametrize("kind", ["revolute", "prismatic", "continuous"])
+def test_limits_that_cross_are_refused_for_every_joint(refuse, kind):
+    said = refuse('lower="1" upper="-1" velocity="1"', kind, version="1.2")
+    assert "lower is above upper" in said
+
+
+@pytest.mark.parametrize("kind", ["revolute", "prismatic"])
+def test_a_missing_speed_or_effort_is_no_limit(read, kind):
+    elbow = read('lower="-1" upper="1"', kind, version="1.2")
+    assert elbow.velocity == ASSUMED_SPEED[kind == "prismatic"]  # the arm needs one
+    assert elbow.effort == math.inf
+    assert "states no top speed" in elbow.assumed[0]
+
+
+@pytest.mark.parametrize("name", ["velocity", "effort"])
+def test_a_negative_speed_or_effort_is_refused(refuse, name):
+    said = refuse(f'lower="-1" upper="1" {name}="-1"', version="1.2")
+    assert f"joint 'elbow': {name} -1 is negative" in said
+
+
+def test_the_effort_must_be_a_number(refuse):
+    assert "'x' is no finite number" in refuse(f'{RANGE} effort="x"', version="1.2")
+
+
+def test_limits_hold_for_the_joints_that_mimic(joint, robot):
+    def limit(rates):
+        return f'lower="-2" upper="2" velocity="2" {rates}'
+
+    lead = joint("lead", "a", "b", limit=limit('acceleration="8" deceleration="5" jerk="90"'))
+    led = joint(
+        "led", "b", "c", inside='<mimic joint="lead" multiplier="-2"/>',
+        limit=limit('acceleration="12" jerk="100"'),
+    )  # fmt: skip
+    chain = RobotModel.from_urdf(robot(lead, led, version="1.2")).chain("a", "c")
+    rates = chain.velocity, chain.acceleration, chain.deceleration, chain.jerk
+    assert [each.tolist() for each in rates] == [[1.0], [6.0], [5.0], [50.0]]
+    with pytest.raises(ValueError, match="read-only"):
+        chain.jerk[0] = 1.0
+    continuous = lead.replace("revolute", "continuous"), led.replace("revolute", "continuous")
+    chain = RobotModel.from_urdf(robot(*continuous, version="1.2")).chain("a", "c")
+    assert (chain.acceleration[0], chain.deceleration[0], chain.jerk[0]) == (6.0, 5.0, 50.0)

@@ -30,8 +30,8 @@ from basis_ik.robot.urdf import read_urdf
 def read(joint, robot):
     """Read a robot of one joint."""
 
-    def read(kind="revolute", **parts):
-        return read_urdf(robot(joint("elbow", "a", "b", kind, **parts)))[2][0]
+    def read(kind="revolute", version="", **parts):
+        return read_urdf(robot(joint("elbow", "a", "b", kind, **parts), version=version))[2][0]
 
     return read
 
@@ -40,9 +40,9 @@ def read(joint, robot):
 def fault(joint, robot):
     """Return the fault of a joint; the robot and chains without the joint are accepted."""
 
-    def fault(kind="revolute", **parts):
+    def fault(kind="revolute", version="", **parts):
         odd = joint("elbow", "a", "b", kind, **parts)
-        model = RobotModel.from_urdf(robot(odd, joint("other", "a", "c")))
+        model = RobotModel.from_urdf(robot(odd, joint("other", "a", "c"), version=version))
         assert model.chain("a", "c").joint_names == ("other",)
         said = model.joints["elbow"].fault
         assert said.startswith("line 1: ")
@@ -248,3 +248,49 @@ def test_a_call_that_xacro_did_not_know_is_passed_over_and_said(joint, robot):
     said = "skipped, because xacro did not expand them: 'xacro:sensors'"
     assert (model.notes, model.chain().inferences[-1]) == ((said,), said)
     assert RobotModel.from_urdf(whole).notes == ()
+
+
+@pytest.mark.parametrize("kind", ["revolute", "fixed"])
+@pytest.mark.parametrize("version", ["1.1", "1.2"])
+def test_an_origin_is_turned_by_a_quaternion(read, version, kind):
+    elbow = read(kind, version, origin='xyz="1 -2 .5" quat_xyzw="0 0.7071 0 0.7071"')
+    assert elbow.fault == ""
+    np.testing.assert_array_equal(elbow.origin.translation, (1, -2, 0.5))
+    np.testing.assert_allclose(
+        elbow.origin.rotation, ((0, 0, 1), (0, 1, 0), (-1, 0, 0)), atol=1e-15
+    )
+
+
+@pytest.mark.parametrize(
+    ("quaternion", "words"),
+    [
+        ("0 0 0 0", "has length 0; it must be 1"),
+        ("0 0 0 2", "has length 2; it must be 1"),
+        ("0 0 0 0.99", "has length 0.99; it must be 1"),
+        ("1e99 0 0 1e99", "has length 1.41421e+99; it must be 1"),
+        ("0 0 nan 1", "'nan' is no finite number"),
+        ("0 0 inf 1", "'inf' is no finite number"),
+        ("0 0 1", "needs 4 numbers, has 3"),
+        ("", "needs 4 numbers, has 1"),
+    ],
+)
+def test_a_quaternion_must_turn(fault, quaternion, words):
+    said = fault(version="1.1", origin=f'quat_xyzw="{quaternion}"')
+    assert "joint 'elbow'" in said
+    assert "quat_xyzw" in said
+    assert words in said
+
+
+def test_an_origin_has_one_orientation(fault):
+    said = fault(version="1.2", origin='rpy="0 0 0" quat_xyzw="0 0 0 1"')
+    assert said == "line 1: joint 'elbow': <origin> has both rpy and quat_xyzw; keep one"
+
+
+@pytest.mark.parametrize("version", ["", "1.0"])
+@pytest.mark.parametrize("beside", ["", 'rpy="0 0 1"'])
+def test_a_quaternion_in_an_old_version_is_not_ignored(fault, version, beside):
+    said = fault(version=version, origin=f'quat_xyzw="0 0 0.6 0.8" {beside}')
+    assert said == (
+        "line 1: joint 'elbow': quat_xyzw of <origin> needs version 1.1, and this is 1.0; state"
+        " the version in <robot>, or use rpy"
+    )

@@ -19,11 +19,17 @@ import pytest
 
 from basis_ik.robot.elements import read_xml
 from basis_ik.robot.robot import RobotModel
+from basis_ik.robot.urdf_version import Version
 from basis_ik.robot.visuals import read_visuals
 
 
+def read(*bodies, number=(1, 0)):
+    robot = read_xml(f"<robot><link name='a'>{''.join(bodies)}</link></robot>")
+    return read_visuals(robot, "visual", Version(number))
+
+
 def visuals(*bodies):
-    return read_visuals(read_xml(f"<robot><link name='a'>{''.join(bodies)}</link></robot>"))
+    return read(*bodies)[0]
 
 
 def visual(geometry, origin=""):
@@ -36,6 +42,7 @@ def visual(geometry, origin=""):
         ("<box size='1 2 3'/>", "box", (1.0, 2.0, 3.0)),
         ("<cylinder radius='0.5' length='3'/>", "cylinder", (1.0, 1.0, 3.0)),
         ("<sphere radius='0.5'/>", "sphere", (1.0, 1.0, 1.0)),
+        ("<capsule radius='0.5' length='3'/>", "capsule", (1.0, 1.0, 3.0)),
         ("<mesh filename='package://x/y.stl'/>", "mesh", (1.0, 1.0, 1.0)),
         ("<mesh filename='package://x/y.stl' scale='1 2 3'/>", "mesh", (1.0, 2.0, 3.0)),
     ],
@@ -51,12 +58,32 @@ def test_each_kind_of_body(geometry, kind, size):
     "bad",
     [
         "<box/>", "<box size='1 2'/>", "<box size='1 2 nan'/>", "<sphere radius='1e9'/>",
-        "<mesh/>", "<capsule radius='1'/>", "",
+        "<mesh/>", "<capsule radius='1'/>", "<capsule length='1'/>", "<cone/>", "",
+        "<capsule radius='-1' length='1'/>", "<capsule radius='1' length='0'/>",
     ],
 )  # fmt: skip
 def test_what_cannot_be_read_is_left_out(bad):
     good = visual("<sphere radius='1'/>")
     assert [v.kind for v in visuals(visual(bad), good, "<visual/>")] == ["sphere"]
+
+
+def test_what_cannot_be_read_is_counted_in_one_note():
+    bad = visual("<sphere radius='x'/>")
+    assert read(visual("<sphere radius='1'/>"))[1] == ()
+    note = "a <visual> is omitted: line 1: visual of 'a': <sphere radius='x'>"
+    assert read(bad)[1] == (f"{note}: 'x' is no finite number",)
+    (several,) = read(bad, visual("<sphere radius='1'/>"), bad, bad)[1]
+    assert several.startswith(note.replace("omitted", "omitted and 2 more"))
+
+
+def test_a_body_is_turned_by_a_quaternion():
+    origin = "<origin xyz='1 2 3' quat_xyzw='0 0 0.6 0.8'/>"
+    ((found,), notes) = read(visual("<sphere radius='1'/>", origin), number=(1, 1))
+    assert np.allclose(found.link_T_body.apply([1.0, 0.0, 0.0]), [1.28, 2.96, 3.0])
+    assert not notes
+    found, (note,) = read(visual("<sphere radius='1'/>", origin))
+    assert not found
+    assert "quat_xyzw of <origin> needs version 1.1" in note
 
 
 BALL = "<geometry><sphere radius='1'/></geometry>"
@@ -84,7 +111,7 @@ def test_colors_are_stated_here_or_by_name(material, color):
       <link name="b"><visual>{BALL}
         <material name="of the other"><color rgba="0 1 0 1"/></material></visual></link>
     </robot>"""
-    first, second = read_visuals(read_xml(text))
+    first, second = read_visuals(read_xml(text), "visual", Version((1, 0)))[0]
     assert first.color == color
     assert second.color == (0.0, 1.0, 0.0, 1.0)
 
@@ -118,3 +145,9 @@ def test_what_is_fixed_to_a_chains_link_looks_like_that_link():
     )  # the finger, of 0.8, moves on its own
     assert np.allclose(found[0.4].link_T_body.translation, [2.0, 0.0, 0.0])
     assert np.allclose(found[0.6].link_T_body.translation, [1.0, 2.0, 0.0])
+
+
+def test_what_is_omitted_is_in_the_report():
+    text = f"<robot name='r'><link name='a'>{visual('<capsule/>')}</link></robot>"
+    (note,) = RobotModel.from_urdf(text).notes
+    assert note.startswith("a <visual> is omitted: line 1: visual of 'a': <capsule> needs")

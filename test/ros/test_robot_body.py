@@ -83,6 +83,14 @@ def test_bodies_hang_on_the_frames_of_their_links(world, geometry, kind, given):
     assert np.allclose(np.abs(node.wxyz), [0.0, 0.0, 0.0, 1.0])
 
 
+def test_a_capsule_is_a_cylinder_and_two_spheres_that_hang_on_it(world):
+    body = world.body(visual("<capsule radius='0.5' length='3'/>"))
+    body.update()
+    assert sorted(world.scene.kinds()) == ["cylinder", "icosphere", "icosphere"]
+    body.destroy()
+    assert world.scene.kinds() == []
+
+
 def test_a_mesh_has_the_color_that_the_urdf_states_unless_it_has_its_own(world, tmp_path):
     for suffix in ("stl", "glb"):
         trimesh.creation.box((1, 1, 1)).export(tmp_path / f"box.{suffix}")

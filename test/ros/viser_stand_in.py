@@ -29,7 +29,10 @@ class Scene:
         self.nodes, self.sent = {}, 0
 
     def remove_by_name(self, name):
+        """Remove a node and all below it."""
         self.nodes.pop(name)
+        for below in [each for each in self.nodes if each.startswith(f"{name}/")]:
+            self.nodes.pop(below)
 
     def __getattr__(self, method):
         kind = method.removeprefix("add_")
@@ -37,7 +40,7 @@ class Scene:
         def add(name, *given, **named):
             self.sent += 1
             node = SimpleNamespace(name=name, kind=kind, given=given, **{"visible": True, **named})
-            node.remove = lambda: self.nodes.pop(name)
+            node.remove = lambda: self.remove_by_name(name)
             self.nodes[name] = node
             return node
 

@@ -44,6 +44,18 @@ def test_an_outline_is_as_large_as_its_body(kind):
         assert np.allclose(np.linalg.norm(points[:, :axes], axis=1), 0.5)
 
 
+def test_a_capsule_is_a_cylinder_and_two_spheres(chain):
+    capsule = Visual("forearm_link", PLACE, "capsule", (0.2, 0.2, 0.5))
+    (shape,) = Ghost(chain, [capsule]).at(chain.link_poses(np.zeros(6)), GREEN)
+    points = PLACE.inverse().apply(shape.ends)
+    assert np.allclose(points.max(axis=0), [0.1, 0.1, 0.35])
+    assert np.allclose(points.min(axis=0), [-0.1, -0.1, -0.35])
+    middle = np.clip(points[:, 2], -0.25, 0.25)
+    assert (np.linalg.norm(points - np.outer(middle, [0, 0, 1]), axis=1) <= 0.1 + 1e-9).all()
+    bodies = len(OUTLINES["cylinder"]) + 2 * len(OUTLINES["sphere"])
+    assert len(points) == bodies
+
+
 def test_only_moving_links_are_drawn_at_their_poses(chain):
     visuals = [
         Visual("base_link_inertia", PLACE, "box", (1.0, 1.0, 1.0)),

@@ -129,6 +129,12 @@ def add_visual(
         handle = scene.add_cylinder(path, x / 2.0, z, rgb(color), opacity=opacity, **place)
     elif visual.kind == "sphere":
         handle = scene.add_icosphere(path, x / 2.0, rgb(color), opacity=opacity, **place)
+    elif visual.kind == "capsule":
+        handle = scene.add_cylinder(path, x / 2.0, z, rgb(color), opacity=opacity, **place)
+        for end, height in (("top", z / 2.0), ("bottom", -z / 2.0)):  # removed with the cylinder
+            scene.add_icosphere(
+                f"{path}/{end}", x / 2.0, rgb(color), opacity=opacity, position=(0.0, 0.0, height)
+            )
     elif mesh is not None and mesh.glb and not visual.file.lower().endswith(PLAIN):
         handle = scene.add_glb(path, mesh.glb, scale=visual.size, **place)
     else:
