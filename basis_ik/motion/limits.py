@@ -25,8 +25,8 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.chain import Chain
 from basis_ik.transforms.checks import read_only, real_array
 
-# A URDF does not state acceleration and jerk. With the defaults, joints reach the largest speed and
-# the largest acceleration in these times [s].
+# Few URDFs state acceleration and jerk. Otherwise joints reach the largest speed and the largest
+# acceleration in these times [s].
 SPEED_TIME = 0.25
 ACCELERATION_TIME = 0.05
 
@@ -110,16 +110,22 @@ class MotionLimits:
 
         Args:
             chain: The chain.
-            acceleration: Largest accelerations (n,) [rad/s² or m/s²]; None: the largest speed is
-                reached in `SPEED_TIME`.
-            jerk: Largest jerks (n,) [rad/s³ or m/s³]; None: the largest acceleration is reached in
-                `ACCELERATION_TIME`.
+            acceleration: Largest accelerations (n,) [rad/s² or m/s²]; None: those of the URDF;
+                where it states none, the largest speed is reached in `SPEED_TIME`. Joints brake
+                with the same limit, which is not above the URDF's deceleration.
+            jerk: Largest jerks (n,) [rad/s³ or m/s³]; None: those of the URDF; where it states
+                none, the largest acceleration is reached in `ACCELERATION_TIME`.
 
         Raises:
             MotionLimitError: A limit is not positive and finite, or the number of limits is wrong.
         """
         if acceleration is None:
-            acceleration = chain.velocity / SPEED_TIME
+            assumed = chain.velocity / SPEED_TIME
+            stated = np.where(np.isinf(chain.acceleration), assumed, chain.acceleration)
+            acceleration = np.minimum(stated, chain.deceleration)
         if jerk is None:
-            jerk = np.asarray(acceleration, dtype=float) / ACCELERATION_TIME
+            assumed = np.asarray(acceleration, dtype=float) / ACCELERATION_TIME
+            jerk = assumed
+            if assumed.shape == chain.jerk.shape:  # otherwise the number of limits is wrong
+                jerk = np.where(np.isinf(chain.jerk), assumed, chain.jerk)
         return cls(chain.lower, chain.upper, chain.velocity, acceleration, jerk)

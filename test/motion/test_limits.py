@@ -56,7 +56,9 @@ def test_given_limits_are_used(chain):
         limits.jerk[0] = 1.0
 
 
-@pytest.mark.parametrize("bad", [[0.0, 1.0], [-1.0, 1.0], [np.nan, 1.0], [np.inf, 1.0], [1.0]])
+@pytest.mark.parametrize(
+    "bad", [[0.0, 1.0], [-1.0, 1.0], [np.nan, 1.0], [np.inf, 1.0], [1.0], [1.0] * 3]
+)
 @pytest.mark.parametrize("name", ["acceleration", "jerk"])
 def test_an_invalid_limit_is_refused_by_name(chain, name, bad):
     with pytest.raises(MotionLimitError, match=f"max_{name} must be"):
@@ -79,3 +81,41 @@ def test_fractions_scale_the_limits(chain):
     for bad in (0.0, -1.0, 1.1, np.nan):
         with pytest.raises(MotionLimitError, match="acceleration scaling must be above 0"):
             limits.scaled(1.0, bad, 1.0)
+
+
+def stated(slide='acceleration="2" jerk="30"', turn=""):
+    """A chain of version 1.2 whose joints state limits of acceleration and jerk."""
+    text = ROBOT.replace("<robot", '<robot version="1.2"').replace('effort="1"', slide)
+    text = text.replace('<axis xyz="0 0 1"/>', f'<axis xyz="0 0 1"/><limit {turn}/>')
+    return RobotModel.from_urdf(text).chain("a", "c")
+
+
+def test_the_limits_of_the_urdf_are_the_defaults():
+    limits = MotionLimits.of_chain(stated())
+    assert limits.acceleration.tolist() == [4.0, 2.0]  # the first reaches its speed in 0.25 s
+    np.testing.assert_allclose(limits.jerk, [80.0, 30.0])
+    limits = MotionLimits.of_chain(stated(turn='velocity="1" acceleration="50"'))
+    assert limits.acceleration.tolist() == [50.0, 2.0]
+    np.testing.assert_allclose(limits.jerk, [1000.0, 30.0])
+
+
+def test_given_limits_override_those_of_the_urdf():
+    given = np.array([9.0, 9.0])
+    limits = MotionLimits.of_chain(stated(), acceleration=given)
+    assert limits.acceleration.tolist() == [9.0, 9.0]
+    np.testing.assert_allclose(limits.jerk, [180.0, 30.0])
+    limits = MotionLimits.of_chain(stated(), jerk=given)
+    assert (limits.acceleration.tolist(), limits.jerk.tolist()) == ([4.0, 2.0], [9.0, 9.0])
+
+
+@pytest.mark.parametrize(
+    ("slide", "acceleration"),
+    [
+        ('acceleration="2" deceleration="1"', 1.0),
+        ('acceleration="1" deceleration="2"', 1.0),
+        ('deceleration="1"', 1.0),
+        ('deceleration="50"', 0.7 / SPEED_TIME),  # no reason to speed up as quickly
+    ],
+)
+def test_no_joint_brakes_harder_than_the_urdf_allows(slide, acceleration):
+    assert MotionLimits.of_chain(stated(slide)).acceleration[1] == acceleration

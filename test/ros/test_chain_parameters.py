@@ -177,6 +177,18 @@ def test_motion_limits_have_one_number_for_each_joint_or_none(chain):
             of(**{name: [1.0]}).limits(chain)
 
 
+def test_the_urdf_has_the_defaults_of_acceleration_and_jerk():
+    limit = '<limit lower="-1" upper="1" velocity="1" acceleration="3" deceleration="2" jerk="40"/>'
+    text = f"""<robot name="r" version="1.2"><link name="a"/><link name="b"/>
+        <joint name="j" type="revolute"><parent link="a"/><child link="b"/>{limit}
+        </joint></robot>"""
+    chain = RobotModel.from_urdf(text).chain("a", "b")
+    default = of().limits(chain)
+    assert (default.acceleration.tolist(), default.jerk.tolist()) == ([2.0], [40.0])
+    given = of(max_acceleration=[9.0], max_jerk=[90.0]).limits(chain)
+    assert (given.acceleration.tolist(), given.jerk.tolist()) == ([9.0], [90.0])
+
+
 @pytest.mark.parametrize("margin", [[0.1], [0.1] * 7, [0.3, 0.0, 0.1, 0.2, 0.1, 0.0, 0.5]])
 def test_a_margin_narrows_the_limits(chain, margin):
     narrow = of(tip_link="panda_link8", joint_limit_margin=margin).chain(PANDA)

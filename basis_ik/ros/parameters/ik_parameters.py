@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+from basis_ik.robot.joint_rates import LEAST_RATE, MOST_ACCELERATION, MOST_JERK
 from basis_ik.ros.outputs.make_output import INTERFACES
 from basis_ik.ros.parameters.arm_parameters import axis_complaint
 from basis_ik.ros.parameters.parameters import (
@@ -222,20 +223,20 @@ CHAIN = (
     Declaration(
         "max_acceleration",
         [],
-        "Largest acceleration of each joint [rad/s², m/s²]; empty: it reaches its largest speed in "
-        "0.25 s.",
-        1e-3,
-        1e6,
+        "Largest acceleration of each joint, also in braking [rad/s², m/s²]; empty: that of a URDF "
+        "of version 1.2; where it states none, the joint reaches its largest speed in 0.25 s.",
+        LEAST_RATE,
+        MOST_ACCELERATION,
         read_only=True,
         element=float,
     ),
     Declaration(
         "max_jerk",
         [],
-        "Largest jerk of each joint [rad/s³, m/s³]; empty: it reaches its largest acceleration in "
-        "0.05 s.",
-        1e-3,
-        1e9,
+        "Largest jerk of each joint [rad/s³, m/s³]; empty: that of a URDF of version 1.2; where it "
+        "states none, the joint reaches its largest acceleration in 0.05 s.",
+        LEAST_RATE,
+        MOST_JERK,
         read_only=True,
         element=float,
     ),
