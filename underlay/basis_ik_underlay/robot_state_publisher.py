@@ -38,6 +38,7 @@ from tf2_ros.history import IDENTITY, Pose, Vector, compose, placed, turned
 from tf2_ros.programs import spin
 
 MOVING = ("revolute", "continuous", "prismatic")
+VERSIONS = ("1.0", "1.1", "1.2")
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 JOINT_STATES = QoSProfile(depth=100, reliability=ReliabilityPolicy.BEST_EFFORT)
 NODE_NAME = "robot_state_publisher"
@@ -73,7 +74,12 @@ def read_joints(text: str) -> list[Joint]:
         ValueError: it is none; the message is one line.
     """
     try:
-        return [_joint(element) for element in ElementTree.fromstring(text).findall("joint")]
+        robot = ElementTree.fromstring(text)
+        version = robot.get("version", "1.0")
+        if version not in VERSIONS:
+            raise ValueError(f"version {version!r} is not one of {', '.join(VERSIONS)}")
+        turns = version != "1.0"
+        return [_joint(element, turns) for element in robot.findall("joint")]
     except (
         ElementTree.ParseError,
         AttributeError,
@@ -84,9 +90,20 @@ def read_joints(text: str) -> list[Joint]:
         raise ValueError(f"robot_description is not a valid URDF: {error}") from error
 
 
-def _joint(joint: ElementTree.Element) -> Joint:
+def _origin(origin: ElementTree.Element | None, turns: bool) -> Pose:
+    """Return an origin; `turns`: whether the version of the URDF has quaternions."""
+    xyz, rpy = (_vector(origin, part, (0.0, 0.0, 0.0)) for part in ("xyz", "rpy"))
+    if origin is None or "quat_xyzw" not in origin.attrib or not turns:
+        return placed(xyz, rpy)
+    if "rpy" in origin.attrib:
+        raise ValueError("both rpy and quat_xyzw in <origin>")
+    x, y, z, w = map(float, origin.attrib["quat_xyzw"].split())
+    length = math.hypot(x, y, z, w)
+    return xyz, (x / length, y / length, z / length, w / length)
+
+
+def _joint(joint: ElementTree.Element, turns: bool) -> Joint:
     name, kind = joint.attrib["name"], joint.attrib["type"]
-    xyz, rpy = (_vector(joint.find("origin"), part, (0.0, 0.0, 0.0)) for part in ("xyz", "rpy"))
     x, y, z = _vector(joint.find("axis"), "xyz", (1.0, 0.0, 0.0))
     length = math.hypot(x, y, z) if kind in MOVING else 1.0
     mimic = None
@@ -95,7 +112,7 @@ def _joint(joint: ElementTree.Element) -> Joint:
         mimic = (found.attrib["joint"], multiplier, offset)
     parent, child = (joint.find(end).attrib["link"] for end in ("parent", "child"))
     axis = (x / length, y / length, z / length)
-    return Joint(name, kind, parent, child, placed(xyz, rpy), axis, mimic)
+    return Joint(name, kind, parent, child, _origin(joint.find("origin"), turns), axis, mimic)
 
 
 def _vector(element: ElementTree.Element | None, name: str, default: Vector) -> Vector:

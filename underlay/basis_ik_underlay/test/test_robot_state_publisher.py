@@ -83,6 +83,37 @@ def test_where_a_joint_stands(kind, value):
     np.testing.assert_allclose(matrix(it.pose(value)), expected, atol=1e-12)
 
 
+def versioned(version, origin):
+    return urdf("fixed", origin).replace("<robot", f'<robot version="{version}"')
+
+
+def test_a_quaternion_turns_a_joint_from_version_1_1_on():
+    origin = '<origin xyz="1 -2 3" quat_xyzw="0 0 1.2 1.6"/>'
+    for version in ("1.1", "1.2"):
+        (it,) = read_joints(versioned(version, origin))
+        expected = np.eye(4)
+        expected[:3, 3] = 1, -2, 3
+        expected[:3, :3] = turn([0, 0, 1], 2.0 * math.atan2(0.6, 0.8))
+        assert np.allclose(matrix(it.pose()), expected, rtol=0, atol=1e-12)
+    (it,) = read_joints(versioned("1.0", origin))
+    assert np.array_equal(matrix(it.pose())[:3, :3], np.eye(3))
+
+
+@pytest.mark.parametrize(
+    ("version", "origin"),
+    [
+        ("1.1", '<origin rpy="0 0 0" quat_xyzw="0 0 0 1"/>'),
+        ("1.1", '<origin quat_xyzw="0 0 0 0"/>'),
+        ("1.1", '<origin quat_xyzw="0 0 1"/>'),
+        ("1.3", ""),
+        ("1", ""),
+    ],
+)
+def test_an_orientation_or_version_that_upstream_refuses(version, origin):
+    with pytest.raises(ValueError, match="not a valid URDF"):
+        read_joints(versioned(version, origin))
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
