@@ -119,7 +119,7 @@ def cut(text: str, root: str, tip: str) -> str:
     while link != root:
         chain.append(above[link])
         link = above[link].find("parent").get("link")  # type: ignore[union-attr, assignment]
-    robot = ElementTree.Element("robot", name=source.get("name", "robot"))
+    robot = ElementTree.Element("robot", dict(source.attrib))
     ElementTree.SubElement(robot, "link", name=root)
     for joint in reversed(chain):
         ElementTree.SubElement(robot, "link", name=joint.find("child").get("link", ""))  # type: ignore[union-attr]
