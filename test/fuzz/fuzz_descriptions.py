@@ -27,6 +27,7 @@ from basis_ik.robot.robot import RobotModel
 
 SHIPPED = [path.read_text() for path in sorted((Path(__file__).parents[2] / "urdf").glob("*.urdf"))]
 KINDS = ("revolute",) * 8 + ("continuous", "prismatic") * 2 + ("fixed", "floating", "planar")
+VERSIONS = ("", "", "", "1.0", "1.1", "1.2", "1.3")
 TAGS = (
     "link", "joint", "origin", "axis", "limit", "mimic", "parent", "child", "visual", "geometry",
     "box", "mesh", "safety_controller", "robot", "xacro:include", "xacro:property", "transmission",
@@ -66,13 +67,18 @@ def _rarely_less(rng, attributes, odd):
     return {key: value for key, value in attributes.items() if rng.random() >= 0.2 * odd}
 
 
-def _joint(rng, own, joints, parent, child, odd):
+def _joint(rng, own, joints, parent, child, odd, version):
     parts = [
         _element("parent", _rarely_less(rng, {"link": parent}, odd)),
         _element("child", _rarely_less(rng, {"link": child}, odd)),
     ]
     if rng.random() < 0.8:
         place = {"xyz": _numbers(rng, 3, odd), "rpy": _numbers(rng, 3, odd)}
+        if rng.random() < (0.2 if version >= "1.1" else odd):
+            if rng.random() >= odd:
+                del place["rpy"]
+            turn = ("0 0 0 1", "0.6 0 -0.8 0", "0 0.7071 0 0.7071", _numbers(rng, 4, odd))
+            place["quat_xyzw"] = rng.choice(turn if odd else turn[:3])
         parts.append(_element("origin", _rarely_less(rng, place, odd)))
     if rng.random() < 0.8:
         axis = rng.choice(("1 0 0", "0 0 1", "0 -1 0", _numbers(rng, 3, odd) if odd else "0 1 0"))
@@ -85,6 +91,11 @@ def _joint(rng, own, joints, parent, child, odd):
             "velocity": _number(rng, odd),
             "effort": _number(rng, odd),
         }
+        for rate in ("acceleration", "deceleration", "jerk"):
+            if rng.random() < 0.1:
+                limit[rate] = _number(rng, odd) if odd else "3"
+        if rng.random() < 0.2 * odd:
+            limit["odd"] = "1"
         parts.append(_element("limit", _rarely_less(rng, limit, odd)))
     if rng.random() < 0.1:
         tie = {
@@ -110,6 +121,7 @@ def _link(rng, own):
         _element("box", {"size": _numbers(rng, 3)}),
         _element("cylinder", {"radius": _number(rng), "length": _number(rng)}),
         _element("sphere", {"radius": _number(rng)}),
+        _element("capsule", {"radius": _number(rng), "length": _number(rng)}),
         _element(
             "mesh", {"filename": name(rng, ("package://x.stl",)), "scale": _numbers(rng, 3)}
         ),
@@ -125,6 +137,7 @@ def _text_of(text):
 def _robot(rng):
     """A tree of links, mostly a chain, a few of whose parts are wrong."""
     count = rng.choice((0, 1, 2, 3, 6, 6, 7, 12, 40))
+    version = rng.choice(VERSIONS)
     odd = rng.choice((0.0, 0.0, 0.02, 0.1))
     links = [_text_of(name(rng, (f"link{k}",), odd)) for k in range(count + 1)]
     joints = [_text_of(name(rng, (f"joint{k}",), odd)) for k in range(count)]
@@ -132,10 +145,11 @@ def _robot(rng):
     for k in range(count):
         parent = links[k if rng.random() < 0.9 else rng.randrange(k + 1)]
         child = links[rng.randrange(count + 1) if rng.random() < 0.2 * odd else k + 1]
-        parts.append(_joint(rng, joints[k], joints, parent, child, odd))
+        parts.append(_joint(rng, joints[k], joints, parent, child, odd, version))
     if rng.random() < 0.1:
         rng.shuffle(parts)
-    return _element("robot", {"name": _text_of(name(rng, ("robot",)))}, "\n".join(parts) or "\n")
+    given = {"name": _text_of(name(rng, ("robot",)))} | ({"version": version} if version else {})
+    return _element("robot", given, "\n".join(parts) or "\n")
 
 
 def _harm(rng, text):
