@@ -64,7 +64,7 @@ FINGER = (
     '<link name="f"/><joint name="finger" type="revolute">'
     '<parent link="tool0"/><child link="f"/></joint>'
 )
-ODD = elbow(added(URDF, FINGER), 'velocity="', 'velocity="0" x="').replace(
+ODD = elbow(added(URDF, FINGER), 'velocity="', 'velocity="0" x:was="').replace(
     '<joint name="shoulder_pan_joint" type="revolute">',
     '<joint name="shoulder_pan_joint" type="continuous">',
 )
@@ -88,13 +88,13 @@ BAD = {
     "too many": (added(URDF, fixed("j", "a", "b") * 1001), ["line ", "1000 joints"]),
     "no limits": (elbow(URDF, "<limit", "<x"), ["line ", E, "states no limits"]),
     "crossed": (elbow(URDF, 'lower="-3', 'lower="4'), ["line ", E, "is above upper"]),
-    "nan": (elbow(URDF, 'lower="', 'lower="nan" x="'), ["line ", E, "'nan'"]),
+    "nan": (elbow(URDF, 'lower="', 'lower="nan" x:was="'), ["line ", E, "'nan'"]),
     "zeros": (
         elbow(URDF, "<limit", '<limit lower="0" upper="0" velocity="0"/><x'),
         ["line ", E, "zeros"],
     ),
-    "grammar": (elbow(URDF, 'velocity="', 'velocity="1_000" x="'), ["line ", E, "1_000"]),
-    "huge": (elbow(URDF, 'velocity="', 'velocity="1e999" x="'), ["line ", E, "1e999"]),
+    "grammar": (elbow(URDF, 'velocity="', 'velocity="1_000" x:was="'), ["line ", E, "1_000"]),
+    "huge": (elbow(URDF, 'velocity="', 'velocity="1e999" x:was="'), ["line ", E, "1e999"]),
     "ball": (elbow(URDF, '"revolute"', '"ball"'), ["line ", E, "'ball'"]),
     "zero axis": (elbow(URDF, "0 0 1", "0 0 0"), ["line ", E, "axis is zero"]),
     "infinite": (elbow(URDF, "-0.425", "inf"), ["line ", E, "'inf'"]),
