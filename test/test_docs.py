@@ -18,6 +18,7 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 from basis_ik.motion.admission import Refusal
 from basis_ik.motion.chain_state import State
@@ -44,6 +45,15 @@ def test_every_figure_is_used():
         for name in re.findall(r"\((?:docs/)?figures/(\w+\.svg)\)", page.read_text())
     }
     assert shown == {path.name for path in (ROOT / "docs" / "figures").glob("*.svg")}
+
+
+def test_the_readme_counts_the_demos_targets_and_frames():
+    targets = yaml.safe_load((ROOT / "config" / "demo_targets.yaml").read_text())["targets"]
+    words = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+    frames = words[len({each["frame"] for each in targets})]
+    text = (ROOT / "README.md").read_text()
+    assert re.findall(r"in (\w+) tf frames", text) == [frames, frames]
+    assert re.findall(r"walks through (\w+) targets", text) == [words[len(targets)]]
 
 
 def test_every_status_text_has_a_remedy():
