@@ -151,6 +151,7 @@ def _parser() -> _Parser:
         "warm-up", help="compile all kernels for this installation, ahead of their first use",
         description="Compile all kernels into the cache on disk, ahead of their first use.",
     )  # fmt: skip
+    warm.add_argument("--node", action="store_true", help="only the kernels of ik_node")
     warm.set_defaults(run=_warm_up)
     return parser
 
@@ -205,7 +206,7 @@ def _warm_up(options: argparse.Namespace) -> int:
     from basis_ik.warm_up_command import run
 
     try:
-        run(sys.stdout)
+        run(sys.stdout, node=options.node)
     except KeyboardInterrupt:
         if still_compiling():
             os._exit(130)  # a normal exit would crash the compiler's thread

@@ -25,6 +25,7 @@ import time
 import pytest
 
 from basis_ik import warm_up, warm_up_command
+from basis_ik.__main__ import main
 from basis_ik.warm_up import Step
 from basis_ik.warm_up_command import KilledError, compile_here
 
@@ -229,24 +230,48 @@ def test_checking_the_cache_compiles_nothing(start):
 
 
 @pytest.mark.parametrize(
-    ("processors", "cached", "expected"),
-    [(1, False, "here"), (1, True, "here"), (2, False, 2), (2, True, None), (64, False, 4)],
+    ("processors", "node", "cached", "expected"),
+    [
+        (1, False, False, "here"),
+        (1, False, True, "here"),
+        (2, False, False, (warm_up.all_steps, 2)),
+        (2, False, True, None),
+        (64, False, False, (warm_up.all_steps, 4)),
+        (1, True, False, "here"),
+        (2, True, False, "here"),
+        (4, True, False, (warm_up.node_steps, 2)),
+    ],
 )
-def test_processes_are_started_only_for_several_workers(monkeypatch, processors, cached, expected):
+def test_processes_are_started_only_for_several_workers(
+    monkeypatch, processors, node, cached, expected
+):
+    """The node's kernels leave half of the processors to the rest of set-up."""
     done = []
     monkeypatch.setattr(os, "cpu_count", lambda: processors)
     monkeypatch.setattr(warm_up_command, "is_cached", lambda steps: cached)
     monkeypatch.setattr(warm_up_command, "compile_here", lambda steps, out: done.append("here"))
     monkeypatch.setattr(
-        warm_up_command, "compile_in_processes", lambda make, workers, out: done.append(workers)
+        warm_up_command,
+        "compile_in_processes",
+        lambda make, workers, out: done.append((make, workers)),
     )
-    warm_up_command.run(io.StringIO())
+    warm_up_command.run(io.StringIO(), node=node)
     assert done == ([] if expected is None else [expected])
 
 
 def test_the_list_of_largest_steps_is_valid():
     names = {step.name for step in warm_up.all_steps()}
     assert set(warm_up_command.LARGEST) <= names
+
+
+def test_the_command_takes_the_nodes_kernels_alone(monkeypatch):
+    steps = []
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    monkeypatch.setattr(warm_up_command, "compile_here", lambda given, out: steps.extend(given))
+    for words, make in (["--node"], warm_up.node_steps), ([], warm_up.all_steps):
+        steps.clear()
+        assert main(["warm-up", *words]) == 0
+        assert [step.name for step in steps] == [step.name for step in make()]
 
 
 def test_the_command_compiles_and_reports_it():
