@@ -16,10 +16,14 @@ help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 	@echo "  Variables: ROBOT=ur5e|panda VIEW=1 (demo; VIEW shows it in the browser), DISTRO=jazzy|kilted, DEPENDENCIES=newest|stock|oldest, N=20000 WRITE=1 (fuzz), MINUTES=10 (soak), SEED=1 (both), ARGS=\"...\" (demo: launch arguments; test: pytest's)"
 
-setup: ## Make .setup/: Python environment, underlay, package (the others call it)
+setup: ## Make .setup/: Python environment, underlay, package with everything (the others call it)
 	@bash underlay/setup.sh
 
-demo: setup ## Show a simulated arm reach targets given in other tf frames
+# What the demo needs, and no more; launch arguments may ask for a view or for masses.
+DEMO_NEEDS := $(if $(findstring mujoco,$(ARGS)),all,$(if $(VIEW)$(findstring view:=true,$(ARGS)),view,demo))
+
+demo: ## Show a simulated arm reach targets given in other tf frames
+	@bash underlay/setup.sh $(DEMO_NEEDS)
 	@$(ENV) && ros2 launch basis_ik demo.launch.py robot:=$(ROBOT) $(if $(VIEW),view:=true) $(ARGS)
 
 lint: setup

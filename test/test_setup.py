@@ -12,17 +12,20 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What set-up refuses, in one line, before it touches anything."""
+"""What set-up refuses, in one line, before it touches anything, and what it does otherwise."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
+SET_UP = ROOT / "underlay" / "setup.sh"
 SCRIPTS = {"setup.sh", "paths.sh", "env.sh"}
 ELSEWHERE = {"AMENT_PREFIX_PATH", "BASIS_IK_UNDERLAY", "DISTRO", "ROS_DISTRO"}
 # A python3 that runs `-c CODE` as a given version, and makes no environments.
@@ -93,3 +96,207 @@ def test_an_outdated_environment_does_not_make_its_successor(refusal, tmp_path):
         (3, 12), first_on_path=[str(own)], DEPENDENCIES="stock", BASIS_IK_UNDERLAY="jazzy"
     )
     assert "DEPENDENCIES=stock needs Python 3.10 or 3.11" in line
+
+
+# What it does, with programs that only note their calls ------------------------------------------
+
+NOTE = "#!/bin/sh\necho $(basename $0) $* >> {log}\n"
+# `python3 -m venv FOLDER` makes an environment of these programs.
+MAKE_ENVIRONMENT = """#!/bin/sh
+case "$*" in
+  "-m venv "*) for bin; do bin=$bin/bin; done; mkdir -p "$bin" && echo venv >> {log}
+    cp {tools}/pip {tools}/python {tools}/colcon "$bin" ;;
+  *) exec {python} "$@" ;;
+esac
+"""
+
+
+class Copy:
+    """A copy of the set-up in a folder, and programs that only note their calls."""
+
+    def __init__(self, folder):
+        self.root, self.tools, self.log = folder / "copy", folder / "tools", folder / "calls"
+        self.requirements = self.root / "underlay" / "requirements"
+        ignore = shutil.ignore_patterns("__pycache__", "test")
+        shutil.copytree(ROOT / "underlay", self.root / "underlay", ignore=ignore)
+        for name in (
+            "setup.py", "setup.cfg", "package.xml", "launch/a", "config/a/b", "rviz/a", "urdf/a",
+            "basis_ik/warm_up.py", "basis_ik/numerics/a_kernel.py",
+        ):  # fmt: skip
+            (self.root / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.root / name).touch()
+        self.tools.mkdir()
+        for name in ("pip", "python", "colcon"):
+            self.program(name, "")
+        environment = MAKE_ENVIRONMENT.format(log=self.log, tools=self.tools, python=sys.executable)
+        self.program("python3", environment)
+
+    def program(self, name, text):
+        """Replace a program; it notes its calls if it is not a script of its own."""
+        path = self.tools / name
+        path.write_text(text if text.startswith("#!") else NOTE.format(log=self.log) + text)
+        path.chmod(0o755)
+
+    def run(self, *goal, **environment):
+        """Run it; return what it printed, the result, and the calls."""
+        self.log.write_text("")
+        kept = {k: v for k, v in os.environ.items() if k not in ELSEWHERE | {"VIRTUAL_ENV"}}
+        path = os.pathsep.join([str(self.tools), "/usr/bin", "/bin"])
+        done = subprocess.run(
+            ["bash", str(self.root / "underlay" / "setup.sh"), *goal],
+            env=kept | {"PATH": path} | environment,
+            capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+        return done, self.log.read_text().splitlines()
+
+
+@pytest.fixture
+def copy(tmp_path):
+    return Copy(tmp_path)
+
+
+def installed(calls):
+    """Return the files of requirements that pip was given, in order."""
+    pips = [call for call in calls if call.startswith("pip")]
+    return [re.findall(r"requirements/(\w+)\.txt", call) for call in pips]
+
+
+def test_the_demo_gets_what_it_needs_and_no_more(copy):
+    done, calls = copy.run("demo")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert installed(calls) == [["newest", "common"], ["common", "jazzy"]]
+    assert "python -m basis_ik warm-up --node" in calls
+
+
+def test_everything_else_is_added_to_it(copy):
+    copy.run("demo")
+    done, calls = copy.run()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [files[0] for files in installed(calls)] == ["view", "tools"]
+    assert "python -m basis_ik warm-up" in calls
+    assert not [call for call in calls if call.startswith(("colcon", "venv"))]
+
+
+def test_what_is_there_is_passed_over(copy):
+    copy.run()
+    for goal in ("demo", "view", "all"):
+        done, calls = copy.run(goal)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+        assert not [call for call in calls if not call.startswith("python -c")]
+
+
+def test_with_ros_installed_only_tools_are_installed(copy):
+    sourced = {"ROS_DISTRO": "jazzy", "AMENT_PREFIX_PATH": "/opt/ros/jazzy"}
+    done, calls = copy.run(**sourced)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert installed(calls) == [["view", "newest"], ["tools", "newest"]]
+    assert [call.split()[-1] for call in calls if call.startswith("colcon")] == ["basis_ik"]
+    done, _ = copy.run("demo", **sourced)
+    assert len(done.stdout.splitlines()) == 1  # which says that it is used
+
+
+@pytest.mark.parametrize("name", ["common", "jazzy", "newest", "tools", "view"])
+def test_a_changed_pin_is_installed(copy, name):
+    copy.run()
+    with open(copy.requirements / f"{name}.txt", "a") as file:
+        file.write("# changed\n")
+    _, calls = copy.run()
+    assert any(name in files for files in installed(calls))
+    assert ("venv" in calls) == (name == "newest")
+
+
+def test_changed_messages_are_made_anew(copy):
+    copy.run()
+    (copy.root / "underlay" / "tf2_msgs" / "msg" / "More.msg").write_text("int8 more\n")
+    _, calls = copy.run("demo")
+    assert [call.split()[:2] for call in calls if "interfaces" in call] == [
+        ["python", "underlay/interfaces.py"]
+    ]
+
+
+def test_an_interrupted_run_goes_on(copy):
+    copy.program("pip", 'case "$*" in *requirements/jazzy*) [ -e "$GO_ON" ] || exit 1 ;; esac')
+    done, calls = copy.run("demo")
+    assert done.returncode == 1
+    assert done.stderr.strip().endswith("Run the same command again to go on.")
+    assert len(installed(calls)) == 2
+    done, calls = copy.run("demo", GO_ON="/")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert installed(calls) == [["common", "jazzy"]]
+
+
+def test_a_failure_ends_the_compiler_of_kernels(copy, tmp_path):
+    held = tmp_path / "held"
+    copy.program("python", f'case "$*" in *warm-up*) echo $$ > {held}; exec sleep 600 ;; esac')
+    copy.program(
+        "pip",
+        f'case "$*" in *jazzy.txt*) while [ ! -s {held} ]; do sleep 0.01; done; exit 1 ;; esac',
+    )
+    done, _ = copy.run("demo")
+    assert done.returncode == 1
+    while Path(f"/proc/{held.read_text().strip()}").exists():  # ten minutes, if it is not ended
+        time.sleep(0.01)
+
+
+def test_kernels_that_do_not_compile_are_a_failure(copy):
+    copy.program("python", 'case "$*" in *warm-up*) echo "no memory"; exit 1 ;; esac')
+    done, _ = copy.run("demo")
+    assert done.returncode == 1
+    assert "no memory" in done.stdout
+    assert done.stderr.strip() == "basis_ik set-up: the kernels did not compile."
+
+
+def test_pips_progress_is_counted():
+    (function,) = re.findall(r"^fetched\(\) \{.*?^\}", SET_UP.read_text(), re.DOTALL | re.MULTILINE)
+    log = """Collecting numpy==2.4.6 (from -r a)
+  Downloading numpy-2.4.6-cp311.whl (16.9 MB)
+Collecting ros-jazzy-rclpy==7.1.6
+  Downloading rclpy.whl (600 kB)
+"""
+    for more, expected in (
+        ("", "2 packages, 18 MB: ros-jazzy-rclpy"),
+        ("Installing collected packages: numpy\n", "2 packages, 18 MB: unpacking"),
+        ("Successfully installed numpy-2.4.6\n", "2 packages, 18 MB fetched and unpacked"),
+    ):
+        done = subprocess.run(
+            ["bash", "-c", f"{function}\nfetched /dev/stdin"],
+            input=log + more, capture_output=True, text=True, timeout=60, check=True,
+        )  # fmt: skip
+        assert done.stdout == expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "goal"),
+    [
+        ([], "demo"),
+        (["ROBOT=panda"], "demo"),
+        (["ARGS=log_level:=debug"], "demo"),
+        (["VIEW=1"], "view"),
+        (["ARGS=view:=true"], "view"),
+        (["VIEW=1", "ARGS=physics:=mujoco"], "all"),
+    ],
+)
+def test_the_demo_asks_for_what_its_arguments_need(arguments, goal):
+    done = subprocess.run(
+        ["make", "-n", "demo", *arguments], cwd=ROOT,
+        capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    assert done.stdout.splitlines()[0] == f"bash underlay/setup.sh {goal}"
+
+
+def test_each_package_has_one_pin():
+    """pip resolves nothing for the demo, so what has no pin would be missing."""
+    pins = {
+        path.stem: [
+            line for line in path.read_text().splitlines() if line and not line.startswith("#")
+        ]
+        for path in (ROOT / "underlay" / "requirements").glob("*.txt")
+    }
+    of_dependencies = {"newest", "stock", "lyrical", "oldest", "oldest-debian"}
+    for name, lines in pins.items():
+        names = {line.partition("=")[0] for line in lines}
+        if name not in {"tools", "oldest-debian"}:
+            assert all(re.match(r"[\w-]+==[\w.]+", line) for line in lines), name
+        for other in pins.keys() - of_dependencies - {name, "jazzy", "kilted"}:
+            if name not in of_dependencies:
+                assert not names & {line.partition("=")[0] for line in pins[other]}, (name, other)

@@ -18,6 +18,8 @@
 # interrupted run goes on where it stopped and a finished one costs a fraction of a second.
 set -euo pipefail
 
+goal=${1:-all} # "demo": what the demo needs; "view": and its page in the browser; "all": and what the tests need
+case "$goal" in demo) steps=5 ;; view) steps=6 ;; *) steps=7 ;; esac
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 cd "$root"
 . underlay/paths.sh
@@ -31,7 +33,11 @@ fail() {
   exit 1
 }
 
-say() { printf '[set-up] %s\n' "$*"; }
+say() { printf '[set-up %3d s] %s\n' "$SECONDS" "$*"; }
+step() { say "$1/$steps $2"; }
+
+# show [PATTERN]: lines that fit, as they come
+show() { sed -un "/${1:-.}/p" | while read -r line; do say "    $line"; done; }
 
 # stamped NAME KEY: does the step NAME still stand for KEY?   stamp NAME KEY: it does now.
 stamped() { [ "$(cat "$setup/stamps/$1" 2>/dev/null)" = "$2" ]; }
@@ -81,32 +87,81 @@ is_debian_12() {
     command -v apt-get >/dev/null && python3 -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))'
 }
 
-python_environment() {
+# requirements NAMES...: pip's options for the files of these names
+requirements() { printf -- '-r underlay/requirements/%s.txt ' "$@"; }
+
+# pip_install LOG OPTIONS...: into the environment. Files are compiled when they are first imported: most never are.
+pip_install() {
+  local log=$setup/$1.log
+  shift
+  PIP_CACHE_DIR="$setup/cache/pip" "$venv/bin/pip" install --disable-pip-version-check --progress-bar off --no-compile \
+    "$@" >"$log" 2>&1 & progress $! "$log" ||
+    { tail -n 15 "$log" >&2; fail "pip could not install the requirements; its output is in ${log#"$root/"}. Run the same command again to go on."; }
+}
+
+# progress PID LOG: every few seconds how far pip is; its exit status.
+progress() {
+  local began=$SECONDS
+  while sleep 0.2 && kill -0 "$1" 2>/dev/null; do
+    if [ $((SECONDS - began)) -ge 5 ] && ! grep -q ^Successfully "$2"; then began=$SECONDS && say "    $(fetched "$2")"; fi
+  done
+  wait "$1" && say "    $(fetched "$2")"
+}
+
+fetched() { # what pip's log says
+  awk '/^Collecting / { name = $2; sub(/[=<>;].*/, "", name); n++ }
+    /^ *Downloading .*\([0-9.]+ [kM]B\)/ { size = substr($(NF - 1), 2); bytes += $NF ~ /MB/ ? size : size / 1000 }
+    /^(Building|Installing collected)/ { name = "unpacking" }
+    /^Successfully/ { name = "" }
+    END { printf "%d packages, %.0f MB%s", n, bytes, name ? ": " name : " fetched and unpacked" }' "$1"
+}
+
+python_environment() { # with what the library needs: its kernels can be compiled from here on
   local key
+  key=$({ python3 -VV; cat "underlay/requirements/$dependencies"*.txt; grep -E '^(setuptools|wheel)=' underlay/requirements/common.txt; } | digest)
+  stamped python "$key" && return
+  rm -rf "$setup/stamps" "$venv"
+  mkdir -p "$setup/stamps"
   if [ "$mode" = system ]; then
-    key=$({ python3 -V; cat underlay/requirements/{tools,newest}.txt; } | digest)
-    stamped python "$key" && return
-    say "Python tools for the tests, beside the sourced ROS 2 $ROS_DISTRO"
+    step 1 "Python environment beside the sourced ROS 2 $distro"
     python3 -m venv --system-site-packages "$venv"
-    "$venv/bin/pip" install --quiet --disable-pip-version-check -r underlay/requirements/tools.txt \
-      -c underlay/requirements/newest.txt
   else
-    local wheels=() each
-    for each in tools common "$dependencies" "$distro"; do wheels+=(-r "underlay/requirements/$each.txt"); done
-    key=$({ python3 -VV; cat underlay/requirements/{tools,common,"$dependencies"*,"$distro"}.txt; } | digest)
-    stamped python "$key" && return
-    say "1/4 Python environment with ROS 2 $distro from PyPI (about 100 MB to fetch)"
-    rm -rf "$venv"
+    step 1 "Python environment with numba and numpy"
     python3 -m venv "$venv"
     [ "$dependencies" != oldest ] || unpack_debian_packages
-    PIP_CACHE_DIR="$setup/cache/pip" "$venv/bin/pip" install --disable-pip-version-check --progress-bar off \
-      "${wheels[@]}" \
-      >"$setup/pip.log" 2>&1 & progress $! "$setup/pip.log" ||
-      { tail -n 15 "$setup/pip.log" >&2; fail "pip could not install the requirements; its output is in .setup/$name/pip.log. Run the same command again to go on."; }
+    # The last two build the one package of the next step that has no wheel.
+    # shellcheck disable=SC2046
+    pip_install pip-python --no-deps $(requirements "$dependencies") -c underlay/requirements/common.txt setuptools wheel
     [ "$dependencies" != oldest ] || bind_debian_libraries
-    complete_prefix
   fi
   stamp python "$key"
+}
+
+ros() {
+  [ "$mode" = system ] && stamp ros system && return
+  local key
+  key=$(cat "$setup/stamps/python" underlay/requirements/{common,"$distro"}.txt | digest)
+  stamped ros "$key" && return
+  step 2 "ROS 2 $distro from PyPI"
+  # Every package has its pin, so there is nothing to resolve.
+  # shellcheck disable=SC2046
+  pip_install pip-ros --no-deps --no-build-isolation $(requirements common "$distro")
+  complete_prefix
+  stamp ros "$key"
+}
+
+# extras STEP NAME TITLE: what the demo does without. pip checks that its pins fit those of the rest.
+extras() {
+  local key pins
+  if [ "$mode" = system ]; then pins="-c underlay/requirements/newest.txt"
+  else pins=$(requirements common "$dependencies" "$distro"); fi
+  # shellcheck disable=SC2086
+  key=$(cat "$setup/stamps/python" "underlay/requirements/$2.txt" ${pins//-[rc]/} | digest)
+  stamped "$2" "$key" && return
+  step "$1" "$3"
+  # shellcheck disable=SC2046,SC2086
+  pip_install "pip-$2" $(requirements "$2") $pins
+  stamp "$2" "$key"
 }
 
 # Debian's own packages of what is too old for PyPI, unpacked below .setup/ and put on the venv's path. apt keeps its
@@ -156,69 +211,58 @@ for path in pathlib.Path(sys.argv[1]).glob("*/cmake/*__rosidl_generator_pyExport
 PYTHON
 }
 
-# progress PID LOG: a line now and then while PID runs; its exit status.
-progress() {
-  local start=$SECONDS
-  while kill -0 "$1" 2>/dev/null; do
-    sleep 1
-    if [ $(((SECONDS - start) % 15)) = 0 ]; then
-      say "    ... $((SECONDS - start)) s: $(tail -n 1 "$2" 2>/dev/null | cut -c1-90)"
-    fi
-  done
-  wait "$1"
-}
-
 build() { # build INTO ARGUMENTS...: colcon, with its own folders below .setup
   local into=$1
   shift
   colcon --log-base "$into/log" build --symlink-install --merge-install \
-    --build-base "$into/build" --install-base "$into/install" "$@"
+    --build-base "$into/build" --install-base "$into/install" "$@" >/dev/null
 }
 
 underlay_packages() {
   [ "$mode" = system ] && return
   local key
-  key=$({ cat "$setup/stamps/python"
+  key=$({ cat "$setup/stamps/ros"
     find underlay -type f ! -name '*.py' ! -name '*.md' ! -name '*.sh' ! -path '*/test/*' ! -path '*/__pycache__/*' ! -path '*.egg-info/*' -print -exec cat {} +
-    find underlay -name setup.py -exec cat {} +; } | sort | digest)
+    find underlay -name setup.py -exec cat {} +; cat underlay/interfaces.py; } | sort | digest)
   stamped underlay "$key" && return
-  say "2/4 underlay: the ROS 2 packages that PyPI lacks (messages are compiled: 2 to 4 minutes the first time)"
+  step 3 "the ROS 2 packages that PyPI lacks"
   (
-    prefix=$setup/underlay
+    prefix=$setup/underlay log=$setup/interfaces.log
     . underlay/env.sh
-    export AMENT_PREFIX_PATH="$VIRTUAL_ENV" CMAKE_PREFIX_PATH="$VIRTUAL_ENV" CMAKE_GENERATOR=Ninja
+    export AMENT_PREFIX_PATH="$VIRTUAL_ENV"
     rm -rf "$prefix/install" # what is no longer built must not be found; the rest is in the build folder
+    python underlay/interfaces.py "$prefix/interfaces" "$prefix/install" 2>&1 | tee "$log" | show '^\(generating\|compiling\) ' ||
+      { tail -n 15 "$log" >&2; fail "the messages did not compile; the output is in ${log#"$root/"}. Run the same command again to go on."; }
     # By name: the folder itself is hidden from colcon, for users build their workspaces above it.
-    build "$prefix" --base-paths underlay/*/ --executor sequential \
-      --event-handlers console_direct- console_start_end+ console_cohesion- \
-      --cmake-args -DBUILD_TESTING=OFF -DCMAKE_BUILD_TYPE=Release -Wno-dev \
-      -DPython3_EXECUTABLE="$VIRTUAL_ENV/bin/python" -DPython3_FIND_VIRTUALENV=ONLY
+    build "$prefix" --base-paths underlay/basis_ik_underlay
   ) || fail "the underlay did not build. Its log is below .setup/$name/underlay/log/latest_build. Run the same command again to go on."
   stamp underlay "$key"
 }
 
 package() {
   local key
-  key=$({ cat "$setup/stamps/python" setup.py setup.cfg package.xml; ls launch config config/* rviz urdf; } | digest)
+  key=$({ cat "$setup/stamps/"{python,ros} setup.py setup.cfg package.xml; ls launch config config/* rviz urdf; } | digest)
   stamped package "$key" && return
-  say "3/4 basis_ik"
+  step 4 "basis_ik"
   (
     prefix=$setup/package
     . underlay/env.sh
-    build "$prefix" --base-paths . --packages-select basis_ik --event-handlers console_direct-
+    build "$prefix" --base-paths . --packages-select basis_ik
   ) || fail "basis_ik did not build. Its log is below .setup/$name/package/log/latest_build."
   stamp package "$key"
 }
 
-kernels() { # compiled once, here, where one sees it; every program then finds them
+# kernels [--node]: compiled once, here, where one sees it; every program then finds them
+kernels() {
   local key
   key=$({ cat "$setup/stamps/python"; python3 -V
     "$venv/bin/python" -c 'import importlib.metadata as m; print(m.version("numba"))'
     cat basis_ik/numerics/*.py basis_ik/*/*_kernel.py basis_ik/warm_up.py; } | digest)
   stamped kernels "$key" && return
-  say "4/4 kernels"
-  (. underlay/env.sh && python -m basis_ik warm-up) || fail "the kernels did not compile."
-  stamp kernels "$key"
+  stamped "kernels$*" "$key" && return
+  step 5 "kernels"
+  (. underlay/env.sh && python -m basis_ik warm-up "$@" 2>&1) | show || fail "the kernels did not compile."
+  stamp "kernels$*" "$key"
 }
 
 check_system_ros() { # a sourced installation has what package.xml names
@@ -241,9 +285,18 @@ exec 9>"$setup/lock"
 flock -n 9 || { say "another set-up of this folder is running; waiting for it"; flock 9; }
 [ "$mode" = system ] && say "using the sourced ROS 2 $ROS_DISTRO"
 check_system_ros
-started=$SECONDS
 python_environment
+# One processor compiles kernels while the other does the rest. Job control makes it a group, which ends with this.
+set -m
+if [ "$goal" = all ]; then kernels & else kernels --node & fi
+compiler=$!
+set +m
+trap 'kill -- -$compiler 2>/dev/null' EXIT
+ros
 underlay_packages
 package
-kernels
-[ $((SECONDS - started)) -lt 5 ] || say "done in $((SECONDS - started)) s; 'make clean' removes all of it"
+[ "$goal" = demo ] || extras 6 view "the web view's packages"
+[ "$goal" != all ] || extras 7 tools "the tests' packages"
+wait $compiler || exit 1
+trap - EXIT
+[ $SECONDS -lt 5 ] || say "done; 'make clean' removes all of it"
