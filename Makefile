@@ -14,7 +14,7 @@ ENV := . underlay/env.sh
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
-	@echo "  Variables: ROBOT=ur5e|panda VIEW=1 (demo; VIEW shows it in the browser), DISTRO=jazzy|kilted, DEPENDENCIES=newest|stock|oldest, N=20000 WRITE=1 (fuzz), MINUTES=10 (soak), SEED=1 (both), ARGS=\"...\" (demo: launch arguments; test: pytest's)"
+	@echo "  Variables: ROBOT=ur5e|panda VIEW=1 (demo; VIEW shows it in the browser), DISTRO=jazzy|kilted, DEPENDENCIES=newest|stock|lyrical|oldest, N=20000 WRITE=1 (fuzz), MINUTES=10 (soak), SEED=1 (both), ARGS=\"...\" (demo: launch arguments; test: pytest's)"
 
 setup: ## Make .setup/: Python environment, underlay, package with everything (the others call it)
 	@bash underlay/setup.sh

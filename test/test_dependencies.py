@@ -30,6 +30,7 @@ from basis_ik.dependencies import OLDEST, DependencyError, check_dependencies
 from basis_ik.errors import BasisIkError
 
 ROOT = Path(__file__).parents[1]
+SET_UP = ROOT / "underlay" / "setup.sh"
 PACKAGES = [name for name in OLDEST if name != "python"]
 UR5E = str(ROOT / "urdf" / "ur5e.urdf")
 INSPECT = ["-m", "basis_ik", "inspect", "--urdf", UR5E]
@@ -155,10 +156,25 @@ def test_setup_and_readme_have_the_same_versions():
 
 def test_quick_start_and_set_up_need_the_same_python():
     assert f"with Python {OLDEST['python']} or newer" in readme()
-    set_up = ROOT / "underlay" / "setup.sh"
-    if set_up.exists():
+    if SET_UP.exists():
         major, minor = OLDEST["python"].split(".")
-        assert f"sys.version_info < ({major}, {minor})" in set_up.read_text()
+        assert f"sys.version_info < ({major}, {minor})" in SET_UP.read_text()
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "Makefile", "underlay/README.md"])
+def test_each_set_of_versions_is_documented(page):
+    (words,) = re.findall(r"unknown\. Choose (newest[\w, ]+)\.", SET_UP.read_text())
+    names = re.findall(r"\w+", words.replace(" or ", ", "))
+    for name in names:
+        assert (ROOT / "underlay" / "requirements" / f"{name}.txt").exists()
+        if name != "newest":  # what one has anyhow
+            assert re.search(rf"DEPENDENCIES=[\w|]*\b{name}\b", (ROOT / page).read_text()), name
+
+
+def test_the_run_with_lyricals_has_ubuntus_versions():
+    if os.environ.get("DEPENDENCIES") == "lyrical":
+        assert version("numba").startswith("0.64.")
+        assert version("numpy").startswith("2.3.")
 
 
 def test_the_run_with_the_oldest_has_the_oldest_versions():

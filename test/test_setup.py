@@ -67,7 +67,7 @@ def refusal(tmp_path):
 
 def test_unknown_dependencies_are_refused(refusal):
     line = refusal(DEPENDENCIES="latest")
-    assert line.endswith("DEPENDENCIES=latest is unknown. Choose newest, stock or oldest.")
+    assert line.endswith("DEPENDENCIES=latest is unknown. Choose newest, stock, lyrical or oldest.")
 
 
 def test_a_sourced_ros_keeps_its_own_dependencies(refusal):
@@ -78,6 +78,11 @@ def test_a_sourced_ros_keeps_its_own_dependencies(refusal):
 def test_stock_needs_a_python_that_its_numba_supports(refusal):
     line = refusal((3, 12), DEPENDENCIES="stock")
     assert "DEPENDENCIES=stock needs Python 3.10 or 3.11" in line
+
+
+def test_lyrical_needs_a_python_that_its_numpy_supports(refusal):
+    line = refusal((3, 10), DEPENDENCIES="lyrical")
+    assert "DEPENDENCIES=lyrical needs Python 3.11 or newer" in line
 
 
 def test_oldest_needs_debian_12(refusal):

@@ -66,9 +66,11 @@ check_machine() {
     newest) ;;
     stock) python3 -c 'import sys; sys.exit(sys.version_info >= (3, 12))' ||
       fail "DEPENDENCIES=stock needs Python 3.10 or 3.11, as numba 0.58 has no wheels for a later one; this is $(python3 -V 2>&1). Leave it out." ;;
+    lyrical) python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+      fail "DEPENDENCIES=lyrical needs Python 3.11 or newer, as numpy 2.3 does; this is $(python3 -V 2>&1). Leave it out." ;;
     oldest) is_debian_12 ||
       fail "DEPENDENCIES=oldest needs Debian 12 with its Python 3.11, whose own packages it unpacks. Choose DEPENDENCIES=stock." ;;
-    *) fail "DEPENDENCIES=$dependencies is unknown. Choose newest, stock or oldest." ;;
+    *) fail "DEPENDENCIES=$dependencies is unknown. Choose newest, stock, lyrical or oldest." ;;
   esac
   local missing=()
   command -v c++ >/dev/null || command -v g++ >/dev/null || missing+=("g++ (a C++ compiler)")
@@ -113,7 +115,7 @@ fetched() { # what pip's log says
     /^ *Downloading .*\([0-9.]+ [kM]B\)/ { size = substr($(NF - 1), 2); bytes += $NF ~ /MB/ ? size : size / 1000 }
     /^(Building|Installing collected)/ { name = "unpacking" }
     /^Successfully/ { name = "" }
-    END { printf "%d packages, %.0f MB%s", n, bytes, name ? ": " name : " fetched and unpacked" }' "$1"
+    END { if (!n) printf "nothing to fetch"; else printf "%d packages, %.0f MB%s", n, bytes, name ? ": " name : " fetched and unpacked" }' "$1"
 }
 
 python_environment() { # with what the library needs: its kernels can be compiled from here on
