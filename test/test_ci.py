@@ -29,7 +29,8 @@ from launch_ros.actions import Node
 from basis_ik.robot.robot import RobotModel
 
 ROOT = Path(__file__).parents[1]
-JOBS = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())["jobs"]
+WORKFLOW = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())
+JOBS = WORKFLOW["jobs"]
 
 
 @pytest.fixture
@@ -46,7 +47,7 @@ def script(job):
 
 def test_every_supported_distribution_is_tested_in_its_official_container():
     ros = JOBS["ros"]
-    assert ros["strategy"]["matrix"]["distro"] == ["jazzy", "kilted", "lyrical", "rolling"]
+    assert ros["strategy"]["matrix"]["distro"] == ["jazzy", "lyrical", "rolling"]
     assert ros["container"] == "ros:${{ matrix.distro }}"
     assert not ros["strategy"]["fail-fast"]  # the others are of interest all the same
 
@@ -64,17 +65,83 @@ def test_containers_install_the_dependencies_and_run_colcon_test():
     assert found == sorted(found)
 
 
+def test_everything_runs_each_week_too():
+    """What is not pinned moves without a push."""
+    (when,) = WORKFLOW[True]["schedule"]  # YAML reads `on` as true
+    *_, days, _, weekday = when["cron"].split()
+    assert (days, weekday) == ("*", "1")
+    assert not [name for name, job in JOBS.items() if "if" in job]
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_every_job_has_a_time_limit_and_ends_alone(job):
+    assert 10 <= JOBS[job]["timeout-minutes"] <= 120
+    if "strategy" in JOBS[job]:
+        assert not JOBS[job]["strategy"]["fail-fast"]
+
+
 def test_a_machine_without_ros_follows_the_readme():
     (install,) = re.findall(r"sudo apt install ([\w +.-]+)", (ROOT / "README.md").read_text())
-    assert f"apt-get install -y {install}\n" in script("bare")
-    assert script("bare").splitlines()[-1] == ".ci/run"
+    for job in ("bare", "dependencies", "faults"):
+        assert f"apt-get install -y {install}\n" in script(job)
+    assert script("bare").splitlines()[-2:] == ["make demo", ".ci/run"]
+
+
+def test_a_cached_setup_is_that_of_its_inputs_and_not_of_the_weekly_run():
+    (step,) = (each for each in JOBS["bare"]["steps"] if "cache" in each.get("uses", ""))
+    for source in ("underlay/**", "setup.py", "setup.cfg", "package.xml"):
+        assert f"'{source}'" in step["with"]["key"]
+    assert "restore-keys" not in step["with"]
+    assert "!.setup/*/stamps/kernels*" in step["with"]["path"].split()
+    assert step["if"] == "github.event_name != 'schedule'"
+
+
+def test_every_set_of_versions_runs_all_tests():
+    sets = {
+        each["dependencies"]: each for each in JOBS["dependencies"]["strategy"]["matrix"]["include"]
+    }
+    (words,) = re.findall(
+        r"unknown\. Choose newest, ([\w, ]+)\.", (ROOT / "underlay" / "setup.sh").read_text()
+    )
+    assert sets.keys() == set(re.findall(r"\w+", words.replace(" or ", ", ")))
+    assert sets["oldest"]["container"] == "debian:12"  # whose packages it unpacks
+    assert script("dependencies").splitlines()[-1] == ".ci/run"
 
 
 def test_every_fault_is_tested_without_ros():
-    *_, bare = JOBS["bare"]["steps"]
-    *_, faults = JOBS["faults"]["steps"]
-    assert (bare["run"], faults["run"]) == (".ci/run", "make faults")
-    assert JOBS["faults"]["steps"][:-1] == JOBS["bare"]["steps"][:-1]
+    assert script("faults").splitlines()[-1] == "make faults"
+
+
+def test_each_middleware_gets_what_it_needs():
+    job = JOBS["middleware"]
+    assert job["strategy"]["matrix"]["rmw"] == [
+        "rmw_fastrtps_cpp",
+        "rmw_cyclonedds_cpp",
+        "rmw_zenoh_cpp",
+    ]
+    assert job["env"]["RMW_IMPLEMENTATION"] == "${{ matrix.rmw }}"
+    router, _, test = script("middleware").splitlines()[-3:]
+    assert "ros2 run rmw_zenoh_cpp rmw_zenohd &" in router
+    assert test == "python -m pytest -q test/ros/test_middleware.py"
+
+
+def test_the_library_runs_on_every_python_and_with_plain_numba():
+    versions = ["3.10", "3.11", "3.12", "3.13", "3.14"]
+    library = JOBS["library"]
+    assert JOBS["pip"]["strategy"]["matrix"]["python"] == versions
+    assert library["strategy"]["matrix"]["python"] == versions
+    assert [each["compiler"] for each in library["strategy"]["matrix"]["include"]] == [
+        "plain numba"
+    ]
+    assert library["env"] == {
+        "BASIS_IK_PLAIN_NUMBA": "${{ matrix.compiler == 'plain numba' && '1' || '' }}"
+    }
+
+
+def test_the_tests_of_every_package_of_the_library_run_without_ros():
+    packages = {path.parent.name for path in (ROOT / "basis_ik").glob("*/__init__.py")}
+    tested = set(re.findall(r"\btest/(\w+)", script("library")))
+    assert tested == packages - {"ros"}
 
 
 def test_ros2_control_moves_the_arm_of_the_demo(launch_file):
@@ -116,6 +183,7 @@ def test_colcon_runs_the_tests_with_pytest(monkeypatch):
 
 @pytest.mark.parametrize("dependencies", ["newest", "stock", "oldest"])
 def test_pytest_is_compatible_with_jazzys_launch_testing(dependencies):
+    """Those of Lyrical run with its own, on a later pytest."""
     pins = (ROOT / "underlay" / "requirements" / f"{dependencies}.txt").read_text()
     assert int(re.search(r"^pytest==(\d+)", pins, re.MULTILINE)[1]) < 9
 

@@ -165,9 +165,8 @@ def test_the_underlay_is_hidden_from_workspaces_and_built_by_name(tmp_path):
     (argument,) = re.findall(
         r"--base-paths (underlay\S*)", (root / "underlay/setup.sh").read_text()
     )
-    folders = [str(path.relative_to(root)) for path in root.glob(argument)]
-    packages = list(root.glob("underlay/*/package.xml"))
-    assert sorted(listed(*folders)) == sorted(path.parent.name for path in packages)
+    assert listed(argument) == ["basis_ik_underlay"]
+    packages = root.glob("underlay/*/package.xml")
     assert {ElementTree.parse(path).findtext("version") for path in packages} == {"0.0.0"}
 
 
