@@ -17,6 +17,7 @@
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -142,16 +143,21 @@ class Copy:
         path.write_text(text if text.startswith("#!") else NOTE.format(log=self.log) + text)
         path.chmod(0o755)
 
-    def run(self, *goal, **environment):
-        """Run it; return what it printed, the result, and the calls."""
+    def start(self, *goal, **environment):
         self.log.write_text("")
         kept = {k: v for k, v in os.environ.items() if k not in ELSEWHERE | {"VIRTUAL_ENV"}}
         path = os.pathsep.join([str(self.tools), "/usr/bin", "/bin"])
-        done = subprocess.run(
+        return subprocess.Popen(
             ["bash", str(self.root / "underlay" / "setup.sh"), *goal],
-            env=kept | {"PATH": path} | environment,
-            capture_output=True, text=True, timeout=60, check=False,
+            env=kept | {"PATH": path} | environment, start_new_session=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
+
+    def run(self, *goal, **environment):
+        """Run it; return the result with what it printed, and the calls."""
+        process = self.start(*goal, **environment)
+        out, err = process.communicate(timeout=60)
+        done = subprocess.CompletedProcess(process.args, process.returncode, out, err)
         return done, self.log.read_text().splitlines()
 
 
@@ -241,6 +247,23 @@ def test_a_failure_ends_the_compiler_of_kernels(copy, tmp_path):
     assert done.returncode == 1
     while Path(f"/proc/{held.read_text().strip()}").exists():  # ten minutes, if it is not ended
         time.sleep(0.01)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_nothing_goes_on_after_an_interruption(copy, tmp_path, number):
+    files = {"pip": tmp_path / "pip_pid", "python": tmp_path / "python_pid"}
+    for name, words in ("pip", "jazzy.txt"), ("python", "warm-up"):
+        line = f'case "$*" in *{words}*) echo $$ > {files[name]}; exec sleep 600 ;; esac'
+        copy.program(name, line)
+    process = copy.start("demo")
+    while not all(path.exists() and path.read_text().strip() for path in files.values()):
+        assert process.poll() is None
+        time.sleep(0.01)
+    os.killpg(process.pid, number)
+    process.communicate(timeout=60)
+    for path in files.values():
+        while Path(f"/proc/{path.read_text().strip()}").exists():
+            time.sleep(0.01)
 
 
 def test_kernels_that_do_not_compile_are_a_failure(copy):

@@ -224,7 +224,7 @@ underlay_packages() {
   [ "$mode" = system ] && return
   local key
   key=$({ cat "$setup/stamps/ros"
-    find underlay -type f ! -name '*.py' ! -name '*.md' ! -name '*.sh' ! -path '*/test/*' ! -path '*/__pycache__/*' ! -path '*.egg-info/*' -print -exec cat {} +
+    find underlay -type f ! -name '*.py' ! -name '*.md' ! -name '*.sh' ! -path '*/test/*' ! -path '*/requirements/*' ! -path '*/__pycache__/*' ! -path '*.egg-info/*' -print -exec cat {} +
     find underlay -name setup.py -exec cat {} +; cat underlay/interfaces.py; } | sort | digest)
   stamped underlay "$key" && return
   step 3 "the ROS 2 packages that PyPI lacks"
@@ -287,18 +287,19 @@ exec 9>"$setup/lock"
 flock -n 9 || { say "another set-up of this folder is running; waiting for it"; flock 9; }
 [ "$mode" = system ] && say "using the sourced ROS 2 $ROS_DISTRO"
 check_system_ros
+# What runs in the background ends with this. It is not told of Ctrl-C.
+trap 'kill -- ${compiler:+-$compiler} $(jobs -p) 2>/dev/null || true' EXIT
 python_environment
-# One processor compiles kernels while the other does the rest. Job control makes it a group, which ends with this.
+# One processor compiles kernels while the other does the rest. Job control makes them a group, with one end.
 set -m
 if [ "$goal" = all ]; then kernels & else kernels --node & fi
 compiler=$!
 set +m
-trap 'kill -- -$compiler 2>/dev/null' EXIT
 ros
 underlay_packages
 package
 [ "$goal" = demo ] || extras 6 view "the web view's packages"
 [ "$goal" != all ] || extras 7 tools "the tests' packages"
 wait $compiler || exit 1
-trap - EXIT
+compiler=
 [ $SECONDS -lt 5 ] || say "done; 'make clean' removes all of it"
