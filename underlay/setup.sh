@@ -115,7 +115,8 @@ fetched() { # what pip's log says
     /^ *Downloading .*\([0-9.]+ [kM]B\)/ { size = substr($(NF - 1), 2); bytes += $NF ~ /MB/ ? size : size / 1000 }
     /^(Building|Installing collected)/ { name = "unpacking" }
     /^Successfully/ { name = "" }
-    END { if (!n) printf "nothing to fetch"; else printf "%d packages, %.0f MB%s", n, bytes, name ? ": " name : " fetched and unpacked" }' "$1"
+    /^Requirement already/ { there = 1 }
+    END { if (!n) printf there ? "nothing to fetch" : "asking PyPI"; else printf "%d packages, %.0f MB%s", n, bytes, name ? ": " name : " fetched and unpacked" }' "$1"
 }
 
 python_environment() { # with what the library needs: its kernels can be compiled from here on
