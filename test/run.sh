@@ -14,7 +14,8 @@
 # limitations under the License.
 
 # All tests, and how many they were; with arguments: pytest with those, once.
-# Kernels run twice: compiled, and as plain Python, which checks bounds and types. Two lanes of tests with ROS,
+# Kernels run three times: compiled by us, as plain Python, which checks bounds and types, and in part compiled by
+# numba alone, as they are with a numba that we do not know. Two lanes of tests with ROS,
 # which mostly wait, and two that compute in what those leave of the processor. The first is shown as it runs.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -75,6 +76,8 @@ solvers() {
   give_way
   run "the solvers" python -m pytest -q --durations=10 "${SOLVERS[@]}" || status=1
   run "kernels, as plain Python" env NUMBA_DISABLE_JIT=1 python -m pytest -q test/*/test_*_kernel.py || status=1
+  run "kernels, compiled by numba alone" env BASIS_IK_PLAIN_NUMBA=1 python -m pytest -q test/transforms \
+    test/pose/test_solve.py || status=1
   return $status
 }
 
