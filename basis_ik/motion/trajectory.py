@@ -20,6 +20,7 @@ Positions are [rad] or [m], velocities and accelerations per second, times [s].
 
 from __future__ import annotations
 
+import itertools
 import math
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -60,6 +61,12 @@ class Trajectory:
     A piece is linear if its ends have only positions, cubic if both also have velocities, quintic
     if both also have accelerations. Before the first waypoint the trajectory rests there; after the
     last one, the last waypoint remains the desired state.
+
+    Attributes:
+        times: Times of the waypoints, shape (m,) [s].
+        states: Their positions, velocities and accelerations, shape (3, m, n); a row of NaN means
+            none.
+        commanded: Number of commanded waypoints: without the state that leads to the first.
     """
 
     def __init__(
@@ -68,17 +75,23 @@ class Trajectory:
         positions: FloatArray,
         velocities: FloatArray,
         accelerations: FloatArray,
+        *,
+        leads_in: bool = False,
     ) -> None:
         """Fit the pieces.
 
         Args:
-            times: shape (m,), strictly increasing.
+            times: shape (m,). Where they step back, what comes before the step is followed first.
             positions: shape (m, n), finite.
             velocities: shape (m, n); a row of NaN means none.
             accelerations: shape (m, n); a row of NaN means none.
+            leads_in: Whether the first row is a state that leads to the first commanded waypoint.
         """
+        self.commanded = len(times) - leads_in
+        self.times, self.states = times, np.stack([positions, velocities, accelerations])
         self._times = [float(time) for time in times]
         self._durations = np.diff(times)
+        self._in_order = bool((self._durations > 0.0).all())
         self._pieces = _fit(self._durations, positions, velocities, accelerations)
         last = (positions[-1], np.nan_to_num(velocities[-1]), np.nan_to_num(accelerations[-1]))
         self._last = TrajectorySample(*last, finished=True)
@@ -95,9 +108,9 @@ class Trajectory:
 
     def sample(self, time: float) -> TrajectorySample:
         """Return the desired state at a time [s]."""
-        if time >= self.end:
+        index = self._piece(time)
+        if index is None:
             return self._last
-        index = max(bisect_right(self._times, time) - 1, 0)
         duration = self._durations[index]
         s = max(time - self._times[index], 0.0) / duration
         s2, s3, s4 = s * s, s**3, s**4
@@ -112,6 +125,16 @@ class Trajectory:
         return TrajectorySample(
             state[0], state[1] / duration, state[2] / (duration * duration), finished=False
         )
+
+    def _piece(self, time: float) -> int | None:
+        """Return the index of the first piece at a time, or None after the end."""
+        if self._in_order:
+            index = max(bisect_right(self._times, time) - 1, 0)
+            return index if time < self.end else None
+        if time < self._times[0]:
+            return 0
+        pieces = enumerate(itertools.pairwise(self._times))
+        return next((index for index, (begin, end) in pieces if begin <= time < end), None)
 
 
 def _fit(
@@ -146,14 +169,24 @@ def _fit(
     return np.where(np.isnan(quintic).any(axis=(1, 2), keepdims=True), pieces, quintic)
 
 
+class Entry(NamedTuple):
+    """Where and when a controller enters a new trajectory.
+
+    Attributes:
+        now: Time at which the trajectory takes effect, on the clock of the command's start [s].
+        since: Time of `state` [s], not after now.
+        state: The state at which the trajectory begins; NaN accelerations are unknown.
+        held: shape (n,), positions of joints that the command omits.
+    """
+
+    now: float
+    since: float
+    state: TrajectorySample
+    held: FloatArray
+
+
 def plan_trajectory(
-    command: TrajectoryCommand,
-    joints: Sequence[str],
-    continuous: NDArray[np.bool_],
-    now: float,
-    since: float,
-    state: TrajectorySample,
-    held: FloatArray,
+    command: TrajectoryCommand, joints: Sequence[str], continuous: NDArray[np.bool_], entry: Entry
 ) -> Trajectory:
     """Return the trajectory that executes a valid command from a state.
 
@@ -166,28 +199,110 @@ def plan_trajectory(
         command: The command.
         joints: The controller's n joints.
         continuous: shape (n,), True for continuous joints.
-        now: Time at which the trajectory takes effect, on the clock of the command's start [s].
-        since: Time of `state` [s], not after now.
-        state: The state at which the trajectory begins; NaN accelerations are unknown.
-        held: shape (n,), positions of joints that the command omits.
+        entry: The present state.
 
     Returns:
         The trajectory of the controller's joints, in their order.
     """
-    count, size = len(command.waypoints), len(joints)
+    start = entry.now if command.start is None else command.start
+    times, states = _waypoints(command, joints, start)
+    omitted = _omitted(command, joints)
+    states[0][:, omitted], states[1:, :, omitted] = entry.held[omitted], 0.0
+    ahead = min(bisect_right(times.tolist(), entry.now), len(times) - 1)
+    states[0] += _turns(continuous, entry.state.positions - states[0, ahead])
+    return _entered(times, states, entry)
+
+
+class Running(NamedTuple):
+    """The trajectory that a controller follows.
+
+    Attributes:
+        trajectory: The trajectory.
+        cursor: Time within it in the last cycle [s].
+        scaling: Rate of trajectory time.
+    """
+
+    trajectory: Trajectory
+    cursor: float
+    scaling: float
+
+
+def blend_trajectory(
+    command: TrajectoryCommand,
+    joints: Sequence[str],
+    continuous: NDArray[np.bool_],
+    entry: Entry,
+    running: Running,
+) -> Trajectory:
+    """Return the trajectory that continues a running one, and then executes a valid command.
+
+    The rule of ros2_controllers after 6.9.0 with `allow_trajectory_replacement`. The command starts
+    at its stamp if that is ahead; otherwise now, whatever its stamp. Until then the waypoints of
+    the running trajectory stay. Both are shifted so that the cursor, the time of the last cycle,
+    is now: what remains of the running trajectory comes a cycle late.
+
+    Args:
+        command: The command.
+        joints: The controller's n joints.
+        continuous: shape (n,), True for continuous joints.
+        entry: The present state.
+        running: The running trajectory.
+
+    Returns:
+        The trajectory of the controller's joints, in their order.
+    """
+    old, cursor = running.trajectory, running.cursor
+    ahead = 0.0 if command.start is None else command.start - entry.now
+    start = cursor + max(ahead, 0.0) * running.scaling
+    bridge = old.sample(start)
+    times, states = _waypoints(command, joints, start)
+    omitted = _omitted(command, joints)
+    if omitted.any():
+        kept = np.stack([np.stack(old.sample(time)[:3]) for time in times], axis=1)
+        states[:, :, omitted] = kept[:, :, omitted]
+    states[0] += _turns(continuous, bridge.positions - states[0, 0])
+    before = (old.times > cursor) & (old.times < start)
+    parts = [(old.times[before], old.states[:, before])]
+    if start < times[0]:
+        parts.append((np.array([start]), np.stack(bridge[:3])[:, None]))
+    parts.append((times, states))
+    if omitted.any():
+        after = old.times > times[-1]
+        rest = old.states[:, after].copy()
+        rest[0][:, ~omitted] = states[0, -1, ~omitted]
+        rest[1:][:, :, ~omitted] *= 0.0  # NaN stays: what is not stated
+        parts.append((old.times[after], rest))
+    merged = np.concatenate([part for part, _ in parts]) + (entry.now - cursor)
+    return _entered(merged, np.concatenate([part for _, part in parts], axis=1), entry)
+
+
+def _waypoints(
+    command: TrajectoryCommand, joints: Sequence[str], start: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return the times (m,) and states (3, m, n) of a command; NaN where it states nothing."""
+    states = np.full((3, len(command.waypoints), len(joints)), np.nan)
     columns = [list(joints).index(name) for name in command.joint_names]
-    states = np.zeros((3, count, size))
-    states[0] = held
-    start = now if command.start is None else command.start
-    times = np.array([start + waypoint.time for waypoint in command.waypoints])
-    nothing = np.full(len(columns), np.nan)
-    stated = zip(*(waypoint[1:4] for waypoint in command.waypoints), strict=True)
-    for kind, rows in enumerate(stated):
-        states[kind][:, columns] = [values if values.size else nothing for values in rows]
-    ahead = min(bisect_right(times.tolist(), now), count - 1)
-    turns = np.round((state.positions - states[0, ahead]) / math.tau)
-    states[0] += np.where(continuous, turns * math.tau, 0.0)
-    if now < times[0]:
-        times = np.concatenate([[since], times])
-        states = np.concatenate([np.stack(state[:3])[:, None], states], axis=1)
-    return Trajectory(times, *states)
+    for row, waypoint in enumerate(command.waypoints):
+        for kind, values in enumerate(waypoint[1:4]):
+            if values.size:
+                states[kind, row, columns] = values
+    return np.array([start + waypoint.time for waypoint in command.waypoints]), states
+
+
+def _omitted(command: TrajectoryCommand, joints: Sequence[str]) -> NDArray[np.bool_]:
+    """Return which joints a command omits, shape (n,)."""
+    return np.array([name not in command.joint_names for name in joints])
+
+
+def _turns(continuous: NDArray[np.bool_], off: FloatArray) -> FloatArray:
+    """Return the whole turns in a difference of positions (n,); 0 for joints with limits."""
+    return np.where(continuous, np.round(off / math.tau) * math.tau, 0.0)
+
+
+def _entered(times: FloatArray, states: FloatArray, entry: Entry) -> Trajectory:
+    """Return a trajectory to which the present state leads if its first waypoint is ahead."""
+    if not entry.now < times[0]:
+        return Trajectory(times, *states)
+    times = np.concatenate([[entry.since], times])
+    states = np.concatenate([np.stack(entry.state[:3])[:, None], states], axis=1)
+    return Trajectory(times, *states, leads_in=True)

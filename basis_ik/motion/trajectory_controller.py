@@ -28,7 +28,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basis_ik.motion.tolerances import Tolerances, exceeded
-from basis_ik.motion.trajectory import Trajectory, TrajectorySample, plan_trajectory
+from basis_ik.motion.trajectory import (
+    Entry,
+    Running,
+    Trajectory,
+    TrajectorySample,
+    blend_trajectory,
+    plan_trajectory,
+)
 from basis_ik.motion.trajectory_command import ErrorCode, TrajectoryCommand
 from basis_ik.numerics.arrays import FloatArray
 
@@ -110,6 +117,7 @@ class TrajectoryController:
         *,
         period: float,
         interpolate_from_desired_state: bool = False,
+        allow_trajectory_replacement: bool = False,
     ) -> None:
         """Start active, holding a position.
 
@@ -121,11 +129,14 @@ class TrajectoryController:
             period: Time from one cycle to the next [s].
             interpolate_from_desired_state: Whether a trajectory with its first point ahead begins
                 at the last command instead of the measured state.
+            allow_trajectory_replacement: Whether a new trajectory is blended with the running one,
+                as by ros2_controllers after 6.9.0; see `blend_trajectory`.
         """
         self._joints = tuple(joints)
         self._continuous = continuous
         self._period = period
         self._from_desired_state = interpolate_from_desired_state
+        self._blends = allow_trajectory_replacement
         self._output = TrajectorySample.at_rest(positions)
         self._measured = positions
         self._new: TrajectoryCommand | Trajectory | None = None
@@ -233,9 +244,12 @@ class TrajectoryController:
             # As upstream: accelerations are not measured, and count as zero.
             since = now
             state = TrajectorySample(positions, velocities, np.zeros_like(positions), False)
-        return plan_trajectory(
-            new, self._joints, self._continuous, now, since, state, self._output.positions
-        )
+        entry = Entry(now, since, state, self._output.positions)
+        # As upstream: a trajectory of one point, such as a hold, is not blended with the next.
+        if self._blends and self._trajectory.commanded > 1:
+            running = Running(self._trajectory, self._time, self.speed_scaling)
+            return blend_trajectory(new, self._joints, self._continuous, entry, running)
+        return plan_trajectory(new, self._joints, self._continuous, entry)
 
     def _check(self, errors: FloatArray, first: bool, at_end: bool) -> tuple[GoalEnd | None, str]:
         """Return the goal's end and the violated tolerance, if any; in that case hold."""

@@ -19,7 +19,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from basis_ik.motion.trajectory import Trajectory, TrajectorySample, plan_trajectory
+from basis_ik.motion.trajectory import Entry, Trajectory, TrajectorySample, plan_trajectory
 from basis_ik.motion.trajectory_command import TrajectoryCommand, Waypoint
 
 EMPTY = np.zeros(0)
@@ -153,14 +153,12 @@ def point(time, positions, velocities=(), accelerations=()):
 def plan(*points, names=("a", "b"), continuous=(False, False), now=10.0, start=10.0, **state):
     zero = (0.0, 0.0)
     values = [np.array(state.get(x, zero)) for x in ("positions", "velocities", "accelerations")]
+    present = TrajectorySample(*values, finished=False)
     return plan_trajectory(
         TrajectoryCommand(tuple(names), points, start),
         ("a", "b"),
         np.array(continuous),
-        now,
-        state.get("since", now),
-        TrajectorySample(*values, finished=False),
-        np.array(state.get("held", zero)),
+        Entry(now, state.get("since", now), present, np.array(state.get("held", zero))),
     )
 
 
