@@ -577,12 +577,12 @@ class Pipeline:
         self.command = command if safe else None
         return self.command
 
-    def window(self) -> Motion:
+    def window(self, stride: int = 1) -> Motion:
         """Return the last commands, and the motion to rest if no other command follows.
 
         See `Limiter.window`. Only valid while there is a command.
         """
-        return self._limiter.window()
+        return self._limiter.window(stride)
 
     @property
     def state(self) -> FloatArray:

@@ -459,10 +459,10 @@ def look_ahead(
         memory: (n, 27).
         limits: (5, n).
         clock: Time since the profiles' start [s]; if not positive, the last step followed no
-            profile, and the joints continue with their current state. The period [s]. The time
-            until braking begins [s]; it begins at once if the joints could then not stop in time,
-            or would be too fast.
-        past: (h, 3, n) positions, velocities and accelerations, a period apart, up to now.
+            profile, and the joints continue with their current state. The spacing of past states
+            [s]. The time until braking begins [s]; it begins at once if the joints could then not
+            stop in time, or would be too fast.
+        past: (h, 3, n) positions, velocities and accelerations, a spacing apart, up to now.
         times: (h + k,) times since the first of those [s], output: theirs, the start, samples and
             end of braking, and the end of a rest if all that is shorter than SHORTEST_WINDOW.
         states: (h + k, 3, n) states at these times, output.

@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -28,7 +29,8 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.checks import finite_array
 
 LEAD = 2  # commands of a window that are final: later windows do not change them
-AHEAD = 3  # further periods for which a window continues the motion before it brakes
+AHEAD = 3  # least number of periods for which it then continues the motion before it brakes
+WIDEST = 0.02  # s: largest spacing of a window's final commands, unless the period is larger
 # Samples of the braking at the end of a window. A controller's interpolation exceeds the
 # acceleration limits by at most 8 %; with three samples, by 10 %.
 TAIL = 4
@@ -127,7 +129,8 @@ class Limiter:
         n = len(limits.lower)
         self._memory: FloatArray = np.zeros((n, kernels.COLUMNS))
         self._before = self._memory.copy()
-        self._final: FloatArray = np.zeros((1 + LEAD, 3, n))  # newest last
+        # Newest last; as many as a window with the widest spacing needs.
+        self._final: FloatArray = np.zeros((1 + LEAD * stride_of(WIDEST, period), 3, n))
         self._count = 0
         self._times: FloatArray = np.zeros(MOST_POINTS)
         self._states: FloatArray = np.zeros((MOST_POINTS, 3, n))
@@ -149,6 +152,7 @@ class Limiter:
             finite_array("positions", positions, n)
         self._before[:] = self._memory
         self._begin()
+        self._final[:], self._count = self._final[-1], len(self._final)  # it has rested before
         self._kept = self._wanted
         self._ticks, self.braking = 0, False
 
@@ -171,7 +175,7 @@ class Limiter:
     def _append_final(self) -> None:
         """Append the last command to the final ones."""
         kernels.append_state(self._memory, self._final)
-        self._count = min(self._count + 1, 1 + LEAD)
+        self._count = min(self._count + 1, len(self._final))
 
     @property
     def state(self) -> FloatArray:
@@ -337,22 +341,27 @@ class Limiter:
         """Return the largest fraction of a cap that joints at q (n,) with velocities v (n,) use."""
         return 0.0 if self._capped is None else self._capped.part(q, v)
 
-    def window(self) -> Motion:
+    def window(self, stride: int = 1) -> Motion:
         """Return the motion through the last commands, and its continuation without new ones.
 
         It continues the motion of `step`, and then brakes to rest, so that a controller that
         receives no other window stops. The joints stop together: on a line the tip hardly leaves
         it.
 
+        Args:
+            stride: Number of periods between two final commands; at most `stride_of` WIDEST.
+
         Returns:
-            The motion, at most MOST_POINTS samples: LEAD commands and the one before them, a period
-            apart, the start of braking, samples of the braking, and a rest until the motion has
-            lasted half a second.
+            The motion, at most MOST_POINTS samples: LEAD commands and the one before them, `stride`
+            periods apart, the start of braking, samples of the braking, and a rest until the motion
+            has lasted half a second.
         """
+        first = len(self._final) - 1 - stride * min(LEAD, (self._count - 1) // stride)
+        ahead = AHEAD + -AHEAD % stride  # a whole number of strides
         count = kernels.look_ahead(
             self._memory, self._kept,
-            (self._ticks * self.period, self.period, AHEAD * self.period),
-            self._final[-self._count :], self._times, self._states,
+            (self._ticks * self.period, stride * self.period, ahead * self.period),
+            self._final[first::stride].copy(), self._times, self._states,
         )  # fmt: skip
         states = self._states[:count].copy()
         return Motion(self._times[:count].copy(), states[:, 0], states[:, 1], states[:, 2])
@@ -378,6 +387,11 @@ class Limiter:
         if not kernels.can_stop(self._memory, self._wanted):
             return False
         return self._capped is None or self._capped.brakes(self._memory, self._wanted, self.period)
+
+
+def stride_of(spacing: float, period: float) -> int:
+    """Return the least number of periods that last as long as a spacing; both in [s]."""
+    return max(1, math.ceil(spacing / period - 1e-6))
 
 
 def warm_up(limits: MotionLimits) -> None:

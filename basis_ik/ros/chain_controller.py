@@ -135,8 +135,9 @@ class ChainController:
         self.journal = Journal(node, name)
         lag, margin = parameters["tracking_lag"], parameters["tracking_margin"]
         options = OutputOptions(
-            node, self.own("controller"), chain.joint_names, period, lag, chain.velocity
-        )
+            node, self.own("controller"), chain.joint_names, period, lag, chain.velocity,
+            self.own("trajectory_replacement"),
+        )  # fmt: skip
         self._output = make_output(self.own("command_interface"), options)
         self._tracking = Tracking(chain.joint_names, chain.continuous, lag, margin)
         self.refusals = Refusals()
@@ -439,7 +440,8 @@ class ChainController:
 
     def _check_requirements(self, silent: tuple[str, ...], now: Moment) -> None:
         """Check what motion requires; if something is missing, brake and drop the target."""
-        unmet = self._silence(silent) or self._change_tool() or self._output.unmet(now)
+        of_output = self._output.unmet(now)  # in any case: it asks the controller for its rule
+        unmet = self._silence(silent) or self._change_tool() or of_output
         self._has_measured = self._has_measured or not silent
         if unmet == self.state.unmet:
             return

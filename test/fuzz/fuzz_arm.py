@@ -78,7 +78,11 @@ BEGIN = 1_700_000_000 * 10**9  # ns
 PERIOD = 0.01
 INTERFACES = ("position", "joint_trajectory", "velocity", "joint_state")
 LATCHED = tuple(LATCHES.values())
-FAST = {"max_velocity_scaling_factor": 1.0, "max_acceleration_scaling_factor": 1.0}
+FAST = {
+    "max_velocity_scaling_factor": 1.0,
+    "max_acceleration_scaling_factor": 1.0,
+    "trajectory_replacement": "not_allowed",
+}
 SLACK = 1e-9
 # Of the limits of acceleration and jerk, by differences of rounded numbers.
 ROUNDING = 1.0 + 1e-6

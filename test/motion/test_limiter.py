@@ -438,6 +438,34 @@ def test_windows_join_keep_the_limits_and_end_at_rest(seed):
         before = window
 
 
+@pytest.mark.parametrize("stride", [1, 2, 3, 5, 10])
+def test_windows_with_spaced_commands_join(stride):
+    """A window's first two pieces are the last two of the window a stride earlier."""
+    limiter, before = Limiter(ONE, 0.002, np.array([-0.5])), None
+    for _ in range(40):
+        for _ in range(stride):
+            command = limiter.step(np.array([0.5]))
+        window = limiter.window(stride)
+        spacing = 0.002 * stride
+        np.testing.assert_allclose(window.times[: 1 + LEAD], spacing * np.arange(1 + LEAD))
+        np.testing.assert_array_equal(window.positions[LEAD], command)
+        if before is not None:
+            for kind in ("positions", "velocities", "accelerations"):
+                here, then = getattr(window, kind), getattr(before, kind)
+                np.testing.assert_array_equal(here[:LEAD], then[1 : 1 + LEAD])
+            assert before.times[1 + LEAD] >= (LEAD + 1) * spacing - 1e-9, "if the next one is lost"
+        before = window
+
+
+def test_a_window_begins_with_the_rest_before_the_motion():
+    limiter = Limiter(ONE, PERIOD, np.array([-0.5]))
+    command = limiter.step(np.array([0.5]))
+    assert limiter.window().positions[: 1 + LEAD, 0].tolist() == [-0.5, -0.5, *command]
+    limiter.go_on(np.array([[0.1, 0.2, 0.0]]))
+    command = limiter.step(np.array([0.5]))
+    np.testing.assert_array_equal(limiter.window().positions[:2, 0], [0.1, *command])
+
+
 def test_a_controllers_interpolation_of_a_window_keeps_the_limits():
     rng, n = np.random.default_rng(0), 6
     high, speed = np.full(n, 6.3), np.full(n, np.pi)

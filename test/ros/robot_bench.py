@@ -31,7 +31,8 @@ from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import PointStamped, PoseStamped, TwistStamped
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState, GetState
-from rcl_interfaces.srv import SetParameters
+from rcl_interfaces.msg import ParameterValue
+from rcl_interfaces.srv import GetParameters, SetParameters
 from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.parameter import Parameter
@@ -197,6 +198,8 @@ class Robot:
             deep,
         )
         self.node.create_subscription(DiagnosticStatus, "basis_ik/status", self._on_status, 10)
+        service = "joint_trajectory_controller/get_parameters"
+        self.node.create_service(GetParameters, service, self._on_question)
         self.node.create_timer(PERIOD, self._publish_states)
         self.frames = {}
         self._clients = {}
@@ -261,6 +264,11 @@ class Robot:
             self._record_command(
                 "joint_trajectory", message.joint_names, message.points[1].positions
             )
+
+    def _on_question(self, request, response):
+        """Answer as a controller that counts a trajectory's stamp alone."""
+        response.values = [ParameterValue() for _ in request.names]
+        return response
 
     def _lose(self, _):
         """Ignore lost messages: positions are checked by time."""

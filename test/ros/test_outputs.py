@@ -33,6 +33,7 @@ from basis_ik.ros.boundary import LIVE, Moment
 from basis_ik.ros.outputs.controller_state import ControllerState
 from basis_ik.ros.outputs.goal_output import FollowJointTrajectoryOutput, Progress
 from basis_ik.ros.outputs.output import OutputOptions
+from basis_ik.ros.outputs.replacement_rule import NOT_ALLOWED
 from basis_ik.ros.outputs.stream_output import VelocityOutput
 from basis_ik.ros.outputs.trajectory_output import INSISTENCE, TrajectoryOutput
 
@@ -55,7 +56,8 @@ def output(sent):
         create_publisher=lambda *_: publisher,
         destroy_publisher=lambda _: None,
     )
-    return VelocityOutput(OutputOptions(node, "c", ["a"] * 6, 0.01, 0.2, np.full(6, np.pi)))
+    options = ("c", ["a"] * 6, 0.01, 0.2, np.full(6, np.pi), NOT_ALLOWED)
+    return VelocityOutput(OutputOptions(node, *options))
 
 
 @pytest.fixture
@@ -108,9 +110,10 @@ def streaming(window, stamp=0, reference=None):
     """Return an output with a window sent at time 0, and a controller with a reference."""
     output = object.__new__(TrajectoryOutput)
     output.failure, output._period, output._periods = "", 0.01, 0
+    output._rule, output._by_stamp, output._stride = SimpleNamespace(by_stamp=True), True, 1
     output._is_first_window = output._unsent = output._changed = False
     output._insists_until = -math.inf
-    output._window, output._window_stamp = window, 0
+    output._window, output._window_stamp, output._clock = window, 0, 0
     output._state = SimpleNamespace(stamp=stamp, reference=lambda _: reference)
     output._joint_names, output._recent = (), RecentCommands(1, 6)
     output._boundary = SimpleNamespace(steady=lambda: 0.0)
@@ -174,7 +177,7 @@ def test_a_hold_is_repeated_until_the_controller_has_taken_it(what, count):
         pipeline.step(HOME, 0.0)
     output = streaming(pipeline.window(), reference=pipeline.window().positions[-1])
     output._state.silence = lambda clock: 0.0
-    output._messages = [SimpleNamespace(filled=lambda stamp, motion: motion)] * MOST_POINTS
+    output._messages = [SimpleNamespace(filled=lambda stamp, motion, start: motion)] * MOST_POINTS
     output._publisher, output.sent, output._paused_until = None, 0, -math.inf
     output._boundary.publish = lambda publisher, motion: sent.append(motion)
     measured, lost = HOME.copy(), np.arange(6) < (5 if what == "another lags" else 6)
@@ -589,7 +592,7 @@ class Streaming(Clocks):
 )
 def test_a_motion_continues_from_the_held_command(off, keeps):
     """Without a state, or at another reference, it may not have accepted the end of the motion."""
-    clocks, options = Streaming(), ("c", ["a", "b"], 0.01, 0.2, np.ones(2))
+    clocks, options = Streaming(), ("c", ["a", "b"], 0.01, 0.2, np.ones(2), NOT_ALLOWED)
     output = TrajectoryOutput(OutputOptions(clocks, *options))
     if off is not None:
         message = JointTrajectoryControllerState(joint_names=["b", "a"])

@@ -50,6 +50,18 @@ def test_a_filled_message_differs_in_its_numbers_only(joints, count):
             assert duration.sec * 10**9 + duration.nanosec == round(1e9 * when)
 
 
+@pytest.mark.parametrize("start", [-20_000_000, -1_000_000_000, 1])
+def test_a_motion_may_begin_before_or_after_the_stamp(start):
+    motion = random_motion(np.random.default_rng(0), 2, 1)
+    message = SerializedTrajectory(["a"], 2).filled(5, motion, start)
+    for point, when in zip(
+        deserialize_message(message, JointTrajectory).points, motion.times, strict=True
+    ):
+        duration = point.time_from_start
+        assert duration.sec * 10**9 + duration.nanosec == start + round(1e9 * when)
+        assert 0 <= duration.nanosec < 10**9
+
+
 def test_a_returned_message_does_not_change():
     serialized = SerializedTrajectory(["a"], 2)
     one = random_motion(np.random.default_rng(0), 2, 1)

@@ -29,6 +29,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from basis_ik.motion.control_loop import ControlLoop
 from basis_ik.motion.goals import JointGoal, PoseGoal
+from basis_ik.motion.limiter import LEAD
 from basis_ik.motion.limits import MotionLimits
 from basis_ik.motion.simulated_joints import SimulatedJoints
 from basis_ik.motion.tolerances import Tolerances
@@ -54,7 +55,11 @@ TOLERANCES = Tolerances(np.zeros(6), np.zeros(6), 0.0)
 class Bench:
     """The node's output and the arm, in a time of their own."""
 
-    def __init__(self, drive, *, desired, seed=0):
+    def __init__(
+        self, drive, *, desired, rule="not_allowed", blends=False, seed=0, period=PERIOD,
+        slowest=6.7e-3,
+    ):  # fmt: skip
+        self.period, self.slowest = period, slowest  # slowest: latest arrival of a message [s]
         self.chain = RobotModel.from_urdf(URDF).chain()
         self.limits = MotionLimits.of_chain(self.chain)
         self.now, self.random = BEGIN, np.random.default_rng(seed)
@@ -67,14 +72,15 @@ class Bench:
         )
         names = self.chain.joint_names
         self.output = TrajectoryOutput(
-            OutputOptions(node, "c", names, PERIOD, 0.2, self.chain.velocity)
+            OutputOptions(node, "c", names, period, 0.2, self.chain.velocity, rule)
         )
-        self.pipeline = Pipeline(self.chain, period=PERIOD)
+        self.pipeline = Pipeline(self.chain, period=period)
         far = np.full(6, np.inf)
         self.joints = SimulatedJoints(-far, far, far, HOME, time_constant=DRIVES[drive])
         self.controller = TrajectoryController(
             names, np.zeros(6, bool), HOME, TOLERANCES,
             period=CYCLE, interpolate_from_desired_state=desired,
+            allow_trajectory_replacement=blends,
         )  # fmt: skip
         self.loop = ControlLoop(self.joints, np.arange(6), self.controller, CYCLE)
         self.due, self.late = self.now, 0.0
@@ -90,13 +96,15 @@ class Bench:
         return SimpleNamespace(nanoseconds=self.moment.clock)
 
     def _send(self, message):
-        """A message takes 0.6 to 6.7 ms, as recorded."""
+        """A message takes 0.6 to 6.7 ms, as recorded, or as long as is told; none overtakes."""
         command = to_command(deserialize_message(message, JointTrajectory), 0)
         assert refuse_trajectory(
             command, self.chain.joint_names, self.now,
             allow_partial_joints=False, allow_final_velocity=False,
         ) is None  # fmt: skip
-        self.on_the_way.append((self.now + self.random.uniform(0.6e-3, 6.7e-3), command))
+        latest = self.on_the_way[-1][0] if self.on_the_way else 0.0
+        arrival = max(self.now + self.random.uniform(0.6e-3, self.slowest), latest)
+        self.on_the_way.append((arrival, command))
 
     def run(self, seconds, goal=None, lateness=2e-3):
         """Let time pass; the loop is late by up to `lateness`, or dead if that is infinite.
@@ -109,7 +117,7 @@ class Bench:
         end = self.now + seconds
         while self.now < end:
             if np.isfinite(lateness) and self.now >= self.due + self.late:
-                self.due, self.late = self.due + PERIOD, self.random.uniform(0.0, lateness)
+                self.due, self.late = self.due + self.period, self.random.uniform(0.0, lateness)
                 self._work(goal)
             arrived = [command for when, command in self.on_the_way if when <= self.now]
             self.on_the_way = [each for each in self.on_the_way if each[0] > self.now]
@@ -165,9 +173,23 @@ def drive(request):
     return request.param
 
 
+# What the node knows of the controller's rule, and whether that blends trajectories.
+RULES = {"old": ("not_allowed", False), "new": ("allowed", True), "unknown": ("allowed", False)}
+
+
+def benched(drive, rule, *, desired=False, **options):
+    known, blends = RULES[rule]
+    return Bench(drive, desired=desired, rule=known, blends=blends, **options)
+
+
 @pytest.fixture(params=[False, True], ids=["meas", "des"])
-def bench(request, drive):
-    return Bench(drive, desired=request.param)
+def desired(request):
+    return request.param
+
+
+@pytest.fixture(params=["old", "new"])
+def bench(request, drive, desired):
+    return benched(drive, request.param, desired=desired)
 
 
 def to(offset):
@@ -180,6 +202,52 @@ def test_a_motion_at_full_speed_is_smooth_and_arrives(bench):
     assert (speeds.max(axis=0) > 0.9 * bench.limits.velocity).all()
     assert bench.phases[-1] is Phase.ARRIVED
     np.testing.assert_allclose(bench.joints.positions, HOME + 1.5, atol=1e-6)
+
+
+def to_and_fro(time):
+    """Motions at full speed, three from rest, three from motion."""
+    way = [1.0, -0.3, 0.5, -0.5, 0.5, -0.5][int(time / 0.75) % 6]
+    return JointGoal(tuple(HOME + way * np.array([1.0, 0.5, -0.5, 1.0, 0.3, 1.0])))
+
+
+def extremes(bench):
+    """The largest acceleration of a command, as a multiple of the limit, and the largest step."""
+    steps = np.abs(np.diff(bench.positions, axis=0))
+    rates = np.abs(np.diff(bench.positions, 2, axis=0)) / CYCLE**2
+    return (rates / bench.limits.acceleration).max(), steps.max()
+
+
+@pytest.mark.parametrize("period", [0.01, 0.004, 0.002])
+@pytest.mark.parametrize("slowest", [0.7e-3, 10.6e-3])
+@pytest.mark.parametrize("rule", RULES)
+def test_delays_of_up_to_10_ms_keep_the_limits(rule, slowest, period):
+    bench = benched("dyn", rule, period=period, slowest=slowest)
+    bench.run(4.0, to_and_fro)
+    assert extremes(bench)[0] <= 1.05
+
+
+def test_windows_that_begin_at_their_stamps_are_rough_by_the_new_rule():
+    """The simulated controller would tell if the node sent the wrong form."""
+    bench = Bench("dyn", desired=False, rule="not_allowed", blends=True)
+    bench.run(2.0, to_and_fro)
+    assert extremes(bench)[0] > 50.0
+
+
+def held_up(bench, seconds):
+    """Hold up what is sent within 15 ms, and the node, for some time; return the largest step."""
+    bench.run(0.4, to(-2.0))
+    bench.positions.clear()
+    bench.slowest = seconds
+    bench.random = SimpleNamespace(uniform=lambda low, high: high if high == seconds else low)
+    bench.run(0.015, to(-2.0))
+    bench.run(seconds, to(-2.0), lateness=np.inf)
+    return extremes(bench)[1]
+
+
+@pytest.mark.parametrize("seconds", [0.05, 0.1, 0.2, 0.3])
+def test_a_late_window_leaps_no_further_than_one_that_began_at_its_stamp(seconds):
+    stamped = Bench("dyn", desired=False, rule="not_allowed", blends=True)
+    assert held_up(benched("dyn", "new"), seconds) < held_up(stamped, seconds)
 
 
 def test_a_stream_of_targets_is_followed_smoothly(bench):
@@ -246,7 +314,8 @@ def test_a_stalled_loop_continues_without_a_jump(bench, gap):
 def test_an_error_in_a_period_causes_no_jump(bench, steps, gap, monkeypatch):
     """The period has `steps` more than one to do, of which the last fails; then the loop stalls."""
     bench.run(0.4, to(-2.0))
-    bench.run(0.012 + 0.01 * steps, to(-2.0), lateness=np.inf)
+    due = bench.output.early // LEAD * (1 + steps)  # periods
+    bench.run(0.002 + PERIOD * due, to(-2.0), lateness=np.inf)
     step, left = bench.pipeline.step, iter(range(steps))
 
     def fail_in_the_end(measured, when):
@@ -266,12 +335,22 @@ def test_an_error_in_a_period_causes_no_jump(bench, steps, gap, monkeypatch):
 
 def test_a_clock_that_is_set_back_does_not_stop_the_stream(bench):
     bench.run(0.4, to(-2.0))
+    bench.starts = [bench.controller.output.positions.copy()]
     bench.now -= 50.0
-    bench.due = bench.now
+    bench.due, bench.on_the_way = bench.now, []
+    bench._work(to(-2.0))
+    window = bench.output._window
+    bench.starts.append(window.positions[0])
+    spacing = PERIOD * bench.output.early / LEAD
+    np.testing.assert_allclose(window.times[: 1 + LEAD], spacing * np.arange(1 + LEAD))
     before = len(bench.phases)
     bench.run(0.1, to(-2.0))
     assert len(bench.phases) - before >= 9
-    assert bench.output.sent > 45
+    assert bench.output.sent > 45 * LEAD / bench.output.early
+    assert (np.abs(bench.pipeline.state[:, 1]) > 0.5).all(), "it goes on in motion"
+    before, after = bench.starts
+    way = np.abs(after - before)
+    assert (way <= 0.005 * bench.chain.velocity).all(), "it goes on where it was"
 
 
 def test_expected_positions_begin_at_the_arm():

@@ -74,6 +74,12 @@ DECLARATIONS = (
         "Whether new trajectories begin at the last command instead of the measured state.",
         read_only=True,
     ),
+    Declaration(
+        "allow_trajectory_replacement",
+        False,
+        "Whether a new trajectory is blended with the running one.",
+        read_only=True,
+    ),
     Declaration("speed_scaling", 1.0, "Rate of trajectory time.", 0.0, 1.0),
     Declaration(
         "drive_time_constant",

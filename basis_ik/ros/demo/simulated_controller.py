@@ -112,6 +112,7 @@ class SimulatedController:
             parameters.tolerances(self._joints),
             period=self._period,
             interpolate_from_desired_state=parameters.flag("interpolate_from_desired_state"),
+            allow_trajectory_replacement=parameters.flag("allow_trajectory_replacement"),
         )
         self._loop = ControlLoop(robot.joints, self._columns, self._controller, self._period)
         self._goal: ActiveGoal | None = None

@@ -49,6 +49,8 @@ class OutputOptions(NamedTuple):
     """Largest lag of the arm [s]."""
     velocity: FloatArray
     """Velocity limits of the joints (n,) [rad/s or m/s]."""
+    trajectory_replacement: str
+    """The controller's rule, one of `replacement_rule.RULES`."""
 
 
 class Output(ABC):

@@ -45,22 +45,28 @@ class StreamOutput(Output):
         options: As of every output.
         kind: Type of the messages.
         topic: The topic.
+        earliest: Largest number of periods by which a command is sent ahead of its time.
     """
 
     streams = True
-    early = 0
-    """Number of periods by which a command is sent ahead of its time."""
 
-    def __init__(self, options: OutputOptions, kind: type, topic: str) -> None:
+    def __init__(
+        self, options: OutputOptions, kind: type, topic: str, *, earliest: int = 0
+    ) -> None:
         super().__init__(options.node)
         self._period = options.period
         self._joint_names = list(options.joint_names)
         self._publisher = self._node.create_publisher(kind, topic, 1)
         self.name = self._publisher.topic_name
         self._lag = options.lag
-        lately = math.ceil((options.lag + OLDEST_STATE) / options.period) + 1 + self.early
+        lately = math.ceil((options.lag + OLDEST_STATE) / options.period) + 1 + earliest
         self._recent = RecentCommands(lately, len(self._joint_names))
         self._commanded_at = -math.inf
+
+    @property
+    def early(self) -> int:
+        """Number of periods by which a command is sent ahead of its time."""
+        return 0
 
     def _check(self) -> str:
         listeners = self._boundary.read(

@@ -130,15 +130,16 @@ class SerializedTrajectory:
         ):
             raise SerializationError("a serialised message does not look like CDR")
 
-    def filled(self, stamp: int, motion: Motion) -> bytes:
+    def filled(self, stamp: int, motion: Motion, start: int = 0) -> bytes:
         """Return the message of a motion of k samples.
 
         Args:
-            stamp: Time of its start [ns].
+            stamp: The message's stamp [ns].
             motion: The motion.
+            start: Time of its start since the stamp [ns]; may be negative.
         """
         self._stamp[0], self._stamp[1] = divmod(stamp, SECOND)
-        nanoseconds = np.rint(1e9 * motion.times).astype(np.int64)
+        nanoseconds = start + np.rint(1e9 * motion.times).astype(np.int64)
         self._times[:, 0], self._times[:, 1] = np.divmod(nanoseconds, SECOND)
         self._states[:, 0] = motion.positions
         self._states[:, 1] = motion.velocities

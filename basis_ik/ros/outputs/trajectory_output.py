@@ -22,12 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 from trajectory_msgs.msg import JointTrajectory
 
-from basis_ik.motion.limiter import AHEAD, LEAD, MOST_POINTS, Motion
+from basis_ik.motion.limiter import AHEAD, LEAD, MOST_POINTS, WIDEST, Motion, stride_of
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pipeline import Phase, Pipeline
 from basis_ik.ros.boundary import Moment
 from basis_ik.ros.outputs.controller_state import CLOCK_AHEAD, CONTROLLER_TIMEOUT, ControllerState
 from basis_ik.ros.outputs.output import MOVED_AWAY, OutputOptions
+from basis_ik.ros.outputs.replacement_rule import ReplacementRule
 from basis_ik.ros.outputs.stream_output import StreamOutput
 from basis_ik.ros.outputs.trajectory_messages import SerializedTrajectory
 
@@ -38,31 +39,44 @@ RESUMPTION = 50_000_000  # ns for which the controller must publish before the s
 EARLY = 3_000_000  # ns by which a stream's first stamp is in the past
 FULL_SPEED = 0.999  # a larger speed scaling counts as full speed
 INSISTENCE = 3.0  # s for which the arm's position is sent to a controller that does not take it
+NARROWEST = 0.01  # s: least spacing of final commands, so that 10 ms of delay change nothing
+TRANSIT = 5_000_000  # ns that a window may need until the controller has taken it
 
 
 class TrajectoryOutput(StreamOutput):
     """Streams windows of a trajectory that a joint_trajectory_controller follows smoothly.
 
-    A window begins at its stamp, which is in the past, so that the controller does not interpolate
-    to it. It contains the next commands, which no later window changes, and ends with braking to
-    rest: an arm that receives no more windows brakes by itself. The stamps are whole periods apart,
-    however late the loop is.
+    A window begins in the past, so that the controller does not interpolate to it. It contains the
+    next commands, which no later window changes, and ends with braking to rest: an arm that
+    receives no more windows brakes by itself. A window is sent each time the first of these
+    commands is due, and begins with it, however late the loop is.
+
+    The stamp is the beginning, if the controller counts the stamp alone. With the other rule it
+    must be ahead when the window arrives, and the running window must have no point until then:
+    that point would be led to from the measured state, a cycle late. So the stamp is the running
+    window's next point, and points are far enough apart. The first rule makes the same of it.
 
     Args:
         options: As of every output.
     """
 
-    early = LEAD
-
     def __init__(self, options: OutputOptions) -> None:
-        super().__init__(options, JointTrajectory, f"{options.controller}/joint_trajectory")
+        most = LEAD * stride_of(WIDEST, options.period)
+        topic = f"{options.controller}/joint_trajectory"
+        super().__init__(options, JointTrajectory, topic, earliest=most)
         self._state = ControllerState(options.node, options.controller)
+        self._rule = ReplacementRule(
+            options.node, options.controller, options.trajectory_replacement
+        )
+        self._by_stamp, self._stride = False, 1  # of the current motion
+        self._waits = False  # whether the last period was too late to send a window
         counts = range(1, 1 + MOST_POINTS)
         self._messages = [SerializedTrajectory(self._joint_names, count) for count in counts]
-        self._stamp = 0  # of the next window [ns]
+        self._stamp = 0  # beginning of the next window [ns]
+        self._clock = 0  # ROS time of this period [ns]
         self._is_first_window, self._periods = True, 0
         self._window: Motion | None = None  # the last one sent, which the controller follows
-        self._window_stamp = 0  # [ns]
+        self._window_stamp = 0  # its beginning [ns]
         self._unsent = False  # whether the pipeline has advanced without sending a window
         self._changed = False  # whether the goal has changed since the last window
         self._paused_until = -math.inf  # ROS time [ns] before which nothing is sent
@@ -70,7 +84,7 @@ class TrajectoryOutput(StreamOutput):
         self._held = np.zeros(len(self._joint_names), bool)  # joints held where they are measured
 
     def _check(self) -> str:
-        unmet = super()._check() or self._state.unmet()
+        unmet = super()._check() or self._rule.unmet() or self._state.unmet()
         if not unmet and self._state.speed_scaling < FULL_SPEED:
             return (
                 f"the controller scales its speed to {self._state.speed_scaling:.2g}, which a "
@@ -150,7 +164,7 @@ class TrajectoryOutput(StreamOutput):
         if now.loop < self._insists_until:  # it keeps an older window's end instead of a hold
             return False
         elapsed = 1e-9 * (self._state.stamp - self._window_stamp)
-        if elapsed < LEAD * self._period:  # it may not have received the window yet
+        if elapsed < self.early * self._period:  # it may not have received the window yet
             return False
         states = window.at(elapsed)
         tolerance = ELSEWHERE + CLOCK_AHEAD * np.abs(states[:, 1])
@@ -164,28 +178,39 @@ class TrajectoryOutput(StreamOutput):
         self._looked_at = self._boundary.steady()
         return True
 
+    @property
+    def early(self) -> int:
+        """Number of periods from a window's beginning to its last final command."""
+        return LEAD * self._stride
+
     def _restart(self, now: Moment) -> None:
+        self._by_stamp = self._rule.by_stamp
+        self._stride = stride_of(NARROWEST if self._by_stamp else WIDEST, self._period)
         # A loop that is slightly late or early must still send one command per period.
         self._begin_at(now.clock - EARLY)
-        self._window = None
+        # It begins with a rest, so that a window that arrives late is not entered in motion.
+        self._periods -= self._stride
+        self._window, self._clock = None, now.clock
 
     def _begin_at(self, stamp: int) -> None:
         """Start the next window at a time [ns], with the pipeline's current state."""
-        self._stamp, self._is_first_window, self._periods = stamp, True, LEAD
+        self._stamp, self._is_first_window, self._periods = stamp, True, self.early
 
     def _is_due(self, pipeline: Pipeline, now: Moment) -> bool:
         if self._unsent:  # an error ended the last period early
             pipeline.go_on(self._state_at(now, pipeline))
             self._begin_at(now.clock)
+        before, self._clock = self._clock, now.clock
         if self._is_first_window:
             return True
         elapsed = now.clock - self._window_stamp
         period = round(self._period * 1e9)
-        self._periods = elapsed // period
+        self._periods = elapsed // (period * self._stride) * self._stride
         if elapsed < 0 and self._window is not None:  # the clock has been set back
-            pipeline.go_on(self._window.at(self._period + 1e-9 * EARLY))
-            self._restart(now)
-        elif self._periods > (LEAD if self._leads_elsewhere(pipeline) else LEAD + AHEAD):
+            pipeline.go_on(self._window.at(self._period + 1e-9 * (before - self._window_stamp)))
+            self._begin_at(now.clock - EARLY)
+            self._window = None
+        elif self._periods > self._common(pipeline):
             # The controller already brakes, or still moves to the previous goal; or it was switched
             # off and on unnoticed, because this loop stood still.
             if self._was_restarted(pipeline, now):
@@ -194,7 +219,21 @@ class TrajectoryOutput(StreamOutput):
             self._begin_at(now.clock)
         elif self._periods > 0:
             self._stamp = self._window_stamp + self._periods * period
-        return self._periods > 0
+        return self._periods > 0 and not self._is_too_late(now)
+
+    def _is_too_late(self, now: Moment) -> bool:
+        """Return whether a window may arrive after its stamp; the next period then sends one.
+
+        A controller that does not count the stamp alone would leap back to the stamp's state.
+        """
+        left = self._stamp + self._stride * round(self._period * 1e9) - now.clock
+        self._waits = not self._by_stamp and not self._waits and left < TRANSIT
+        return self._waits
+
+    def _common(self, pipeline: Pipeline) -> int:
+        """Return the number of periods of the last window that the next one may continue."""
+        ahead = 0 if self._leads_elsewhere(pipeline) else AHEAD + -AHEAD % self._stride
+        return self.early + ahead
 
     def _leads_elsewhere(self, pipeline: Pipeline) -> bool:
         """Return whether a new goal diverges from the motion of the last window.
@@ -206,23 +245,35 @@ class TrajectoryOutput(StreamOutput):
     def _next(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> FloatArray | None:
         command, self._unsent = None, True
         # The last command is the last final one in the window.
-        last = now.loop + 1e-9 * (self._stamp - now.clock) + LEAD * self._period
+        last = now.loop + 1e-9 * (self._stamp - now.clock) + self.early * self._period
         for left in reversed(range(self._periods)):
             command = pipeline.step(measured, last - left * self._period)
             if command is None:
                 break
+            if left:
+                self._recent.add(command)
         self._unsent = command is not None
         return command
 
     def _send(self, pipeline: Pipeline, command: FloatArray, measured: FloatArray) -> None:
-        motion = pipeline.window()
+        motion = pipeline.window(self._stride)
         if self._is_first_window:
             self._recent.add(motion.positions[0])  # the arm's motion starts there
             self._is_first_window = False
         message = self._messages[len(motion.times) - 1]
-        self._boundary.publish(self._publisher, message.filled(self._stamp, motion))
+        stamp = self._stamp if self._by_stamp else self._next_point()
+        data = message.filled(stamp, motion, self._stamp - stamp)
+        self._boundary.publish(self._publisher, data)
         self._window, self._window_stamp = motion, self._stamp
         self._unsent = self._changed = False
+
+    def _next_point(self) -> int:
+        """Return the time of the running window's next point, at most of its next command [ns]."""
+        latest = self._stamp + self._stride * round(self._period * 1e9)
+        if self._window is None:
+            return latest
+        points = self._window_stamp + np.rint(1e9 * self._window.times)
+        return min([latest, *(round(point) for point in points if point > self._clock)])
 
     def hold(
         self, pipeline: Pipeline, measured: FloatArray, now: Moment, lost: NDArray[np.bool_]
@@ -245,12 +296,14 @@ class TrajectoryOutput(StreamOutput):
         """
         way, window = super().expected(now, age), self._window
         elapsed = 1e-9 * (now.clock - self._window_stamp)
-        if way is None or window is None or self._is_first_window or elapsed <= LEAD * self._period:
+        settled = self.early * self._period
+        if way is None or window is None or self._is_first_window or elapsed <= settled:
             return way
         next_ = int(window.times.searchsorted(elapsed))
         return np.vstack([way, window.positions[1 + LEAD : 1 + next_]])
 
     def destroy(self) -> None:
-        """Destroy the publisher and the subscription."""
+        """Destroy the publisher, the subscription and the client."""
+        self._rule.destroy()
         self._state.destroy()
         super().destroy()

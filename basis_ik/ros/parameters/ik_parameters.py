@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from basis_ik.robot.joint_rates import LEAST_RATE, MOST_ACCELERATION, MOST_JERK
 from basis_ik.ros.outputs.make_output import INTERFACES
+from basis_ik.ros.outputs.replacement_rule import ASK, RULES
 from basis_ik.ros.parameters.arm_parameters import axis_complaint
 from basis_ik.ros.parameters.parameters import (
     Declaration,
@@ -277,6 +278,15 @@ CHAIN = (
         "Interface of the controller; docs/interfaces.md compares them.",
         read_only=True,
         choices=INTERFACES,
+    ),
+    Declaration(
+        "trajectory_replacement",
+        ASK,
+        "Whether the controller's parameter `allow_trajectory_replacement` is true: `ask` the "
+        "controller; `allowed`, it is; `not_allowed`, it is false or does not exist. Applies to "
+        "joint_trajectory.",
+        read_only=True,
+        choices=RULES,
     ),
     Declaration(
         "pointing_axis",

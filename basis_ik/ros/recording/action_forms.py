@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Conversions of action messages for recordings."""
+"""Conversions of messages of actions and services for recordings."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from control_msgs.action import FollowJointTrajectory, PointHead
+from rcl_interfaces.srv import GetParameters
 from rclpy.serialization import deserialize_message, serialize_message
 from rclpy.task import Future
 
@@ -55,6 +56,10 @@ def _feedback(text: str) -> Any:
     return SimpleNamespace(feedback=unpack(text, FollowJointTrajectory.Feedback))
 
 
+def _parameters(text: str) -> Any:
+    return SimpleNamespace(result=lambda: unpack(text, GetParameters.Response))
+
+
 def _pack_end(end: Any) -> list[Any]:
     return [end.result().status, end.result().result.error_string]
 
@@ -80,6 +85,8 @@ def _head_handle(text: str) -> Any:
 RESPONSE = Form(lambda response: bool(response.result().accepted), _goal_response)
 FEEDBACK = Form(lambda message: pack(message.feedback), _feedback)
 END = Form(_pack_end, _end)
+# The values of another node's parameters.
+PARAMETERS = Form(lambda response: pack(response.result()), _parameters)
 # A PointHead goal, and the handle of an accepted one.
 HEAD_GOAL = Form(pack, lambda text: unpack(text, PointHead.Goal))
 HEAD_HANDLE = Form(lambda handle: pack(handle.request), _head_handle)

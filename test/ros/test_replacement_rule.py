@@ -1,0 +1,141 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The rule of replacement: asked for once, never waited for long, unknown means not by stamps."""
+
+from types import SimpleNamespace
+
+import pytest
+from rcl_interfaces.msg import ParameterValue
+from rcl_interfaces.srv import GetParameters
+
+from basis_ik.ros.outputs.replacement_rule import PATIENCE, ReplacementRule
+from basis_ik.ros.recording.action_forms import PARAMETERS
+
+NOT_SET, TRUE = ParameterValue(), ParameterValue(type=1, bool_value=True)
+FALSE, TEXT = ParameterValue(type=1), ParameterValue(type=4, string_value="false")
+
+
+class Asking:
+    """A node whose time passes on demand, and the controller that it asks."""
+
+    def __init__(self, given="ask"):
+        self.now, self.there, self.questions, self.warnings = 100.0, True, [], []
+        self.boundary = SimpleNamespace(
+            steady=lambda: self.now,
+            read=lambda name, live: live(),
+            wrap=lambda name, callback, form: self._recorded(callback, form),
+            send=lambda name, message, send: send(),
+        )
+        self.client = None
+        self.rule = ReplacementRule(self, "/cell/arm_controller", given)
+
+    @staticmethod
+    def _recorded(callback, form):
+        return lambda answer: callback(form.unpack(form.pack(answer)))
+
+    def create_client(self, kind, name):
+        assert kind is GetParameters
+        self.client = name
+        return SimpleNamespace(
+            srv_name=name, service_is_ready=lambda: self.there, call_async=self._call
+        )
+
+    def _call(self, request):
+        self.questions.append(request.names)
+        return SimpleNamespace(add_done_callback=self._keep)
+
+    def _keep(self, callback):
+        self._callback = callback
+
+    def answer(self, *values):
+        response = GetParameters.Response(values=list(values))
+        self._callback(SimpleNamespace(result=lambda: response))
+
+    def get_logger(self):
+        return SimpleNamespace(warning=self.warnings.append)
+
+
+@pytest.mark.parametrize(
+    ("values", "by_stamp"),
+    [([FALSE], True), ([NOT_SET], True), ([], True), ([TRUE], False), ([TEXT], False)],
+    ids=["false", "not set", "none", "true", "no bool"],
+)
+def test_the_controller_is_asked_once(values, by_stamp):
+    node = Asking()
+    assert node.client == "/cell/arm_controller/get_parameters"
+    assert "waiting" in node.rule.unmet()
+    assert not node.rule.by_stamp
+    node.answer(*values)
+    for _ in range(100):
+        node.now += 0.2
+        node.rule.unmet()
+    assert node.rule.by_stamp is by_stamp
+    assert node.questions == [["allow_trajectory_replacement"]]
+    assert node.rule.unmet() == ""
+
+
+@pytest.mark.parametrize("there", [True, False], ids=["silent", "no service"])
+def test_a_controller_that_does_not_answer_is_waited_for_briefly(there):
+    node = Asking()
+    node.there = there
+    for count in range(100):
+        waits = 0.25 * count <= PATIENCE
+        assert (node.rule.unmet() != "") is waits
+        assert len(node.warnings) == (not waits)
+        node.now += 0.25
+    assert "set the parameter trajectory_replacement" in node.warnings[0]
+    assert not node.rule.by_stamp
+
+
+def test_an_answer_counts_however_late():
+    node = Asking()
+    node.there = False
+    node.rule.unmet()
+    node.now += 2 * PATIENCE
+    node.rule.unmet()
+    node.there = True
+    assert node.rule.unmet() == "", "a motion that has begun does not wait"
+    node.answer(FALSE)
+    assert node.rule.by_stamp
+
+
+def test_a_controller_that_was_gone_is_asked_again():
+    node = Asking()
+    node.rule.unmet()
+    node.answer(FALSE)
+    node.there = False
+    assert node.rule.unmet() == ""
+    assert not node.rule.by_stamp, "it may come back with the other rule"
+    node.there = True
+    assert node.rule.unmet() == ""
+    assert len(node.questions) == 2
+    node.answer(TRUE)
+    assert not node.rule.by_stamp
+    assert node.warnings == []
+
+
+@pytest.mark.parametrize(("given", "by_stamp"), [("allowed", False), ("not_allowed", True)])
+def test_a_given_rule_is_not_asked_for(given, by_stamp):
+    node = Asking(given)
+    assert node.rule.unmet() == ""
+    assert node.client is None
+    assert node.rule.by_stamp is by_stamp
+    node.rule.destroy()
+
+
+def test_an_answer_is_recorded_with_its_values():
+    response = GetParameters.Response(values=[TRUE])
+    text = PARAMETERS.pack(SimpleNamespace(result=lambda: response))
+    assert PARAMETERS.unpack(text).result() == response
