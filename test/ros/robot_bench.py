@@ -198,8 +198,7 @@ class Robot:
             deep,
         )
         self.node.create_subscription(DiagnosticStatus, "basis_ik/status", self._on_status, 10)
-        service = "joint_trajectory_controller/get_parameters"
-        self.node.create_service(GetParameters, service, self._on_question)
+        self._offer_parameters()
         self.node.create_timer(PERIOD, self._publish_states)
         self.frames = {}
         self._clients = {}
@@ -264,6 +263,10 @@ class Robot:
             self._record_command(
                 "joint_trajectory", message.joint_names, message.points[1].positions
             )
+
+    def _offer_parameters(self):
+        service = "joint_trajectory_controller/get_parameters"
+        self.node.create_service(GetParameters, service, self._on_question)
 
     def _on_question(self, request, response):
         """Answer as a controller that counts a trajectory's stamp alone."""

@@ -44,6 +44,7 @@ class Watcher(Robot):
     """Moves nothing, and records the measured arm."""
 
     def __init__(self, domain):
+        self.starts = set()
         super().__init__(domain)
         self.publishing, self.track = False, []
         self.node.create_subscription(JointState, "joint_states", self._watch, 1000)
@@ -55,6 +56,11 @@ class Watcher(Robot):
         self.track.append((stamp, self.positions))
 
     def _on_trajectory(self, message):
+        """Record the window's start since its stamp [s]; the simulated arm follows it."""
+        start = message.points[0].time_from_start
+        self.starts.add(start.sec + 1e-9 * start.nanosec)
+
+    def _offer_parameters(self):
         pass  # the simulated arm does
 
     def speeds(self, since=0):
@@ -94,8 +100,8 @@ def text(value):
     return ParameterValue(type=4, string_value=value)
 
 
-def start_arm(domain):
-    words = ["-r", f"__node:={CONTROLLER}", "-p", f"drive_time_constant:={LAG}"]
+def start_arm(domain, *more):
+    words = ["-r", f"__node:={CONTROLLER}", "-p", f"drive_time_constant:={LAG}", *more]
     for name, position in zip(JOINTS, HOME, strict=True):
         words += ["-p", f"initial_positions.{name}:={float(position)}"]
     return subprocess.Popen(
@@ -105,10 +111,10 @@ def start_arm(domain):
 
 
 @contextlib.contextmanager
-def driven(domain, *arguments):
+def driven(domain, *arguments, arm=()):
     """Yield a recorder of the node and a lagging simulated arm, both in their own processes."""
     robot = Watcher(domain)
-    robot.arm = start_arm(domain)
+    robot.arm = start_arm(domain, *arm)
     node = start_node(domain, *arguments)
     robot.description.publish(String(data=URDF))
     try:
@@ -144,6 +150,16 @@ def go_near(robot):
         return robot.at(NEAR, 1e-3)
 
     robot.wait(there, "the arm goes where it is told anew")
+
+
+@pytest.mark.parametrize("allowed", ["false", "true"])
+def test_windows_have_the_form_of_the_controllers_rule(own_domain, allowed):
+    with driven(own_domain, arm=("-p", f"allow_trajectory_replacement:={allowed}")) as robot:
+        go_near(robot)
+        if allowed == "false":
+            assert robot.starts == {0.0}
+        else:
+            assert max(robot.starts) < 0.0, "their stamps are ahead"
 
 
 def test_arrival_is_reported_for_the_measured_arm(robot):

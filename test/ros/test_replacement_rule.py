@@ -99,6 +99,17 @@ def test_a_controller_that_does_not_answer_is_waited_for_briefly(there):
     assert not node.rule.by_stamp
 
 
+def test_after_it_was_given_up_a_useless_answer_changes_nothing():
+    node = Asking()
+    node.rule.unmet()
+    node.now += 2 * PATIENCE
+    node.rule.unmet()
+    node.answer(TEXT)
+    node.now += 2 * PATIENCE
+    assert node.rule.unmet() == ""
+    assert len(node.warnings) == 1
+
+
 def test_an_answer_counts_however_late():
     node = Asking()
     node.there = False

@@ -583,6 +583,7 @@ def test_parameters_may_change_as_upstream(arm):
         ("drive_time_constant", 0.1),
         ("feedback_delay", 0.1),
         ("interpolate_from_desired_state", True),
+        ("allow_trajectory_replacement", True),
     ],
 )
 def test_invalid_parameters_at_run_time_are_refused(arm, name, value):

@@ -309,6 +309,16 @@ def test_a_stalled_loop_continues_without_a_jump(bench, gap):
     np.testing.assert_allclose(bench.joints.positions, HOME - 2.0, atol=1e-6)
 
 
+@pytest.mark.parametrize("milliseconds", range(24, 46, 2))
+def test_a_late_loop_sends_no_window_that_comes_after_its_stamp(milliseconds):
+    bench = benched("dyn", "new", slowest=5.5e-3)
+    bench.run(0.4, to(-2.0), lateness=0.0)
+    bench.run(1e-3 * milliseconds, to(-2.0), lateness=np.inf)
+    bench.due = bench.now
+    bench.run(0.1, to(-2.0), lateness=0.0)
+    bench.check()
+
+
 @pytest.mark.parametrize("gap", [0.0, 0.02, 0.04, 0.3])
 @pytest.mark.parametrize("steps", [0, 1])
 def test_an_error_in_a_period_causes_no_jump(bench, steps, gap, monkeypatch):
@@ -357,6 +367,15 @@ def test_expected_positions_begin_at_the_arm():
     bench = Bench("dyn", desired=True)
     bench.run(PERIOD, to(1.5))
     assert (bench.output.expected(bench.moment) == HOME).all(axis=1).any()
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_every_command_is_expected(rule):
+    bench = benched("dyn", rule)
+    bench.run(0.5, to(1.5))
+    steps = np.diff(bench.output.expected(bench.moment), axis=0)
+    assert (np.abs(steps) <= 1.001 * bench.chain.velocity * PERIOD).all()
+    assert (np.abs(steps).max(axis=0) > 0.9 * bench.chain.velocity * PERIOD).all()
 
 
 @pytest.mark.parametrize("gap", [0.0, 0.03, 0.1])
