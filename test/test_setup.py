@@ -308,7 +308,7 @@ Collecting ros-jazzy-rclpy==7.1.6
 )
 def test_the_demo_asks_for_what_its_arguments_need(arguments, goal):
     done = subprocess.run(
-        ["make", "-n", "demo", *arguments], cwd=ROOT,
+        ["make", "--no-print-directory", "-n", "demo", *arguments], cwd=ROOT,
         capture_output=True, text=True, timeout=60, check=True,
     )  # fmt: skip
     assert done.stdout.splitlines()[0] == f"bash underlay/setup.sh {goal}"

@@ -1167,16 +1167,16 @@ MUTATIONS = tuple(
         ),
         (
             "a corrupt cache ends the program",
-            "numerics/jit.py",
+            "numerics/compiler.py",
             """    except Exception as error:
-        _warn(f"is corrupt""",
+        warn(f"is corrupt""",
             """    except ZeroDivisionError as error:
-        _warn(f"is corrupt""",
+        warn(f"is corrupt""",
             ("test/numerics/test_jit.py::test_a_truncated_cache_is_rewritten_with_a_warning",),
         ),
         (
             "a cache that cannot be written ends the program",
-            "numerics/jit.py",
+            "numerics/compiler.py",
             "    except OSError as error:  # the disk is full",
             "    except ZeroDivisionError as error:",
             ("test/numerics/test_jit.py::test_with_a_full_disk_kernels_compile_with_a_warning",),

@@ -31,8 +31,7 @@ from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import PointStamped, PoseStamped, TwistStamped
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState, GetState
-from rcl_interfaces.msg import ParameterValue
-from rcl_interfaces.srv import GetParameters, SetParameters
+from rcl_interfaces.srv import SetParameters
 from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.parameter import Parameter
@@ -51,13 +50,14 @@ URDF = (Path(__file__).parents[2] / "urdf" / "ur5e.urdf").read_text()
 HOME = np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0])
 PERIOD = 0.01  # the node's default
 # Tests would take ten times as long with the defaults; and where many processes share a processor,
-# a robot of this kind moves late.
+# a robot of this kind moves late. It counts a trajectory's stamp alone, and answers no questions.
 FAST = [
     word
     for given in (
         "max_velocity_scaling_factor:=1.0",
         "max_acceleration_scaling_factor:=1.0",
         "tracking_lag:=2.0",
+        "trajectory_replacement:=not_allowed",
     )
     for word in ("-p", given)
 ]
@@ -198,7 +198,6 @@ class Robot:
             deep,
         )
         self.node.create_subscription(DiagnosticStatus, "basis_ik/status", self._on_status, 10)
-        self._offer_parameters()
         self.node.create_timer(PERIOD, self._publish_states)
         self.frames = {}
         self._clients = {}
@@ -263,15 +262,6 @@ class Robot:
             self._record_command(
                 "joint_trajectory", message.joint_names, message.points[1].positions
             )
-
-    def _offer_parameters(self):
-        service = "joint_trajectory_controller/get_parameters"
-        self.node.create_service(GetParameters, service, self._on_question)
-
-    def _on_question(self, request, response):
-        """Answer as a controller that counts a trajectory's stamp alone."""
-        response.values = [ParameterValue() for _ in request.names]
-        return response
 
     def _lose(self, _):
         """Ignore lost messages: positions are checked by time."""

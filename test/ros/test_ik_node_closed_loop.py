@@ -60,9 +60,6 @@ class Watcher(Robot):
         start = message.points[0].time_from_start
         self.starts.add(start.sec + 1e-9 * start.nanosec)
 
-    def _offer_parameters(self):
-        pass  # the simulated arm does
-
     def speeds(self, since=0):
         """Return the measured speeds (k, n), by differences of joint states."""
         times, positions = zip(*self.track[since:], strict=True)
@@ -154,8 +151,11 @@ def go_near(robot):
 
 @pytest.mark.parametrize("allowed", ["false", "true"])
 def test_windows_have_the_form_of_the_controllers_rule(own_domain, allowed):
-    with driven(own_domain, arm=("-p", f"allow_trajectory_replacement:={allowed}")) as robot:
-        go_near(robot)
+    arm = ("-p", f"allow_trajectory_replacement:={allowed}")
+    with driven(own_domain, "-p", "trajectory_replacement:=ask", arm=arm) as robot:
+        go_near(robot)  # the answer comes meanwhile, and counts from the next motion on
+        robot.starts.clear()
+        robot.set_off(FAR)
         if allowed == "false":
             assert robot.starts == {0.0}
         else:

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The rule of replacement: asked for once, never waited for long, unknown means not by stamps."""
+"""The rule of replacement: asked for once, never waited for, unknown means not by stamps."""
 
 from types import SimpleNamespace
 
@@ -75,62 +75,61 @@ class Asking:
 def test_the_controller_is_asked_once(values, by_stamp):
     node = Asking()
     assert node.client == "/cell/arm_controller/get_parameters"
-    assert "waiting" in node.rule.unmet()
+    node.rule.ask()
     assert not node.rule.by_stamp
     node.answer(*values)
     for _ in range(100):
         node.now += 0.2
-        node.rule.unmet()
+        node.rule.ask()
     assert node.rule.by_stamp is by_stamp
     assert node.questions == [["allow_trajectory_replacement"]]
-    assert node.rule.unmet() == ""
+    assert len(node.warnings) == (values == [TEXT])
 
 
 @pytest.mark.parametrize("there", [True, False], ids=["silent", "no service"])
-def test_a_controller_that_does_not_answer_is_waited_for_briefly(there):
+def test_a_controller_that_does_not_answer_is_reported_once(there):
     node = Asking()
     node.there = there
     for count in range(100):
-        waits = 0.25 * count <= PATIENCE
-        assert (node.rule.unmet() != "") is waits
-        assert len(node.warnings) == (not waits)
+        node.rule.ask()
+        assert len(node.warnings) == (0.25 * count > PATIENCE)
         node.now += 0.25
     assert "set the parameter trajectory_replacement" in node.warnings[0]
     assert not node.rule.by_stamp
 
 
-def test_after_it_was_given_up_a_useless_answer_changes_nothing():
+def test_after_the_report_a_useless_answer_changes_nothing():
     node = Asking()
-    node.rule.unmet()
+    node.rule.ask()
     node.now += 2 * PATIENCE
-    node.rule.unmet()
+    node.rule.ask()
     node.answer(TEXT)
     node.now += 2 * PATIENCE
-    assert node.rule.unmet() == ""
+    node.rule.ask()
     assert len(node.warnings) == 1
 
 
 def test_an_answer_counts_however_late():
     node = Asking()
     node.there = False
-    node.rule.unmet()
+    node.rule.ask()
     node.now += 2 * PATIENCE
-    node.rule.unmet()
+    node.rule.ask()
     node.there = True
-    assert node.rule.unmet() == "", "a motion that has begun does not wait"
+    node.rule.ask()
     node.answer(FALSE)
     assert node.rule.by_stamp
 
 
 def test_a_controller_that_was_gone_is_asked_again():
     node = Asking()
-    node.rule.unmet()
+    node.rule.ask()
     node.answer(FALSE)
     node.there = False
-    assert node.rule.unmet() == ""
+    node.rule.ask()
     assert not node.rule.by_stamp, "it may come back with the other rule"
     node.there = True
-    assert node.rule.unmet() == ""
+    node.rule.ask()
     assert len(node.questions) == 2
     node.answer(TRUE)
     assert not node.rule.by_stamp
@@ -140,7 +139,7 @@ def test_a_controller_that_was_gone_is_asked_again():
 @pytest.mark.parametrize(("given", "by_stamp"), [("allowed", False), ("not_allowed", True)])
 def test_a_given_rule_is_not_asked_for(given, by_stamp):
     node = Asking(given)
-    assert node.rule.unmet() == ""
+    node.rule.ask()
     assert node.client is None
     assert node.rule.by_stamp is by_stamp
     node.rule.destroy()

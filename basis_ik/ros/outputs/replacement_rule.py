@@ -36,7 +36,7 @@ class ReplacementRule:
 
     It does if its parameter `allow_trajectory_replacement` is false or does not exist. If that is
     true, a trajectory whose stamp is not ahead begins when it arrives. The controller is asked once
-    its service is there. Before the answer the rule is unknown.
+    its service is there. Nothing waits for the answer: before it the rule is unknown.
 
     Args:
         node: The node that asks.
@@ -55,19 +55,19 @@ class ReplacementRule:
             self._client = node.create_client(GetParameters, f"{controller}/get_parameters")
         self._reachable: bool | None = None
         self._since = math.inf  # steady time since which it can be asked, or cannot [s]
-        self._settled = given != ASK  # whether it was known before, or is not to be waited for
+        self._settled = given != ASK  # whether it was known before, or is reported to be unknown
 
-    def unmet(self) -> str:
-        """Ask if that is due; return what the first motion has to wait for, or nothing."""
+    def ask(self) -> None:
+        """Ask if that is due, and report once that there is no answer."""
         if self._client is None:
-            return ""
+            return
         service, now = self._client.srv_name, self._boundary.steady()
         reachable = self._boundary.read(f"ready {service}", self._client.service_is_ready)
         if reachable is not self._reachable:  # a controller that was restarted may answer otherwise
             self._reachable, self._since = reachable, now
             self.by_stamp = False
             if reachable:
-                self._ask(service)
+                self._send_question(service)
         if not self._settled and now - self._since > PATIENCE:
             self._settled = True
             self._node.get_logger().warning(
@@ -75,9 +75,8 @@ class ReplacementRule:
                 "windows suit both rules, and the arm reacts up to 0.02 s later; set the parameter "
                 "trajectory_replacement"
             )
-        return "" if self._settled else f"waiting for an answer from {service}"
 
-    def _ask(self, service: str) -> None:
+    def _send_question(self, service: str) -> None:
         request = GetParameters.Request(names=[QUESTION])
         callback = self._boundary.wrap(f"parameters {service}", self._on_answer, PARAMETERS)
         response = self._boundary.send(

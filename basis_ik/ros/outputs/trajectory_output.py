@@ -84,7 +84,8 @@ class TrajectoryOutput(StreamOutput):
         self._held = np.zeros(len(self._joint_names), bool)  # joints held where they are measured
 
     def _check(self) -> str:
-        unmet = super()._check() or self._rule.unmet() or self._state.unmet()
+        self._rule.ask()
+        unmet = super()._check() or self._state.unmet()
         if not unmet and self._state.speed_scaling < FULL_SPEED:
             return (
                 f"the controller scales its speed to {self._state.speed_scaling:.2g}, which a "
