@@ -50,14 +50,13 @@ URDF = (Path(__file__).parents[2] / "urdf" / "ur5e.urdf").read_text()
 HOME = np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0])
 PERIOD = 0.01  # the node's default
 # Tests would take ten times as long with the defaults; and where many processes share a processor,
-# a robot of this kind moves late. It counts a trajectory's stamp alone, and answers no questions.
+# a robot of this kind moves late.
 FAST = [
     word
     for given in (
         "max_velocity_scaling_factor:=1.0",
         "max_acceleration_scaling_factor:=1.0",
         "tracking_lag:=2.0",
-        "trajectory_replacement:=not_allowed",
     )
     for word in ("-p", given)
 ]
@@ -68,8 +67,10 @@ PATIENCE = 180.0  # for what must happen at all; the first time, kernels are com
 
 def start_node(domain, *arguments, program=("-m", "basis_ik.ros.programs", "ik_node")):
     """Start ik_node in its own process; its output goes to a file, which never blocks it."""
-    fast = FAST if program[-1].endswith(("ik_node", "node.py")) else []
-    command = [sys.executable, *program, "--ros-args", *fast, *arguments]
+    given = []
+    if program[-1].endswith(("ik_node", "node.py")):
+        given = [*FAST, *rule_for(arguments)]
+    command = [sys.executable, *program, "--ros-args", *given, *arguments]
     output = tempfile.TemporaryFile("w+")  # noqa: SIM115  closed in `output_of`
     process = subprocess.Popen(
         command,
@@ -79,6 +80,17 @@ def start_node(domain, *arguments, program=("-m", "basis_ik.ros.programs", "ik_n
     )
     process.output = output
     return process
+
+
+def rule_for(arguments):
+    """Yield the arguments that state the robot's rule of replacement for each chain.
+
+    It counts a trajectory's stamp alone, and answers no questions.
+    """
+    chains = [each for word in arguments for each in re.findall(r"^chains:=\[(.+)\]$", word)]
+    for name in chains[0].split(",") if chains else [""]:
+        prefix = name.strip(" '\"")
+        yield from ("-p", f"{prefix}{'.' * bool(prefix)}trajectory_replacement:=not_allowed")
 
 
 def wait_for_log(process, words):
