@@ -534,13 +534,15 @@ def _turn(node: IkNode, spinner: PeriodicSpinner, due: float) -> float:
     if left > 0.0:
         if node.sends:  # a target would not be handled before the period
             time.sleep(left)
-        elif spinner.wait(left) and node.boundary.run("handle_target", node.handle_target):
-            return time.monotonic() + node.period
+        elif spinner.wait(left):
+            now = time.monotonic()
+            if node.boundary.run("handle_target", node.handle_target):
+                return now + node.period
     spinner.handle_ready()
     now = time.monotonic()
     if now >= due:
         node.boundary.run("period", node.run_period)
         return due + node.period * (1 + (now - due) // node.period)
     if node.boundary.run("handle_target", node.handle_target):
-        return time.monotonic() + node.period
+        return now + node.period
     return due

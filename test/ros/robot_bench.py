@@ -488,8 +488,12 @@ class Robot:
         return any("no joint state of" in status["message"] for status in new)
 
     def _stale(self):
-        """Return the last number of messages that were refused because they were late."""
-        return self.statuses[-1].get("refused.STALE") if self.statuses else None
+        """Return the last numbers of messages that were refused because they were late.
+
+        An arm that stalls in mid-window leaps to where it should be; its states are a JUMP.
+        """
+        last = self.statuses[-1] if self.statuses else {}
+        return last.get("refused.STALE"), last.get("refused.JUMP") if self.stalls else None
 
     def wait_there(self, root_T_target, what, tolerance=1e-4):
         """Wait until the pose that was sent last has led the arm there."""
