@@ -36,6 +36,7 @@ from tf2_ros import TransformListener
 
 from basis_ik.errors import BasisIkError
 from basis_ik.motion.chain_state import ChainState, Event
+from basis_ik.motion.limiter import WIDEST
 from basis_ik.motion.measured import StateStamp
 from basis_ik.motion.statistics import LoopMeter
 from basis_ik.numerics.jit import WHY_PLAIN
@@ -444,14 +445,14 @@ class IkNode(LifecycleNode):
 
     @property
     def sends(self) -> bool:
-        """Whether a command was sent within the last period; then a target waits for the next."""
+        """Whether commands are being sent, by windows too; then a target waits for a period."""
         if self._robot is None:
             return False
-        since = loop_time(self) - self.period
+        since = loop_time(self) - max(self.period, WIDEST)
         return any(arm.sent_since(since) for arm in self._robot.arms)
 
     def handle_target(self) -> bool:
-        """Run a period at once for a new target, unless a command was sent within the last one.
+        """Run a period at once for a new target, unless commands are being sent.
 
         Returns:
             Whether it ran; the next one is due a period later, so that commands stay a period
