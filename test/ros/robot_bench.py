@@ -87,8 +87,9 @@ def rule_for(arguments):
 
     It counts a trajectory's stamp alone, and answers no questions.
     """
-    chains = [each for word in arguments for each in re.findall(r"^chains:=\[(.+)\]$", word)]
-    for name in chains[0].split(",") if chains else [""]:
+    files = [Path(word).read_text() for word in arguments if word.endswith(".yaml")]
+    given = re.search(r"^ *chains(?::=|: )\[(.+)\]$", "\n".join([*arguments, *files]), re.MULTILINE)
+    for name in given[1].split(",") if given else [""]:
         prefix = name.strip(" '\"")
         yield from ("-p", f"{prefix}{'.' * bool(prefix)}trajectory_replacement:=not_allowed")
 
@@ -175,6 +176,7 @@ class Robot:
         self.publishing, self.window, self.recorded = True, None, 0.0
         # Of the node or of this process, in motion: the arm then begins its window's way to rest.
         self.stalls = 0
+        self._defect = None  # what ended its thread
         self.commands = []
         self.complaints = []
         self.statuses = []
@@ -225,8 +227,13 @@ class Robot:
         self.context.shutdown()
 
     def _spin(self):
-        with contextlib.suppress(ExternalShutdownException):
+        try:
             self._executor.spin()
+        except ExternalShutdownException:
+            pass
+        except Exception as error:
+            self._defect = error
+            raise
 
     def _publish_states(self):
         now = self.node.get_clock().now()
@@ -422,6 +429,8 @@ class Robot:
         """Wait until a condition holds; fail with its name if it never does."""
         end = time.monotonic() + patience
         while time.monotonic() < end:
+            if self._defect is not None:
+                raise AssertionError("the robot of the tests has failed") from self._defect
             if condition():
                 return
             time.sleep(0.01)
