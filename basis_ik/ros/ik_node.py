@@ -502,7 +502,8 @@ def _spin(node: IkNode, stop: threading.Event) -> int:
     boundary = node.boundary
     spinner = PeriodicSpinner(node, node.inputs, node.period, node.log_failure, boundary)
     while not boundary.run("kernels", node.check_kernels) and not stop.wait(PAUSE):
-        spinner.handle_ready()
+        spinner.handle_messages()
+        spinner.handle_others()
     if not stop.is_set():
         boundary.run("start", node.start)
     gc.freeze()  # a garbage collection of numba's objects takes many periods
@@ -523,6 +524,8 @@ def _spin(node: IkNode, stop: threading.Event) -> int:
 def _turn(node: IkNode, spinner: PeriodicSpinner, due: float) -> float:
     """Wait for the next period or a target, at most 20 ms, and handle what came.
 
+    Requests come last: they must not delay a period.
+
     Args:
         node: The node.
         spinner: Its spinner.
@@ -531,19 +534,19 @@ def _turn(node: IkNode, spinner: PeriodicSpinner, due: float) -> float:
     Returns:
         When the next period begins then.
     """
-    left = min(due - time.monotonic(), PAUSE)
+    left, handled = min(due - time.monotonic(), PAUSE), False
     if left > 0.0:
         if node.sends:  # a target would not be handled before the period
             time.sleep(left)
-        elif spinner.wait(left):
-            now = time.monotonic()
-            if node.boundary.run("handle_target", node.handle_target):
-                return now + node.period
-    spinner.handle_ready()
+        else:
+            handled = spinner.wait(left)
+    if not handled:
+        spinner.handle_messages()
     now = time.monotonic()
     if now >= due:
         node.boundary.run("period", node.run_period)
-        return due + node.period * (1 + (now - due) // node.period)
-    if node.boundary.run("handle_target", node.handle_target):
-        return now + node.period
+        due += node.period * (1 + (now - due) // node.period)
+    elif node.boundary.run("handle_target", node.handle_target):
+        due = now + node.period
+    spinner.handle_others()
     return due

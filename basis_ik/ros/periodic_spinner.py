@@ -17,7 +17,8 @@
 rclpy's single-threaded executor makes a wait set of all entities that may run, for every callback
 anew. With the sixty entities of a node that costs more than the loop itself. A callback group says
 which entities may run, and so which ones are waited for. `InputGroup` uses that: a node waits for
-its urgent messages only, handles all messages once per turn, and everything else at intervals.
+its urgent messages only, handles all messages once per turn, and everything else at intervals,
+after the work of a period.
 
 rclpy's events executor makes no wait sets at all, but in rclpy 7.1 it crashes with a segmentation
 fault when a publisher is destroyed while one of its events is queued.
@@ -49,8 +50,8 @@ class Phase(Enum):
     """Those of urgent messages."""
     MESSAGES = auto()
     """Those of all messages."""
-    ALL = auto()
-    """Those of timers, services, actions and events, too."""
+    OTHERS = auto()
+    """Those of timers, services, actions and events."""
 
 
 class Inputs:
@@ -68,7 +69,7 @@ class Inputs:
 
     def __init__(self) -> None:
         self.urgent, self.others = InputGroup(self), InputGroup(self)
-        self.phase = Phase.ALL
+        self.phase = Phase.MESSAGES
         self.begun: Any = None
         self.awaiting = 0
 
@@ -87,11 +88,11 @@ class InputGroup(CallbackGroup):
     def can_execute(self, entity: Any) -> bool:
         """Return whether an entity's callback may run now."""
         phase = self._inputs.phase
-        if phase is Phase.ALL:
-            return True
-        return isinstance(entity, Subscription) and (
-            phase is Phase.MESSAGES or self is self._inputs.urgent
-        )
+        if isinstance(entity, Subscription):
+            return phase is Phase.MESSAGES or (
+                phase is Phase.URGENT and self is self._inputs.urgent
+            )
+        return phase is Phase.OTHERS
 
     def beginning_execution(self, entity: Any) -> bool:
         """Note which callback begins, and allow it."""
@@ -151,27 +152,31 @@ class PeriodicSpinner:
                 break
         return False
 
-    def handle_ready(self) -> None:
-        """Handle the messages that are there; every 20 ms also timers, requests and events.
+    def handle_messages(self) -> None:
+        """Handle the messages that are there.
 
         Several messages of one topic are handled, too, but for at most half a period: somebody may
         publish faster than any node reads.
         """
-        now = time.monotonic()
         self._inputs.phase = Phase.MESSAGES
+        end = time.monotonic() + self._longest
+        while self._handle_once(end) and time.monotonic() < end:
+            pass
+
+    def handle_others(self) -> None:
+        """Handle timers, requests and events; do nothing within 20 ms of the last time."""
+        now = time.monotonic()
         if now - self._last_check >= PAUSE:
             self._last_check = now
-            self._inputs.phase = Phase.ALL
-        end = now + self._longest
-        while self._handle_once(end) and time.monotonic() < end:
-            self._inputs.phase = Phase.MESSAGES
+            self._inputs.phase = Phase.OTHERS
+            self._handle_once(now + self._longest)
 
     def shutdown(self) -> None:
         """Release the node."""
         self._executor.shutdown()
 
     def _handle_once(self, end: float) -> bool:
-        """Run the callbacks that are ready, once at least; return whether messages may be left.
+        """Run the callbacks of the phase that are ready; return whether messages may be left.
 
         Args:
             end: When to leave messages, on the steady clock [s].

@@ -29,6 +29,7 @@ class Loop:
 
     def __init__(self, monkeypatch, *, target_after=None, sends=False):
         self.now, self.began, self.boundary = 100.0, [], LIVE
+        self.requests = []
         self.period, self.sends, self._after = PERIOD, sends, target_after
         clock = SimpleNamespace(monotonic=lambda: self.now, sleep=self._pass)
         monkeypatch.setattr(ik_node, "time", clock)
@@ -41,8 +42,11 @@ class Loop:
         self._pass(self._after if came else seconds)
         return came
 
-    def handle_ready(self):
+    def handle_messages(self):
         pass
+
+    def handle_others(self):
+        self.requests.append(self.now)
 
     def handle_target(self):
         came, self._after = self._after is not None, None
@@ -84,3 +88,10 @@ def test_a_late_loop_keeps_its_phase_and_catches_nothing_up(monkeypatch):
     due = loop.turn(loop.now - 2.5 * PERIOD)
     assert due == pytest.approx(100.0 + 0.5 * PERIOD)
     assert len(loop.began) == 1
+
+
+@pytest.mark.parametrize("target_after", [None, 0.001])
+def test_requests_are_handled_after_the_work_of_a_period(monkeypatch, target_after):
+    loop = Loop(monkeypatch, target_after=target_after)
+    loop.turn(loop.now + PERIOD)
+    assert loop.requests == pytest.approx([loop.began[0] + WORK])

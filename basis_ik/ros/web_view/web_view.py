@@ -141,7 +141,8 @@ def main(stop: Event) -> int:
         node, Inputs(), PERIOD, lambda error: node.get_logger().error(f"a request failed: {error}")
     )
     while not stop.wait(PERIOD):
-        spinner.handle_ready()
+        spinner.handle_messages()
+        spinner.handle_others()
         node.update()
     spinner.shutdown()
     node.destroy()
