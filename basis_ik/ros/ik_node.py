@@ -19,7 +19,6 @@ from __future__ import annotations
 import gc
 import math
 import threading
-import time
 import traceback
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -507,42 +506,47 @@ def _spin(node: IkNode, stop: threading.Event) -> int:
     if not stop.is_set():
         boundary.run("start", node.start)
     gc.freeze()  # a garbage collection of numba's objects takes many periods
-    due = time.monotonic()  # when the next period begins
+    due = spinner.now()
     while not stop.is_set():
-        try:
-            due = _turn(node, spinner, due)
-        except Exception:
-            if not node.context.ok():
-                raise
-            boundary.run("give_up", node.give_up)
+        due = turn(node, spinner, due)
     boundary.run("end", node.end)
     spinner.shutdown()
     node.destroy_node()
     return 0
 
 
-def _turn(node: IkNode, spinner: PeriodicSpinner, due: float) -> float:
+def turn(node: IkNode, spinner: PeriodicSpinner, due: float) -> float:
     """Wait for the next period or a target, at most 20 ms, and handle what came.
 
-    Requests come last: they must not delay a period.
+    Requests come last: they must not delay a period. An unexpected exception stops the arm.
 
     Args:
         node: The node.
         spinner: Its spinner.
-        due: When the next period begins, on the steady clock [s].
+        due: When the next period begins, on the spinner's clock [s].
 
     Returns:
         When the next period begins then.
     """
-    left, handled = min(due - time.monotonic(), PAUSE), False
+    try:
+        return _turn(node, spinner, due)
+    except Exception:
+        if not node.context.ok():
+            raise
+        node.boundary.run("give_up", node.give_up)
+        return due
+
+
+def _turn(node: IkNode, spinner: PeriodicSpinner, due: float) -> float:
+    left, handled = min(due - spinner.now(), PAUSE), False
     if left > 0.0:
         if node.sends:  # a target would not be handled before the period
-            time.sleep(left)
+            spinner.sleep(left)
         else:
             handled = spinner.wait(left)
     if not handled:
         spinner.handle_messages()
-    now = time.monotonic()
+    now = spinner.now()
     if now >= due:
         node.boundary.run("period", node.run_period)
         due += node.period * (1 + (now - due) // node.period)

@@ -131,6 +131,14 @@ class PeriodicSpinner:
         self._executor.add_node(node)
         self._last_check = 0.0  # s, long ago
 
+    def now(self) -> float:
+        """Return the time of the steady clock by which it waits [s]."""
+        return time.monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        """Wait, and handle nothing."""
+        time.sleep(seconds)
+
     def wait(self, seconds: float) -> bool:
         """Wait for an urgent message, and handle it and one of each other topic.
 

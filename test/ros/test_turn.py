@@ -14,8 +14,6 @@
 
 """When the node runs its periods, on virtual time."""
 
-from types import SimpleNamespace
-
 import pytest
 
 from basis_ik.ros import ik_node
@@ -27,26 +25,27 @@ PERIOD, WORK = 0.004, 0.0015  # s
 class Loop:
     """A node and its spinner; a period takes a while, and a target may end a wait."""
 
-    def __init__(self, monkeypatch, *, target_after=None, sends=False):
-        self.now, self.began, self.boundary = 100.0, [], LIVE
+    def __init__(self, *, target_after=None, sends=False):
+        self.time, self.began, self.boundary = 100.0, [], LIVE
         self.requests = []
         self.period, self.sends, self._after = PERIOD, sends, target_after
-        clock = SimpleNamespace(monotonic=lambda: self.now, sleep=self._pass)
-        monkeypatch.setattr(ik_node, "time", clock)
 
-    def _pass(self, seconds):
-        self.now += seconds
+    def now(self):
+        return self.time
+
+    def sleep(self, seconds):
+        self.time += seconds
 
     def wait(self, seconds):
         came = self._after is not None and self._after < seconds
-        self._pass(self._after if came else seconds)
+        self.sleep(self._after if came else seconds)
         return came
 
     def handle_messages(self):
         pass
 
     def handle_others(self):
-        self.requests.append(self.now)
+        self.requests.append(self.time)
 
     def handle_target(self):
         came, self._after = self._after is not None, None
@@ -55,43 +54,43 @@ class Loop:
         return came
 
     def run_period(self):
-        self.began.append(self.now)
-        self._pass(WORK)
+        self.began.append(self.time)
+        self.sleep(WORK)
 
     def turn(self, due):
-        return ik_node._turn(self, self, due)
+        return ik_node.turn(self, self, due)
 
 
-def test_periods_begin_a_period_apart_however_long_they_take(monkeypatch):
-    loop = Loop(monkeypatch)
-    due = loop.now
+def test_periods_begin_a_period_apart_however_long_they_take():
+    loop = Loop()
+    due = loop.time
     for _ in range(4):
         due = loop.turn(due)
     assert loop.began == pytest.approx([100.0 + k * PERIOD for k in range(4)])
 
 
-def test_after_a_target_the_next_period_begins_a_period_after_its_own(monkeypatch):
-    loop = Loop(monkeypatch, target_after=0.001)
-    due = loop.turn(loop.now + PERIOD)
+def test_after_a_target_the_next_period_begins_a_period_after_its_own():
+    loop = Loop(target_after=0.001)
+    due = loop.turn(loop.time + PERIOD)
     loop.turn(due)
     assert loop.began == pytest.approx([100.001, 100.001 + PERIOD])
 
 
-def test_a_target_waits_for_the_period_while_commands_are_sent(monkeypatch):
-    loop = Loop(monkeypatch, target_after=0.001, sends=True)
-    loop.turn(loop.now + PERIOD)
+def test_a_target_waits_for_the_period_while_commands_are_sent():
+    loop = Loop(target_after=0.001, sends=True)
+    loop.turn(loop.time + PERIOD)
     assert loop.began == pytest.approx([100.0 + PERIOD])
 
 
-def test_a_late_loop_keeps_its_phase_and_catches_nothing_up(monkeypatch):
-    loop = Loop(monkeypatch)
-    due = loop.turn(loop.now - 2.5 * PERIOD)
+def test_a_late_loop_keeps_its_phase_and_catches_nothing_up():
+    loop = Loop()
+    due = loop.turn(loop.time - 2.5 * PERIOD)
     assert due == pytest.approx(100.0 + 0.5 * PERIOD)
     assert len(loop.began) == 1
 
 
 @pytest.mark.parametrize("target_after", [None, 0.001])
-def test_requests_are_handled_after_the_work_of_a_period(monkeypatch, target_after):
-    loop = Loop(monkeypatch, target_after=target_after)
-    loop.turn(loop.now + PERIOD)
+def test_requests_are_handled_after_the_work_of_a_period(target_after):
+    loop = Loop(target_after=target_after)
+    loop.turn(loop.time + PERIOD)
     assert loop.requests == pytest.approx([loop.began[0] + WORK])
