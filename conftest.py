@@ -40,6 +40,7 @@ for folder in (
     "view",
     "faults",
     "fuzz",
+    "bench",
 ):
     sys.path.insert(0, str(Path(__file__).parent / "test" / folder))
 

@@ -1,0 +1,416 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A robot in a world: the real node, the controller's twin, drives, tf, and links between them.
+
+The twin is what docs/simulated_arm.md holds against recordings of ros2_control.
+"""
+
+import contextlib
+import math
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from control_msgs.msg import JointTrajectoryControllerState
+from geometry_msgs.msg import PointStamped, PoseStamped, TwistStamped
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState, GetState
+from rcl_interfaces.srv import SetParameters
+from rclpy.parameter import Parameter
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, String
+from tf2_msgs.msg import TFMessage
+from trajectory_msgs.msg import JointTrajectory
+from virtual_node import Loop, VirtualBoundary
+from world import MILLISECOND, SECOND, Link, Stalls, World
+
+from basis_ik.motion.control_loop import ControlLoop
+from basis_ik.motion.limits import MotionLimits
+from basis_ik.motion.simulated_joints import SimulatedJoints
+from basis_ik.motion.tolerances import Tolerances
+from basis_ik.motion.trajectory_command import refuse_trajectory
+from basis_ik.motion.trajectory_controller import TrajectoryController
+from basis_ik.robot.robot import RobotModel
+from basis_ik.ros.convert import pose_message, transform_message
+from basis_ik.ros.outputs.trajectory_messages import to_command, to_point
+from basis_ik.transforms.rigid import RigidTransform
+
+URDF = (Path(__file__).parents[2] / "urdf" / "ur5e.urdf").read_text()
+HOME = np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0])
+PERIOD = 0.01  # s: the node's default
+CYCLE = 2 * MILLISECOND  # ns: of the controller
+STATES = 8 * MILLISECOND  # ns: between two joint states
+CONTROLLER_STATES = 20 * MILLISECOND
+FRAMES = 10 * MILLISECOND
+PATIENCE = 60.0  # s, virtual: for what must happen at all
+# Limits are kept to a hundredth: the controller samples windows that are rounded and joined.
+SPEED_BOUND, ACCELERATION_BOUND = 1.001, 1.02
+FAST = ("max_velocity_scaling_factor:=1.0", "max_acceleration_scaling_factor:=1.0")
+
+
+class Command(NamedTuple):
+    """A message for the controller, and when the node published it [ns]."""
+
+    time: int
+    topic: str
+    message: Any
+
+
+class Arm:
+    """The controller's twin and its drives, at 500 Hz.
+
+    Args:
+        world: The clock.
+        chain: The chain of all its joints.
+        home: Where it rests, shape (n,).
+        system: Returns the system's time [ns].
+        lag: Time constant of the drives [s].
+        replaces: Whether it blends a new trajectory with the running one.
+
+    Attributes:
+        outputs: Of each cycle: time [ns] and commanded positions.
+        refused: Reasons of the trajectories that it has refused.
+        complaints: What was commanded beyond the limits, if `judges`.
+        taking, updating: When the thread that takes messages, and the cycles, stand still.
+    """
+
+    def __init__(self, world, chain, home, system, *, lag=0.0, replaces=False):
+        self.world, self.chain, self.system = world, chain, system
+        self._lag, self._replaces = lag, replaces
+        self.limits = MotionLimits.of_chain(chain)
+        self.taking, self.updating = Stalls(world), Stalls(world)
+        self.outputs, self.refused, self.complaints = [], [], []
+        self.judges = True
+        self._newest = None
+        self.origin = system()
+        self.place(home)
+        world.every(CYCLE, self._cycle)
+
+    def place(self, positions):
+        """Put the arm somewhere, at rest; whoever does so is not the controller."""
+        n, positions = len(positions), np.array(positions, dtype=float)
+        unbounded = np.full(n, math.inf)
+        self.joints = SimulatedJoints(
+            -unbounded, unbounded, unbounded, positions, time_constant=self._lag
+        )
+        self.controller = TrajectoryController(
+            self.chain.joint_names,
+            np.array(self.chain.continuous),
+            positions,
+            Tolerances(np.zeros(n), np.zeros(n), 0.0),
+            period=1e-9 * CYCLE,
+            allow_trajectory_replacement=self._replaces,
+        )
+        self._loop = ControlLoop(self.joints, np.arange(n), self.controller, 1e-9 * CYCLE)
+        self._recent, self.update = [], None
+
+    def take(self, message):
+        """Take a trajectory, the newest of those that have come while it could take none."""
+        self._newest = message
+        self.world.at(self.taking.end(), self._follow)
+
+    def _follow(self):
+        message, self._newest = self._newest, None
+        if message is None:
+            return
+        command = to_command(message, self.origin)
+        now = 1e-9 * (self.system() - self.origin)
+        refusal = refuse_trajectory(command, self.chain.joint_names, now)
+        if refusal is None:
+            self.controller.follow(command)
+        else:
+            self.refused.append(refusal)
+
+    def command(self, positions):
+        """Execute positions in the next cycle, as a forward controller does."""
+        self.controller = None
+        self._forwarded = np.array(positions, dtype=float)
+
+    def _cycle(self):
+        if self.updating.end() > self.world.now:
+            return
+        if self.controller is None:
+            self.joints.step(self._forwarded, 1e-9 * CYCLE)
+            output = self._forwarded
+        else:
+            self.update = self._loop.cycle(1e-9 * (self.system() - self.origin))
+            output = self.controller.output.positions
+        self.outputs.append((self.world.now, output))
+        self._judge(output)
+
+    def _judge(self, output):
+        """Compare the last three outputs with the limits."""
+        self._recent = [*self._recent[-2:], output]
+        if not self.judges or len(self._recent) < 3 or self.controller is None:
+            return
+        before, here, after = self._recent
+        period = 1e-9 * CYCLE
+        speed = np.abs(after - here) / period
+        rate = np.abs(after - 2.0 * here + before) / period**2
+        limits = self.limits
+        if (speed > SPEED_BOUND * limits.velocity).any():
+            self.complaints.append((self.world.now, "speed", (speed / limits.velocity).max()))
+        if (rate > ACCELERATION_BOUND * limits.acceleration).any():
+            self.complaints.append((self.world.now, "rate", (rate / limits.acceleration).max()))
+
+
+class Topic:
+    """Publishes to the node by a link of its own."""
+
+    def __init__(self, robot, name):
+        self._robot, self.name, self.link = robot, name, Link(robot.world)
+
+    def publish(self, message):
+        self.link.send(lambda: self._robot.loop.spinner.receive(self.name, message))
+
+
+class Robot:
+    """A node in a world, with all that it needs, and what it has said and done.
+
+    Args:
+        words: Arguments of ROS.
+        urdf: The robot's description.
+        home: Where its arm rests at first, shape (n,).
+        seed: Of all that is random.
+        lag: Time constant of the drives [s].
+        replaces: Whether the controller blends a new trajectory with the running one.
+
+    Attributes:
+        commands: All that was published for the controller.
+        statuses: The values of all statuses, and when each was published [s].
+        frames: Functions that return the poses of moving frames, by the names of parent and frame.
+        publishing: Whether joint states are published.
+    """
+
+    def __init__(self, *words, urdf=URDF, home=HOME, seed=0, lag=0.0, replaces=False):
+        self.world = world = World(seed)
+        self.urdf, self.model = urdf, RobotModel.from_urdf(urdf)
+        self.chain = self.model.chain()
+        self.boundary = VirtualBoundary(world)
+        self.boundary.publish_to, self.boundary.replaces = self._on_message, replaces
+        self.arm = Arm(world, self.chain, home, self.boundary.system, lag=lag, replaces=replaces)
+        self.commands, self.statuses, self.frames, self.publishing = [], [], {}, True
+        self.commanding = Link(world)
+        given = [word for each in (*FAST, f"tracking_lag:={max(2.0 * lag, 0.2)}")
+                 for word in ("-p", each)]  # fmt: skip
+        self.loop = Loop(self.boundary, (*given, *words))
+        self.node, self.log = self.loop.node, self.loop.node.log
+        self.states, self.description = (
+            self.topic("/joint_states"),
+            self.topic("/robot_description"),
+        )
+        self.tf, self.static_tf = self.topic("/tf"), self.topic("/tf_static")
+        self.targets, self.points = self.topic("target_pose"), self.topic("target_point")
+        self.twists, self.jogs = self.topic("twist"), self.topic("joint_jog")
+        self.overrides = self.topic("speed_override")
+        self.controller_states = self.topic("/joint_trajectory_controller/controller_state")
+        world.every(STATES, self._publish_states)
+        world.every(FRAMES, self._publish_frames)
+        world.every(CONTROLLER_STATES, self._publish_controller_state)
+        self.description.publish(String(data=urdf))
+
+    # The world -------------------------------------------------------------------------------
+
+    def topic(self, name):
+        """Return a publisher on a topic of the node, or on another one that begins with "/"."""
+        return Topic(self, name if name.startswith("/") else f"/basis_ik/{name}")
+
+    @property
+    def time(self):
+        """Seconds since the beginning."""
+        return 1e-9 * self.world.now
+
+    def stamp(self):
+        """Return the system's time as a message."""
+        seconds, nanoseconds = divmod(self.boundary.system(), SECOND)
+        return Time(sec=seconds, nanosec=nanoseconds)
+
+    @property
+    def positions(self):
+        """The joints' positions, shape (n,); setting them displaces the arm."""
+        return self.arm.joints.positions
+
+    @positions.setter
+    def positions(self, positions):
+        self.arm.place(positions)
+
+    def _publish_states(self):
+        if not self.publishing:
+            return
+        state = JointState(
+            name=list(self.chain.joint_names), position=self.arm.joints.positions.tolist()
+        )
+        state.header.stamp = self.stamp()
+        self.states.publish(state)
+
+    def _publish_frames(self):
+        if not self.publishing:
+            return
+        stamp, root, tip = self.stamp(), self.chain.root, self.chain.tip
+        frames = [transform_message(root, tip, self.tip(), stamp)]
+        frames += [transform_message(*names, pose(), stamp) for names, pose in self.frames.items()]
+        self.tf.publish(TFMessage(transforms=frames))
+
+    def _publish_controller_state(self):
+        update = self.arm.update
+        if update is None or self.arm.controller is None:
+            return
+        state = JointTrajectoryControllerState(joint_names=list(self.chain.joint_names))
+        state.header.stamp = self.stamp()
+        state.reference, state.output = (
+            to_point(*update.reference[:3]),
+            to_point(*update.output[:3]),
+        )
+        joints = self.arm.joints
+        state.feedback = to_point(joints.positions, joints.velocities)
+        state.error = to_point(*update.errors)
+        state.speed_scaling_factor = self.arm.controller.speed_scaling
+        self.controller_states.publish(state)
+
+    def _on_message(self, topic, message):
+        if topic.endswith("/status"):
+            values = {pair.key: pair.value for pair in message.values}
+            values |= {"message": message.message, "level": message.level, "heard": self.time}
+            self.statuses.append(values)
+            return
+        self.commands.append(Command(self.world.now, topic, message))
+        if isinstance(message, JointTrajectory):
+            self.commanding.send(lambda: self.arm.take(message))
+        elif isinstance(message, Float64MultiArray):
+            self.commanding.send(lambda: self.arm.command(message.data))
+        elif isinstance(message, JointState):
+            self.commanding.send(lambda: self.arm.command(message.position))
+
+    # What a test does ------------------------------------------------------------------------
+
+    def run(self, seconds):
+        """Let time pass."""
+        end = self.time + seconds
+        while self.time < end:
+            self.loop.turn()
+
+    def wait(self, condition, what, patience=PATIENCE):
+        """Let time pass until a condition holds; fail with its name if it never does."""
+        end = self.time + patience
+        while self.time < end:
+            if condition():
+                return
+            self.loop.turn()
+        last = self.statuses[-1] if self.statuses else None
+        raise AssertionError(f"never: {what}; last status: {last}")
+
+    def wait_status(self, **wanted):
+        """Wait for the last status to have given values."""
+        what = f"a status with {wanted}"
+        self.wait(lambda: self.statuses and wanted.items() <= self.statuses[-1].items(), what)
+
+    def send(self, frame, frame_T_target, stamp="now"):
+        """Publish a target pose, stamped with the present time, another one or none."""
+        message = PoseStamped(pose=pose_message(frame_T_target))
+        message.header.frame_id = frame
+        if stamp is not None:
+            message.header.stamp = self.stamp() if stamp == "now" else stamp
+        self.targets.publish(message)
+        return message
+
+    def look(self, frame, point):
+        """Publish a point to look at, without a stamp."""
+        message = PointStamped()
+        message.header.frame_id = frame
+        message.point.x, message.point.y, message.point.z = point
+        self.points.publish(message)
+
+    def jog(self, frame, linear=(0.0, 0.0, 0.0), angular=(0.0, 0.0, 0.0)):
+        """Publish a twist, without a stamp."""
+        message = TwistStamped()
+        message.header.frame_id = frame
+        v, w = message.twist.linear, message.twist.angular
+        v.x, v.y, v.z = linear
+        w.x, w.y, w.z = angular
+        self.twists.publish(message)
+
+    def place(self, parent, child, parent_T_child):
+        """Publish a static frame."""
+        frame = transform_message(parent, child, parent_T_child, self.stamp())
+        self.static_tf.publish(TFMessage(transforms=[frame]))
+
+    def call(self, kind, name, **fields):
+        """Call a service of the node; return its response."""
+        request = kind.Request(**fields)
+        future = self.loop.spinner.request(f"/basis_ik/{name}", request)
+        self.wait(future.done, f"an answer of {name}")
+        return future.result()
+
+    def set_parameter(self, name, value):
+        """Ask the node to set a parameter; return its answer."""
+        given = Parameter(name, value=value).to_parameter_msg()
+        return self.call(SetParameters, "set_parameters", parameters=[given]).results[0]
+
+    def transit(self, name):
+        """Request a lifecycle transition; return whether it succeeded."""
+        return self.call(ChangeState, "change_state", transition=Transition(label=name)).success
+
+    def state(self):
+        """Return the lifecycle state's label."""
+        return self.call(GetState, "get_state").current_state.label
+
+    def tip(self):
+        """Return the pose of the tip in the root's frame."""
+        return self.chain.forward(self.positions)
+
+    def at(self, root_T_target, tolerance=1e-4):
+        """Return whether the tip is at a pose."""
+        return np.allclose(self.tip().matrix, root_T_target.matrix, atol=tolerance)
+
+    def rests(self):
+        """Return whether the node sends nothing for 0.3 s, in which it lets time pass."""
+        count = len(self.commands)
+        self.run(0.3)
+        return len(self.commands) == count
+
+    def reach(self, root_T_target, tolerance=1e-4):
+        """Send a target pose in base_link, and wait until the arm has arrived there."""
+        sent = self.send("base_link", root_T_target).header.stamp
+        stamp = f"{sent.sec}.{sent.nanosec:09}"
+        self.wait_status(state="ARRIVED", verdict="REACHED", target_stamp=stamp)
+        self.wait(lambda: self.at(root_T_target, tolerance), "the drives are there", 1.0)
+
+    def set_off(self, root_T_target, way=0.2):
+        """Send a target pose, and wait until a joint has moved by `way` [rad]."""
+        start = self.positions
+        self.send("base_link", root_T_target)
+        self.wait(lambda: np.abs(self.positions - start).max() > way, "the arm moves")
+
+    def end(self):
+        """End the node; nothing unsafe may have been commanded."""
+        self.loop.end()
+        assert self.arm.complaints == []
+
+
+@contextlib.contextmanager
+def running(*words, **how):
+    """Yield a robot whose node is ready; afterwards nothing unsafe may have been commanded."""
+    robot = Robot(*words, **how)
+    try:
+        robot.wait_status(state="READY")
+        yield robot
+    finally:
+        robot.end()
+
+
+def down(x, y, z):
+    """Return a pose with the tool pointing down."""
+    return RigidTransform.from_rpy(np.pi, 0.0, 0.0, [x, y, z])

@@ -1,0 +1,261 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The real `ik_node` on the clock of a `World`: its input, output and time are those of the test.
+
+What the node is made of is all there: parameters, lifecycle, services, tf, solves in threads. What
+lies outside its boundary is not: DDS, the executor and the graph.
+"""
+
+import collections
+import contextlib
+import functools
+import os
+import time
+from concurrent.futures import Future
+from types import SimpleNamespace
+
+import rclpy
+from rcl_interfaces.msg import ParameterType, ParameterValue
+from rcl_interfaces.srv import GetParameters
+from rclpy.serialization import deserialize_message
+from rclpy.signals import SignalHandlerOptions
+from world import SECOND, Stalls
+
+from basis_ik.ros.boundary import Boundary, Moment
+from basis_ik.ros.ik_node import IkNode, turn
+from basis_ik.ros.periodic_spinner import PAUSE
+
+STEADY = 1000 * SECOND  # ns: of the steady clock at the world's beginning
+EPOCH = 1_700_000_000 * SECOND  # of the system's
+
+
+class VirtualBoundary(Boundary):
+    """The node's input and output in a world.
+
+    Args:
+        world: The world.
+
+    Attributes:
+        offset: Of the system's clock from the world's [ns].
+        stalls: When the node has no processor.
+        sources: What the node sees of the ROS graph, by the beginnings of the sources' names.
+        solving: Time that a solve in a thread takes [s].
+        replaces: What the controller answers to whether it replaces trajectories; None: nothing.
+        publish_to: Called with topic and message of all that the node publishes.
+    """
+
+    def __init__(self, world):
+        self.world, self.stalls = world, Stalls(world)
+        self.offset = EPOCH
+        self.sources = {"alike": 1, "listeners": 1, "publishers": 1, "compiling": False}
+        self.sources |= {"publishing": ["/robot"], "progress": "", "ready": True}
+        self.solving, self.replaces = 0.0, False
+        self.publish_to = None
+        self._begun = {}
+        self._callbacks = {}
+
+    def system(self):
+        """Return the system's time [ns]."""
+        return self.world.now + self.offset
+
+    def read(self, name, live):
+        now = STEADY + self.world.now
+        if name == "steady":
+            return 1e-9 * now
+        if name == "steady_ns":
+            return now
+        return self.sources.get(name.split(" ", 1)[0]) if name != "cancel" else live()
+
+    def clock(self, clock):
+        return clock.now().nanoseconds if clock.ros_time_is_active else self.system()
+
+    def moment(self, clock):
+        if clock.ros_time_is_active:
+            return Moment.now(clock)
+        return Moment(1e-9 * (STEADY + self.world.now), self.system())
+
+    def is_ready(self, name, live, wait):
+        if name == "done" and self.solving and not self._is_over(wait):
+            return False
+        wait()
+        return True
+
+    def _is_over(self, wait):
+        """Return whether a thread has had its time; the first query counts as its beginning."""
+        future = wait.__self__
+        begun = self._begun.setdefault(id(future), (future, self.world.now))[1]
+        return self.world.now - begun >= SECOND * self.solving
+
+    def sleep(self, seconds):
+        self.world.advance(self.world.now + round(SECOND * seconds))
+        self.world.advance(self.stalls.end())
+
+    def wrap(self, name, callback, form):
+        self._callbacks[name] = callback
+        return callback
+
+    def publish(self, publisher, message):
+        if isinstance(message, bytes):
+            message = deserialize_message(message, publisher.msg_type)
+        self.publish_to(publisher.topic_name, message)
+
+    def send(self, name, message, send):
+        if not isinstance(message, GetParameters.Request):
+            raise NotImplementedError(f"the bench does not take {name}")
+        if self.replaces is not None:
+            kind = ParameterType.PARAMETER_BOOL
+            value = ParameterValue(type=kind, bool_value=self.replaces)
+            answer = SimpleNamespace(result=lambda: GetParameters.Response(values=[value]))
+            callback = self._callbacks[f"parameters {name.removesuffix('/request')}"]
+            self.world.at(self.world.now + SECOND // 1000, lambda: callback(answer))
+
+
+class Log(list):
+    """Lines of the node's log, as pairs of level and text."""
+
+    def _take(self, level, text, **_):
+        self.append((level, text))
+
+    def __getattr__(self, level):
+        if level not in ("debug", "info", "warning", "warn", "error", "fatal"):
+            raise AttributeError(level)
+        return functools.partial(self._take, level)
+
+    def get_child(self, _):
+        return self
+
+    def lines(self):
+        return [text for _, text in self]
+
+
+class VirtualNode(IkNode):
+    """`IkNode` with a log that a test can read."""
+
+    def __init__(self, boundary):
+        self.log = Log()
+        super().__init__(boundary)
+
+    def get_logger(self):
+        return self.log
+
+
+class Spinner:
+    """Handles the node's input in a world; in all else as `PeriodicSpinner`."""
+
+    def __init__(self, node, boundary):
+        self._node, self._world, self._boundary = node, boundary.world, boundary
+        self._queues, self._requests, self._due = {}, collections.deque(), {}
+        self._last_check = -SECOND
+
+    def receive(self, topic, message):
+        """Put a message into the queue of each subscription of a topic."""
+        for each in self._node.subscriptions:
+            if each.topic_name == topic:
+                depth = each.qos_profile.depth or None
+                queue = self._queues.setdefault(each, collections.deque(maxlen=depth))
+                queue.append(message)
+
+    def request(self, service, request):
+        """Let a service be called; return the future of its response."""
+        future = Future()
+        name = self._node.resolve_service_name
+        (found,) = [each for each in self._node.services if name(each.srv_name) == service]
+        self._requests.append((found, request, future))
+        return future
+
+    def now(self):
+        return 1e-9 * (STEADY + self._world.now)
+
+    def sleep(self, seconds):
+        self._boundary.sleep(seconds)
+
+    def wait(self, seconds):
+        until = self._world.now + round(SECOND * seconds)
+        if not self._urgent():
+            self._world.advance(until, ends=self._urgent)
+            self._world.advance(self._boundary.stalls.end())
+        if not self._urgent():
+            return False
+        self._handle_once()
+        return True
+
+    def _urgent(self):
+        urgent = self._node.inputs.urgent
+        return any(q and each.callback_group is urgent for each, q in self._queues.items())
+
+    def handle_messages(self):
+        while self._handle_once():
+            pass
+
+    def _handle_once(self):
+        """Handle the first message of each queue; return whether there was one."""
+        found = False
+        for each in list(self._node.subscriptions):
+            queue = self._queues.get(each)
+            if queue:
+                found = True
+                each.callback(queue.popleft())
+        return found
+
+    def handle_others(self):
+        now = self._world.now
+        if now - self._last_check < SECOND * PAUSE:
+            return
+        self._last_check = now
+        for timer in list(self._node.timers):
+            due = self._due.setdefault(timer, now + timer.timer_period_ns)
+            if now >= due and not timer.is_canceled():
+                self._due[timer] = due + timer.timer_period_ns
+                timer.callback()
+        for _ in range(len(self._requests)):
+            service, request, future = self._requests.popleft()
+            try:
+                response = service.callback(request, service.srv_type.Response())
+            except Exception as error:
+                self._node.log_failure(error)  # the client gets no response
+            else:
+                self._world.at(now, functools.partial(future.set_result, response))
+
+
+class Loop:
+    """The loop of `ik_node`: turn by turn.
+
+    Args:
+        boundary: Its boundary.
+        words: Arguments of ROS.
+    """
+
+    def __init__(self, boundary, words=()):
+        os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "OFF"
+        rclpy.init(args=["--ros-args", *words], signal_handler_options=SignalHandlerOptions.NO)
+        with contextlib.ExitStack() as stack:
+            stack.callback(rclpy.try_shutdown)
+            self.node = VirtualNode(boundary)
+            stack.pop_all()
+        self.spinner = Spinner(self.node, boundary)
+        while not self.node.check_kernels():
+            time.sleep(0.01)
+        self.node.start()
+        self._due = self.spinner.now()
+
+    def turn(self):
+        """Let the node wait for its next period, or for a target, and handle what came."""
+        self._due = turn(self.node, self.spinner, self._due)
+
+    def end(self):
+        """End the node as by a signal."""
+        self.node.end()
+        self.node.destroy_node()
+        rclpy.try_shutdown()
