@@ -51,20 +51,24 @@ class ControlLoop:
         self._period = period
         self._targets = joints.positions.copy()
 
-    def cycle(self, now: float) -> Update | None:
+    def cycle(self, now: float, elapsed: float | None = None) -> Update | None:
         """Run one cycle.
 
         Args:
             now: Time on the clock of the commands' start times [s].
+            elapsed: Time since the last cycle [s], where it was late; None: a period.
 
         Returns:
             The controller's result; None if it is inactive.
         """
-        self._joints.step(self._targets, self._period)
+        self._joints.step(self._targets, self._period if elapsed is None else elapsed)
         if not self._controller.active:
             return None
         update = self._controller.update(
-            now, self._joints.positions[self._columns], self._joints.velocities[self._columns]
+            now,
+            self._joints.positions[self._columns],
+            self._joints.velocities[self._columns],
+            elapsed,
         )
         self._targets[self._columns] = update.output.positions
         return update

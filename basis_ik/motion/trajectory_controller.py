@@ -203,18 +203,25 @@ class TrajectoryController:
             self._hold(self._measured)
         return self._end_goal(CANCELED)
 
-    def update(self, now: float, positions: FloatArray, velocities: FloatArray) -> Update:
+    def update(
+        self,
+        now: float,
+        positions: FloatArray,
+        velocities: FloatArray,
+        elapsed: float | None = None,
+    ) -> Update:
         """Run one cycle.
 
         Args:
             now: Time on the clock of the commands' start times [s].
             positions: shape (n,), measured.
             velocities: shape (n,), measured.
+            elapsed: Time since the last cycle [s]; None: a period.
         """
         self._measured = positions
         first = self._new is not None
         if self._new is None:
-            self._time += self._period * self.speed_scaling
+            self._time += (self._period if elapsed is None else elapsed) * self.speed_scaling
         else:
             self._trajectory = self._enter(self._new, now, positions, velocities)
             self._time = now

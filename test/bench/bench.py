@@ -23,7 +23,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from action_msgs.msg import GoalStatus
 from builtin_interfaces.msg import Time
+from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTrajectoryControllerState
 from geometry_msgs.msg import PointStamped, PoseStamped, TwistStamped
 from lifecycle_msgs.msg import Transition
@@ -42,6 +44,7 @@ from basis_ik.motion.limits import MotionLimits
 from basis_ik.motion.simulated_joints import SimulatedJoints
 from basis_ik.motion.tolerances import Tolerances
 from basis_ik.motion.trajectory_command import refuse_trajectory
+from basis_ik.motion.trajectory_controller import GoalStatus as GoalEnd
 from basis_ik.motion.trajectory_controller import TrajectoryController
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.convert import pose_message, transform_message
@@ -54,11 +57,19 @@ PERIOD = 0.01  # s: the node's default
 CYCLE = 2 * MILLISECOND  # ns: of the controller
 STATES = 8 * MILLISECOND  # ns: between two joint states
 CONTROLLER_STATES = 20 * MILLISECOND
+FEEDBACK = 50 * MILLISECOND
 FRAMES = 10 * MILLISECOND
 PATIENCE = 60.0  # s, virtual: for what must happen at all
 # Limits are kept to a hundredth: the controller samples windows that are rounded and joined.
 SPEED_BOUND, ACCELERATION_BOUND = 1.001, 1.02
 FAST = ("max_velocity_scaling_factor:=1.0", "max_acceleration_scaling_factor:=1.0")
+
+
+ENDS = {
+    GoalEnd.SUCCEEDED: GoalStatus.STATUS_SUCCEEDED,
+    GoalEnd.CANCELED: GoalStatus.STATUS_CANCELED,
+    GoalEnd.ABORTED: GoalStatus.STATUS_ABORTED,
+}
 
 
 class Command(NamedTuple):
@@ -82,8 +93,11 @@ class Arm:
 
     Attributes:
         outputs: Of each cycle: time [ns] and commanded positions.
+        goal: The goal that it pursues, or None.
         refused: Reasons of the trajectories that it has refused.
-        complaints: What was commanded beyond the limits, if `judges`.
+        complaints: What was commanded beyond the limits: time, of what, how far.
+        bound: How far an acceleration may be beyond its limit, as a factor.
+        rejects: Whether it rejects goals.
         taking, updating: When the thread that takes messages, and the cycles, stand still.
     """
 
@@ -93,16 +107,21 @@ class Arm:
         self.limits = MotionLimits.of_chain(chain)
         self.taking, self.updating = Stalls(world), Stalls(world)
         self.outputs, self.refused, self.complaints = [], [], []
-        self.judges = True
-        self._newest = None
+        self.bound, self.rejects = ACCELERATION_BOUND, False
+        self._newest = self.goal = self.on_state = None
+        self._last_cycle = world.now - CYCLE
         self.origin = system()
         self.place(home)
         world.every(CYCLE, self._cycle)
 
     def place(self, positions):
-        """Put the arm somewhere, at rest; whoever does so is not the controller."""
+        """Put the arm somewhere, at rest, with a controller that was just started."""
+        if self.goal is not None:
+            self.goal.forget()
+        self.goal = None
         n, positions = len(positions), np.array(positions, dtype=float)
         unbounded = np.full(n, math.inf)
+        self._tolerances = Tolerances(np.zeros(n), np.zeros(n), 0.0)
         self.joints = SimulatedJoints(
             -unbounded, unbounded, unbounded, positions, time_constant=self._lag
         )
@@ -110,7 +129,7 @@ class Arm:
             self.chain.joint_names,
             np.array(self.chain.continuous),
             positions,
-            Tolerances(np.zeros(n), np.zeros(n), 0.0),
+            self._tolerances,
             period=1e-9 * CYCLE,
             allow_trajectory_replacement=self._replaces,
         )
@@ -134,6 +153,36 @@ class Arm:
         else:
             self.refused.append(refusal)
 
+    def start(self, goal):
+        """Accept or reject a goal, and follow it."""
+        command = to_command(goal.trajectory, self.origin)
+        now = 1e-9 * (self.system() - self.origin)
+        refusal = refuse_trajectory(command, self.chain.joint_names, now)
+        accepted = refusal is None and self.controller.active and not self.rejects
+        if accepted:
+            self._finish(self.controller.start_goal(command, self._tolerances))
+            self.goal = goal
+        goal.respond(accepted)
+
+    def cancel(self, goal):
+        """End a goal, unless it has ended."""
+        if goal is self.goal:
+            self._finish(self.controller.cancel_goal())
+
+    def deactivate(self):
+        """Let the controller keep its last command, and take nothing."""
+        self._finish(self.controller.deactivate())
+
+    def activate(self):
+        """Let the controller hold its last command."""
+        self.controller.activate(self._tolerances)
+
+    def _finish(self, end):
+        """Send the result of the goal; None: it goes on, or there is none."""
+        if end is not None and self.goal is not None:
+            goal, self.goal = self.goal, None
+            goal.end(ENDS[end.status], end.text)
+
     def command(self, positions):
         """Execute positions in the next cycle, as a forward controller does."""
         self.controller = None
@@ -142,19 +191,35 @@ class Arm:
     def _cycle(self):
         if self.updating.end() > self.world.now:
             return
+        elapsed = 1e-9 * (self.world.now - self._last_cycle)
+        self._last_cycle = self.world.now
         if self.controller is None:
-            self.joints.step(self._forwarded, 1e-9 * CYCLE)
+            self.joints.step(self._forwarded, elapsed)
             output = self._forwarded
         else:
-            self.update = self._loop.cycle(1e-9 * (self.system() - self.origin))
+            self.update = self._loop.cycle(1e-9 * (self.system() - self.origin), elapsed)
             output = self.controller.output.positions
+            if self.update is not None:
+                self._tell(self.update)
         self.outputs.append((self.world.now, output))
         self._judge(output)
+
+    def _tell(self, update):
+        """Publish what is due in this cycle: state, feedback, the end of a goal."""
+        seconds, nanoseconds = divmod(self.system(), SECOND)
+        stamp = Time(sec=seconds, nanosec=nanoseconds)
+        if self.world.now % CONTROLLER_STATES == 0 and self.on_state is not None:
+            self.on_state(stamp, update)
+        if self.goal is not None and self.world.now % FEEDBACK == 0:
+            feedback = FollowJointTrajectory.Feedback(desired=to_point(*update.reference[:3]))
+            feedback.header.stamp = stamp
+            self.goal.feed_back(feedback)
+        self._finish(update.goal_end)
 
     def _judge(self, output):
         """Compare the last three outputs with the limits."""
         self._recent = [*self._recent[-2:], output]
-        if not self.judges or len(self._recent) < 3 or self.controller is None:
+        if len(self._recent) < 3 or self.controller is None:
             return
         before, here, after = self._recent
         period = 1e-9 * CYCLE
@@ -163,7 +228,7 @@ class Arm:
         limits = self.limits
         if (speed > SPEED_BOUND * limits.velocity).any():
             self.complaints.append((self.world.now, "speed", (speed / limits.velocity).max()))
-        if (rate > ACCELERATION_BOUND * limits.acceleration).any():
+        if (rate > self.bound * limits.acceleration).any():
             self.complaints.append((self.world.now, "rate", (rate / limits.acceleration).max()))
 
 
@@ -206,6 +271,8 @@ class Robot:
         self.commanding = Link(world)
         given = [word for each in (*FAST, f"tracking_lag:={max(2.0 * lag, 0.2)}")
                  for word in ("-p", each)]  # fmt: skip
+        self.boundary.order = lambda goal: self.commanding.send(lambda: self.arm.start(goal))
+        self.boundary.cancel = lambda goal: self.commanding.send(lambda: self.arm.cancel(goal))
         self.loop = Loop(self.boundary, (*given, *words))
         self.node, self.log = self.loop.node, self.loop.node.log
         self.states, self.description = (
@@ -217,9 +284,9 @@ class Robot:
         self.twists, self.jogs = self.topic("twist"), self.topic("joint_jog")
         self.overrides = self.topic("speed_override")
         self.controller_states = self.topic("/joint_trajectory_controller/controller_state")
+        self.arm.on_state = self._publish_controller_state
         world.every(STATES, self._publish_states)
         world.every(FRAMES, self._publish_frames)
-        world.every(CONTROLLER_STATES, self._publish_controller_state)
         self.description.publish(String(data=urdf))
 
     # The world -------------------------------------------------------------------------------
@@ -264,16 +331,11 @@ class Robot:
         frames += [transform_message(*names, pose(), stamp) for names, pose in self.frames.items()]
         self.tf.publish(TFMessage(transforms=frames))
 
-    def _publish_controller_state(self):
-        update = self.arm.update
-        if update is None or self.arm.controller is None:
-            return
+    def _publish_controller_state(self, stamp, update):
         state = JointTrajectoryControllerState(joint_names=list(self.chain.joint_names))
-        state.header.stamp = self.stamp()
-        state.reference, state.output = (
-            to_point(*update.reference[:3]),
-            to_point(*update.output[:3]),
-        )
+        state.header.stamp = stamp
+        state.reference = to_point(*update.reference[:3])
+        state.output = to_point(*update.output[:3])
         joints = self.arm.joints
         state.feedback = to_point(joints.positions, joints.velocities)
         state.error = to_point(*update.errors)
@@ -397,7 +459,7 @@ class Robot:
     def end(self):
         """End the node; nothing unsafe may have been commanded."""
         self.loop.end()
-        assert self.arm.complaints == []
+        assert self.arm.complaints == [], self.arm.complaints[:3]
 
 
 @contextlib.contextmanager

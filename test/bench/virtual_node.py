@@ -27,10 +27,13 @@ from concurrent.futures import Future
 from types import SimpleNamespace
 
 import rclpy
+from action_msgs.msg import GoalStatus
 from rcl_interfaces.msg import ParameterType, ParameterValue
 from rcl_interfaces.srv import GetParameters
 from rclpy.serialization import deserialize_message
 from rclpy.signals import SignalHandlerOptions
+from rclpy.task import Future as TaskFuture
+from trajectory_msgs.msg import JointTrajectory
 from world import SECOND, Stalls
 
 from basis_ik.ros.boundary import Boundary, Moment
@@ -54,6 +57,8 @@ class VirtualBoundary(Boundary):
         solving: Time that a solve in a thread takes [s].
         replaces: What the controller answers to whether it replaces trajectories; None: nothing.
         publish_to: Called with topic and message of all that the node publishes.
+        order, cancel: Called with each goal that the node sends, or cancels.
+        answers: What callbacks of clients and actions are to be called with, in order.
     """
 
     def __init__(self, world):
@@ -62,7 +67,8 @@ class VirtualBoundary(Boundary):
         self.sources = {"alike": 1, "listeners": 1, "publishers": 1, "compiling": False}
         self.sources |= {"publishing": ["/robot"], "progress": "", "ready": True}
         self.solving, self.replaces = 0.0, False
-        self.publish_to = None
+        self.publish_to = self.order = self.cancel = None
+        self.answers = collections.deque()
         self._begun = {}
         self._callbacks = {}
 
@@ -104,7 +110,13 @@ class VirtualBoundary(Boundary):
 
     def wrap(self, name, callback, form):
         self._callbacks[name] = callback
+        if name.startswith("response "):
+            self.newest = name
         return callback
+
+    def answer(self, name, value):
+        """Let the node's callback of a name be called with a value, in its next turn."""
+        self.answers.append(lambda: self._callbacks[name](value))
 
     def publish(self, publisher, message):
         if isinstance(message, bytes):
@@ -112,14 +124,62 @@ class VirtualBoundary(Boundary):
         self.publish_to(publisher.topic_name, message)
 
     def send(self, name, message, send):
-        if not isinstance(message, GetParameters.Request):
-            raise NotImplementedError(f"the bench does not take {name}")
-        if self.replaces is not None:
+        if isinstance(message, JointTrajectory):
+            self.order(Goal(self, message))
+        elif self.replaces is not None:  # asked for the controller's parameters
             kind = ParameterType.PARAMETER_BOOL
-            value = ParameterValue(type=kind, bool_value=self.replaces)
-            answer = SimpleNamespace(result=lambda: GetParameters.Response(values=[value]))
-            callback = self._callbacks[f"parameters {name.removesuffix('/request')}"]
-            self.world.at(self.world.now + SECOND // 1000, lambda: callback(answer))
+            values = [ParameterValue(type=kind, bool_value=self.replaces)]
+            answer = SimpleNamespace(result=lambda: GetParameters.Response(values=values))
+            self.answer(f"parameters {name.removesuffix('/request')}", answer)
+
+
+class Goal:
+    """A goal that the node has sent: its client's handle, and what the server says of it.
+
+    Attributes:
+        trajectory: What the node wants.
+        accepted: Whether the server has accepted it.
+    """
+
+    def __init__(self, boundary, trajectory):
+        self._boundary, self.trajectory = boundary, trajectory
+        self._name = boundary.newest.removeprefix("response ")
+        self.accepted = False
+        self._end, self._waiting = None, []
+
+    def respond(self, accepted):
+        """Accept or reject it."""
+        self.accepted = accepted
+        self._boundary.answer(f"response {self._name}", SimpleNamespace(result=lambda: self))
+
+    def feed_back(self, feedback):
+        """Send feedback."""
+        self._boundary.answer(f"feedback {self._name}", SimpleNamespace(feedback=feedback))
+
+    def end(self, status, text=""):
+        """Send the result."""
+        self._end = SimpleNamespace(status=status, result=SimpleNamespace(error_string=text))
+        waiting, self._waiting = self._waiting, []
+        for future in waiting:
+            self._boundary.answers.append(lambda future=future: future.set_result(self._end))
+
+    def forget(self):
+        """Know it no longer: the server was started again."""
+        self._waiting = []
+        self._end = SimpleNamespace(status=GoalStatus.STATUS_UNKNOWN)
+
+    def get_result_async(self):
+        """Return a future of its result, as rclpy's handle does."""
+        future = TaskFuture()
+        if self._end is None:
+            self._waiting.append(future)
+        else:
+            self._boundary.answers.append(lambda: future.set_result(self._end))
+        return future
+
+    def cancel_goal_async(self):
+        """Cancel it, as rclpy's handle does."""
+        self._boundary.cancel(self)
 
 
 class Log(list):
@@ -214,6 +274,8 @@ class Spinner:
         if now - self._last_check < SECOND * PAUSE:
             return
         self._last_check = now
+        for _ in range(len(self._boundary.answers)):
+            self._boundary.answers.popleft()()
         for timer in list(self._node.timers):
             due = self._due.setdefault(timer, now + timer.timer_period_ns)
             if now >= due and not timer.is_canceled():

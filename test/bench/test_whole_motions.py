@@ -1,0 +1,206 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""`command_interface: follow_joint_trajectory`: a motion is one goal of the controller."""
+
+import numpy as np
+import pytest
+from bench import HOME, down, running
+from std_msgs.msg import Float64
+from std_srvs.srv import SetBool, Trigger
+
+from basis_ik.transforms.rigid import RigidTransform
+
+ACTION = "/joint_trajectory_controller/follow_joint_trajectory"
+NEAR, FAR, OTHER = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40), down(0.45, -0.10, 0.30)
+# A goal in mid-motion begins where the feedback lets the arm be: within 0.2 mrad.
+JOINT = 4.0
+# From the top speed of pi within 0.25 s and the jerk's 0.05 s [rad]; a request waits for 20 ms.
+BRAKING = 0.5 * np.pi * 0.3
+
+
+@pytest.fixture
+def robot():
+    words = ("command_interface:=follow_joint_trajectory", f"home:={HOME.tolist()}")
+    with running(*(word for each in words for word in ("-p", each))) as robot:
+        robot.arm.bound = JOINT
+        yield robot
+
+
+def goals(robot):
+    """Keep the goals that the node sends."""
+    order, sent = robot.boundary.order, []
+
+    def keep(goal):
+        sent.append(goal)
+        order(goal)
+
+    robot.boundary.order = keep
+    return sent
+
+
+def stands(robot):
+    """Return whether the arm stands still for 0.3 s, in which time passes."""
+    before = robot.positions
+    robot.run(0.3)
+    return np.array_equal(robot.positions, before)
+
+
+def test_a_motion_is_one_goal_from_the_measured_state_to_rest_at_the_solution(robot):
+    sent = goals(robot)
+    robot.reach(FAR, 1e-9)
+    (goal,) = sent
+    points = goal.trajectory.points
+    assert goal.trajectory.joint_names == list(robot.chain.joint_names)
+    assert goal.trajectory.header.stamp.sec == 0, "it begins when the controller takes it"
+    times = [p.time_from_start.sec + 1e-9 * p.time_from_start.nanosec for p in points]
+    positions = np.array([p.positions for p in points])
+    assert times[0] == 0.0
+    assert np.array_equal(positions[0], HOME)
+    speeds = np.diff(positions, axis=0) / np.diff(times)[:, np.newaxis]
+    assert (np.diff(times) > 0.0).all()
+    assert (np.abs(speeds) <= robot.chain.velocity + 1e-6).all()
+    assert np.allclose(robot.chain.forward(positions[-1]).matrix, FAR.matrix, rtol=0.0, atol=1e-9)
+    assert not any((*points[-1].velocities, *points[-1].accelerations))
+
+
+def test_a_newer_target_replaces_the_present_one(robot):
+    robot.set_off(FAR)
+    robot.reach(OTHER, 1e-9)
+
+
+def test_home_is_reached(robot):
+    robot.reach(NEAR)
+    assert robot.call(Trigger, "home").success
+    robot.wait(lambda: np.allclose(robot.positions, HOME, rtol=0.0, atol=1e-9), "it is at home")
+
+
+@pytest.mark.parametrize("how", ["stop", "deactivate"])
+def test_the_arm_brakes_along_its_motion(robot, how):
+    robot.set_off(FAR)
+    here = robot.positions
+    if how == "stop":
+        assert robot.call(Trigger, "stop").success
+        robot.wait_status(state="STOPPED")
+    else:
+        assert robot.transit("deactivate")
+    robot.wait(lambda: stands(robot), "rest", 1.0)
+    assert 0.0 < np.abs(robot.positions - here).max() < BRAKING + np.pi * 0.04
+    assert not robot.at(FAR, 1e-2)
+
+
+def test_at_a_speed_override_of_zero_the_arm_rests_and_later_continues(robot):
+    def override(value):
+        robot.overrides.publish(Float64(data=value))
+        robot.wait_status(speed_override=f"{value:g}")
+
+    robot.set_off(FAR)
+    override(0.3)
+    override(0.0)
+    robot.wait(lambda: stands(robot), "rest", 2.0)
+    assert not robot.at(FAR, 1e-2)
+    assert robot.statuses[-1]["state"] == "MOVING"
+    override(1.0)
+    robot.wait_status(state="ARRIVED")
+    assert robot.at(FAR, 1e-9)
+    override(0.0)
+    robot.send("base_link", NEAR)
+    robot.wait_status(state="MOVING")
+    robot.run(5.0)
+    assert robot.statuses[-1]["state"] == "MOVING", "it has not arrived"
+    assert robot.at(FAR, 1e-9)
+    override(1.0)
+    robot.wait_status(state="ARRIVED")
+    assert robot.at(NEAR, 1e-9)
+
+
+def test_a_twist_is_refused(robot):
+    robot.jog("base_link", linear=(0.1, 0.0, 0.0))
+    robot.wait_status(**{"refused.NOT_STREAMED": "1"})
+    assert stands(robot)
+
+
+def test_a_moving_frame_is_looked_up_once(robot):
+    begun = robot.time
+    robot.frames["base_link", "drift"] = lambda: RigidTransform.from_rpy(
+        0.0, 0.0, 0.0, [0.4, 0.05 * (robot.time - begun), 0.2]
+    )
+    robot.run(0.3)
+    seen = robot.frames["base_link", "drift"]()
+    robot.send("drift", down(0.0, 0.0, 0.2), stamp=None)
+    robot.wait_status(state="ARRIVED")
+    assert robot.at(seen @ down(0.0, 0.0, 0.2), 1e-3), "where it was within a turn of the loop"
+    robot.wait(lambda: stands(robot), "rest, although the frame goes on", 1.0)
+
+
+def test_a_missing_controller_is_reported(robot):
+    robot.boundary.sources["ready"] = False
+    robot.wait_status(state="WAITING")
+    assert f"waiting for the action {ACTION}" in robot.statuses[-1]["message"]
+    robot.send("base_link", NEAR)
+    robot.wait_status(**{"refused.NOT_READY": "1"})
+    robot.boundary.sources["ready"] = True
+    robot.wait_status(state="READY")
+    robot.run(1.0)
+    assert np.array_equal(robot.positions, HOME)
+    robot.reach(NEAR, 1e-9)
+
+
+def test_a_displaced_arm_returns_only_for_a_repeated_target(robot):
+    robot.reach(NEAR, 1e-9)
+    sent = goals(robot)
+    robot.send("base_link", NEAR)  # where it is
+    robot.run(0.5)
+    robot.positions = robot.positions + 0.2
+    robot.run(2.0)
+    assert sent == []
+    robot.reach(NEAR, 1e-9)
+    assert len(sent) == 1
+
+
+def test_a_goal_that_the_controller_rejects_is_reported_and_dropped(robot):
+    sent = goals(robot)
+    robot.arm.rejects = True
+    robot.send("base_link", NEAR)
+    robot.wait(lambda: "rejected the motion" in robot.statuses[-1]["message"], "the reason")
+    robot.arm.rejects = False
+    robot.run(2.0)
+    assert len(sent) == 1, "it is not sent again"
+    assert np.array_equal(robot.positions, HOME)
+    robot.reach(FAR, 1e-9)
+
+
+def test_a_controller_that_is_deactivated_in_motion_ends_it(robot):
+    robot.set_off(FAR)
+    robot.arm.deactivate()
+    robot.run(0.01)
+    robot.arm.complaints.clear()  # it stops at once, of its own accord
+    robot.wait(lambda: "aborted by the controller" in robot.statuses[-1]["message"], "the reason")
+    here = robot.positions
+    robot.run(1.0)
+    robot.arm.activate()
+    robot.run(1.0)
+    assert np.abs(robot.positions - here).max() < 0.01
+    robot.call(SetBool, "enable", data=True)
+    robot.reach(NEAR, 1e-9)
+
+
+def test_a_controller_that_was_started_again_moves_nothing(robot):
+    robot.set_off(FAR)
+    robot.positions = HOME
+    robot.run(3.0)
+    assert np.array_equal(robot.positions, HOME)
+    robot.call(SetBool, "enable", data=True)
+    robot.run(1.0)
+    robot.reach(NEAR, 1e-9)
