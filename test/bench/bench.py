@@ -60,8 +60,8 @@ CONTROLLER_STATES = 20 * MILLISECOND
 FEEDBACK = 50 * MILLISECOND
 FRAMES = 10 * MILLISECOND
 PATIENCE = 60.0  # s, virtual: for what must happen at all
-# Limits are kept to a hundredth: the controller samples windows that are rounded and joined.
-SPEED_BOUND, ACCELERATION_BOUND = 1.001, 1.02
+# The controller joins windows of rounded numbers, and rounds the corners of a braking tail.
+SPEED_BOUND, ACCELERATION_BOUND = 1.001, 1.05
 FAST = ("max_velocity_scaling_factor:=1.0", "max_acceleration_scaling_factor:=1.0")
 
 
