@@ -55,7 +55,8 @@ class Motion(NamedTuple):
     def at(self, time: float) -> FloatArray:
         """Return positions, velocities and accelerations at a time, shape (n, 3).
 
-        Between two samples, positions are on the cubic that fits both samples' velocities.
+        Between two samples the joints are on the quintic that fits both, as in a controller that
+        follows these samples.
 
         Args:
             time: Time since the motion's start [s]; before it and after the end the joints rest.
@@ -67,13 +68,19 @@ class Motion(NamedTuple):
             return state
         width = self.times[k + 1] - self.times[k]
         s = (time - self.times[k]) / width
-        p, q = self.positions[k], self.positions[k + 1]
+        # Velocities and halves of accelerations are scaled to the interval as unit of time.
+        way = self.positions[k + 1] - self.positions[k]
         v, w = self.velocities[k] * width, self.velocities[k + 1] * width
-        # Hermite's cubic; velocities are scaled to the interval as unit of time.
-        position = p + s * v + s * s * (3.0 * (q - p) - 2.0 * v - w + s * (2.0 * (p - q) + v + w))
-        velocity = (1.0 - s) * self.velocities[k] + s * self.velocities[k + 1]
-        acceleration = (1.0 - s) * self.accelerations[k] + s * self.accelerations[k + 1]
-        return np.stack([position, velocity, acceleration], axis=1)
+        a, b = (0.5 * width**2 * each for each in self.accelerations[k : k + 2])
+        c = (
+            10.0 * way - 6.0 * v - 4.0 * w - 3.0 * a + b,
+            -15.0 * way + 8.0 * v + 7.0 * w + 3.0 * a - 2.0 * b,
+            6.0 * way - 3.0 * v - 3.0 * w - a + b,
+        )
+        position = self.positions[k] + s * (v + s * (a + s * (c[0] + s * (c[1] + s * c[2]))))
+        velocity = v + s * (2.0 * a + s * (3.0 * c[0] + s * (4.0 * c[1] + s * 5.0 * c[2])))
+        acceleration = 2.0 * a + s * (6.0 * c[0] + s * (12.0 * c[1] + s * 20.0 * c[2]))
+        return np.stack([position, velocity / width, acceleration / width**2], axis=1)
 
     def nearest(self, positions: FloatArray, since: float) -> float:
         """Return the time at which the motion is nearest to positions [s].
@@ -160,10 +167,20 @@ class Limiter:
         """Restart in motion.
 
         Args:
-            states: Positions, velocities and accelerations, shape (n, 3), all finite.
+            states: Positions, velocities and accelerations, shape (n, 3), all finite. Between two
+                samples of a motion they may be some thousandths beyond the limits, and lead beyond
+                them; they are then reduced, because the next command must not be.
         """
         self.reset(np.ascontiguousarray(states[:, 0]))
-        self._memory[:, :3] = self._before[:, :3] = states
+        limits = self.limits
+        velocity = np.clip(states[:, 1], -limits.velocity, limits.velocity)
+        acceleration = np.clip(states[:, 2], -limits.acceleration, limits.acceleration)
+        # A joint that gains speed must still be able to end that at its largest speed.
+        steepest = np.sqrt(2.0 * limits.jerk * (limits.velocity - np.abs(velocity)))
+        gains = velocity * acceleration > 0.0
+        acceleration = np.where(gains, np.clip(acceleration, -steepest, steepest), acceleration)
+        self._memory[:, :3] = np.column_stack([states[:, 0], velocity, acceleration])
+        self._before[:, :3] = self._memory[:, :3]
         self._begin()
 
     def _begin(self) -> None:

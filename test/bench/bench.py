@@ -61,7 +61,7 @@ FEEDBACK = 50 * MILLISECOND
 FRAMES = 10 * MILLISECOND
 PATIENCE = 60.0  # s, virtual: for what must happen at all
 # The controller joins windows of rounded numbers, and rounds the corners of a braking tail.
-SPEED_BOUND, ACCELERATION_BOUND = 1.001, 1.05
+SPEED_BOUND, ACCELERATION_BOUND = 1.003, 1.05
 FAST = ("max_velocity_scaling_factor:=1.0", "max_acceleration_scaling_factor:=1.0")
 
 

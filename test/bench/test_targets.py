@@ -84,6 +84,15 @@ def test_a_newer_target_in_motion_is_commanded_within_a_period(robot):
     assert robot.at(NEAR, 1e-9)
 
 
+@pytest.mark.parametrize("stall", [0.06, 0.08, 0.1, 0.12, 0.3])
+def test_a_node_that_stood_still_goes_on_from_where_the_arm_is(robot, stall):
+    """The fixture judges: in its window's braking the arm is between two points."""
+    robot.set_off(FAR)
+    robot.boundary.stalls.add(robot.world.now, stall)
+    robot.run(1.0)
+    robot.reach(FAR, 1e-9)
+
+
 def test_commands_end_after_arrival(robot):
     robot.reach(NEAR)
     robot.run(1.0)

@@ -105,7 +105,7 @@ class VirtualBoundary(Boundary):
         return self.world.now - begun >= SECOND * self.solving
 
     def sleep(self, seconds):
-        self.world.advance(self.world.now + round(SECOND * seconds))
+        self.world.advance(self.world.now + max(round(SECOND * seconds), 1))
         self.world.advance(self.stalls.end())
 
     def wrap(self, name, callback, form):
@@ -242,7 +242,7 @@ class Spinner:
         self._boundary.sleep(seconds)
 
     def wait(self, seconds):
-        until = self._world.now + round(SECOND * seconds)
+        until = self._world.now + max(round(SECOND * seconds), 1)
         if not self._urgent():
             self._world.advance(until, ends=self._urgent)
             self._world.advance(self._boundary.stalls.end())
