@@ -104,7 +104,7 @@ class StatusReport:
         refusals, leads = arm.refusals.counts.total(), type(arm.pipeline.goal)
         problem = (state.why_not, arm.problem, arm.other_commander, refusals)
         notice = _notice(arm)
-        key = (state.state, *problem, arm.speed_override, leads, notice)
+        key = (state.state, *problem, arm.speed_override, arm.tool.frame, leads, notice)
         if not self._is_due(key, arm):
             return
         if notice is None:
