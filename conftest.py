@@ -89,6 +89,49 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+class Progress:
+    """Shows how far the tests are, and at once what fails; for test/run.sh, whose lanes are silent.
+
+    Args:
+        path: The file to which lines are added.
+        title: What the tests are about.
+    """
+
+    SHARE = 0.2  # of the tests between two lines
+    MODES = "NUMBA_DISABLE_JIT", "BASIS_IK_PLAIN_NUMBA"
+
+    def __init__(self, path, title):
+        self._path, self._title = path, title
+        self._done = self._total = 0
+
+    def _tell(self, line):
+        with open(self._path, "a") as file:
+            file.write(f"{line}\n")
+
+    def pytest_collection_finish(self, session):
+        """Count the tests."""
+        self._total = len(session.items)
+
+    def pytest_runtest_logreport(self, report):
+        """Say what has failed, and how it is run alone."""
+        if report.failed:
+            words = "".join(f"{mode}=1 " for mode in self.MODES if os.environ.get(mode) == "1")
+            self._tell(f"""failed: {words}make test ARGS="'{report.nodeid}'\"""")
+
+    def pytest_runtest_logfinish(self):
+        """Say now and then how many are done."""
+        self._done += 1
+        if self._done % max(int(self.SHARE * self._total), 1) == 0:
+            self._tell(f"{self._title}: {self._done} of {self._total}")
+
+
+def pytest_configure(config):
+    """Show the progress where it is asked for."""
+    path = os.environ.get("BASIS_IK_TEST_PROGRESS")
+    if path:
+        config.pluginmanager.register(Progress(path, os.environ["BASIS_IK_TEST_TITLE"]))
+
+
 def pytest_collection_modifyitems(items):
     """Keep ids short: pytest puts them into the environment of every process under test."""
     long = [item.nodeid[:LONGEST_ID] for item in items if len(item.nodeid) > LONGEST_ID]

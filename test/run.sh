@@ -16,7 +16,8 @@
 # All tests, and how many they were; with arguments: pytest with those, once.
 # Kernels run three times: compiled by us, as plain Python, which checks bounds and types, and in part compiled by
 # numba alone, as they are with a numba that we do not know. Two lanes of tests with ROS,
-# which mostly wait, and two that compute in what those leave of the processor. The first is shown as it runs.
+# which mostly wait, and two that compute in what those leave of the processor. How far each is, and what fails, is
+# shown at once; all of their output follows at the end.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 if [ $# -gt 0 ]; then exec python -m pytest "$@"; fi
@@ -37,7 +38,7 @@ give_way() { chrt --idle --pid 0 "$BASHPID" 2>/dev/null || renice -n 19 "$BASHPI
 
 run() { # run TITLE COMMAND...
   printf '\n== %s\n' "$1"
-  "${@:2}" 2>&1
+  BASIS_IK_TEST_TITLE=$1 "${@:2}" 2>&1
 }
 
 ik_node() {
@@ -83,17 +84,26 @@ solvers() {
 
 # Once and alone: every process that came upon an empty cache would compile for itself.
 python -m basis_ik warm-up || exit 1
-others=()
-for lane in programs library solvers; do
-  "$lane" >"$logs/$lane" 2>&1 &
-  others+=($!)
+export BASIS_IK_TEST_PROGRESS=$logs/progress
+: >"$BASIS_IK_TEST_PROGRESS"
+tail -n +1 -f "$BASIS_IK_TEST_PROGRESS" &
+TIMEFORMAT='%R %U %S'
+lane() { { time "$1" >"$logs/$1" 2>&1; } 2>"$logs/$1.time"; }
+LANES=(ik_node programs library solvers)
+running=()
+for lane in "${LANES[@]}"; do
+  lane "$lane" &
+  running+=($!)
 done
-ik_node | tee "$logs/ik_node"
-status=${PIPESTATUS[0]}
-for other in "${others[@]}"; do wait "$other" || status=1; done
-cat "$logs"/{programs,library,solvers}
+status=0
+for each in "${running[@]}"; do wait "$each" || status=1; done
 
-total() { cat "$logs"/{ik_node,programs,library,solvers} | grep -oE "[0-9]+ ($1)\b" | awk '{ n += $1 } END { print n + 0 }'; }
+total() { cat "${LANES[@]/#/$logs/}" | grep -oE "[0-9]+ ($1)\b" | awk '{ n += $1 } END { print n + 0 }'; }
+cat "${LANES[@]/#/$logs/}"
+printf '\n'
+for lane in "${LANES[@]}"; do
+  awk -v lane="$lane" '{ printf "%-9s %5.0f s, %5.0f s of processor\n", lane, $1, $2 + $3 }' "$logs/$lane.time"
+done
 printf '\nall tests in %d s\n%d passed, %d failed\n' \
   $((SECONDS - started)) "$(total passed)" "$(total 'failed|errors?')"
 exit "$status"
