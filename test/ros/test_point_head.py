@@ -22,8 +22,10 @@ import numpy as np
 import pytest
 from point_head_client import ABORTED, CANCELED, SUCCEEDED, Client, miss
 from robot_bench import running
+from std_msgs.msg import Float64
 from std_srvs.srv import SetBool, Trigger
 
+from basis_ik.motion.pointing import STALL
 from basis_ik.transforms.rigid import RigidTransform
 
 PAN_TILT = (Path(__file__).parents[2] / "urdf" / "pan_tilt.urdf").read_text()
@@ -265,3 +267,16 @@ def test_malformed_goals_are_rejected(head, name):
 def test_goals_are_rejected_while_stopped(head):
     head.call(Trigger, "stop")
     assert not head.client.send(AHEAD).accepted
+
+
+def test_a_goal_waits_while_the_speed_override_is_zero(head):
+    overrides = head.node.create_publisher(Float64, "basis_ik/speed_override", 1)
+    head.wait(overrides.get_subscription_count, "the node listens")
+    overrides.publish(Float64(data=0.0))
+    head.wait_status(speed_override="0")
+    handle = head.client.send(AHEAD)
+    before = head.positions
+    time.sleep(STALL + 0.5)
+    assert np.array_equal(head.positions, before)
+    overrides.publish(Float64(data=1.0))
+    assert head.client.end(handle) == SUCCEEDED

@@ -12,40 +12,45 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Bad targets, joint states and parameters over DDS: refused, nothing unsafe sent, recovered."""
+"""Bad targets, joint states and parameters: refused at once, nothing unsafe sent, recovered."""
 
+import copy
 import math
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from bench import HOME, PERIOD, down, running
 from builtin_interfaces.msg import Time
 from rcl_interfaces.msg import Parameter, ParameterValue
 from rcl_interfaces.srv import GetParameters, SetParametersAtomically
-from robot_bench import HOME, down, running
 
 NEAR, FAR = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40)
 ELBOW = 2
+TIMEOUT = 0.5  # s: the default of joint_state_timeout
+HANDLED = 2 * PERIOD + 1e-9  # s until the node has handled a message, and told it
 
 
 @pytest.fixture(scope="module")
-def bench(domain):
-    with running(domain) as robot:
+def bench():
+    with running() as robot:
+        robot.home = robot.tip()
         yield robot
-    assert max(map(len, robot.output.splitlines())) < 400, "the log is not flooded"
-    assert robot.output.replace("\n", "").isprintable()
+    assert max(map(len, robot.log.lines())) < 400, "the log is not flooded"
+    assert "".join(robot.log.lines()).isprintable()
 
 
 @pytest.fixture
 def robot(bench):
-    """The robot at rest at its home; each test's commands must have been safe."""
-    publisher = bench.states
+    """The robot at rest at its home; what a test commands must be safe."""
+    states = bench.states
     assert bench.set_parameter("speed_override", 1.0).successful
-    bench.go_home()
+    if not bench.at(bench.home, 1e-9):
+        bench.reach(bench.home)
+    bench.wait(bench.rests, "silence")
     yield bench
-    bench.states = publisher
-    complaints, bench.complaints = bench.complaints, []
+    bench.states = states
+    complaints, bench.arm.complaints = bench.arm.complaints, []
     assert complaints == []
 
 
@@ -60,23 +65,16 @@ class Bent:
         self._publisher.publish(state)
 
 
-def bend(robot, how):
-    robot.states = Bent(robot.states, how)
-
-
 def refusals(robot, reason):
     return int(robot.statuses[-1].get(f"refused.{reason}", 0))
 
 
-def memory(process):
-    for line in Path(f"/proc/{process.pid}/status").read_text().splitlines():
-        if line.startswith("VmRSS"):
-            return int(line.split()[1])
-    raise AssertionError("no VmRSS")
-
-
-def follows_again(robot):
-    robot.reach(NEAR, "a good target is followed")
+def refused_at_once(robot, reason, frame="base_link", stamp="now"):
+    """Send a pose that is refused in the next period."""
+    before = refusals(robot, reason)
+    robot.send(frame, FAR, stamp)
+    robot.run(2 * PERIOD)
+    assert refusals(robot, reason) == before + 1
 
 
 # Targets -------------------------------------------------------------------------------------
@@ -88,40 +86,45 @@ def follows_again(robot):
     ids=["long", "control", "slash", "tab"],
 )
 def test_an_invalid_frame_is_refused_before_tf_in_a_short_line(robot, frame):
-    before, size = refusals(robot, "BAD_FRAME"), memory(robot.process)
-    for i in range(10):
-        robot.send(frame, NEAR)
-        robot.wait(lambda i=i: refusals(robot, "BAD_FRAME") == before + i + 1, "its refusal")
+    for _ in range(10):
+        refused_at_once(robot, "BAD_FRAME", frame)
     logged = robot.statuses[-1]["last_refusal"]
     assert len(logged) < 200
     assert logged.isprintable()
-    assert memory(robot.process) - size < 20_000
-    assert robot.no_commands()
-    follows_again(robot)
+    assert robot.rests()
+    robot.reach(NEAR, 1e-9)
+
+
+def memory():
+    """Return the memory of this process [kB]."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("VmRSS:")[1].split()[0])
+
+
+def test_long_frames_are_not_kept(robot):
+    for count in (10, 50):
+        before = memory()
+        for k in range(count):
+            refused_at_once(robot, "BAD_FRAME", str(k) * 1_000_000)
+    assert memory() - before < 20_000
 
 
 @pytest.mark.parametrize(
     "stamp", [Time(sec=-1), Time(nanosec=10**9), Time(sec=1, nanosec=2**32 - 1)]
 )
 def test_a_malformed_stamp_is_refused(robot, stamp):
-    before = refusals(robot, "BAD_STAMP")
-    robot.send("base_link", FAR, stamp=stamp)
-    robot.wait(lambda: refusals(robot, "BAD_STAMP") == before + 1, "its refusal")
-    assert robot.no_commands()
-    follows_again(robot)
+    refused_at_once(robot, "BAD_STAMP", stamp=stamp)
+    assert robot.rests()
+    robot.reach(NEAR, 1e-9)
 
 
 def test_a_target_older_than_the_last_is_refused_and_the_last_kept(robot):
-    before = refusals(robot, "OUT_OF_ORDER")
     now = robot.send("base_link", NEAR).header.stamp
-    # Of two that lie in the queue only the newer to arrive is looked at.
-    wanted = f"{now.sec}.{now.nanosec:09}"
-    robot.wait(lambda: robot.statuses[-1].get("target_stamp") == wanted, "it is in force")
-    robot.send("base_link", FAR, stamp=Time(sec=now.sec - 1, nanosec=now.nanosec))
-    robot.wait(lambda: refusals(robot, "OUT_OF_ORDER") == before + 1, "its refusal")
-    robot.wait(lambda: robot.at(NEAR), "the arm goes on")
-    robot.wait(robot.no_commands, "silence")
-    assert robot.at(NEAR)
+    robot.run(2 * PERIOD)
+    refused_at_once(robot, "OUT_OF_ORDER", stamp=Time(sec=now.sec - 1, nanosec=now.nanosec))
+    robot.wait_status(state="ARRIVED")
+    robot.wait(robot.rests, "silence")
+    assert robot.at(NEAR, 1e-9)
 
 
 # Joint states --------------------------------------------------------------------------------
@@ -136,31 +139,25 @@ def add_foreign_joints(state):
     state.position = [math.nan, *state.position, math.inf]
 
 
-def commands_to(robot, target):
-    """Send the arm from home to a pose, with nothing in the node's memory.
-
-    Returns:
-        The first and the last command: a loop that was late goes another way between them.
-    """
+def ways(robot):
+    """Send the arm from home to a pose, with nothing in the node's memory; return its commands."""
     assert robot.transit("deactivate")
-    robot.wait(robot.no_commands, "silence")
-    robot.positions = HOME.copy()
+    robot.wait(robot.rests, "silence")
+    robot.positions = HOME
+    robot.run(1.0)
     assert robot.transit("activate")
-    time.sleep(0.4)
-    robot.settle()
+    robot.wait_status(state="READY")
     first = len(robot.commands)
-    robot.reach(target, "the arm is there")
-    robot.wait(robot.no_commands, "silence")
-    return robot.commands[first], robot.commands[-1]
+    robot.reach(NEAR, 1e-9)
+    robot.wait(robot.rests, "silence")
+    return [[p.positions for p in each.message.points] for each in robot.commands[first:]]
 
 
-def test_order_and_foreign_joints_of_a_joint_state_do_not_matter(robot):
-    """The commands are the same to the last bit."""
-    good = robot.states
-    plain = commands_to(robot, NEAR)
+def test_joint_states_in_another_order_or_with_more_joints_lead_to_identical_commands(robot):
+    good, plain = robot.states, ways(robot)
     for how in (reverse, add_foreign_joints):
         robot.states = Bent(good, how)
-        assert np.array_equal(commands_to(robot, NEAR), plain)
+        assert ways(robot) == plain
 
 
 def repeat_a_joint(state):
@@ -202,59 +199,59 @@ def drop_all_names(state):
 )
 def test_malformed_joint_states_hold_a_moving_arm(robot, how, reason):
     good = robot.states
-    # The arm is on its way for long enough.
-    assert robot.set_parameter("speed_override", 0.2).successful
+    assert robot.set_parameter("speed_override", 0.2).successful  # the way lasts long enough
     robot.set_off(FAR, 0.1)
-    bend(robot, how)
+    before, begin, robot.states = refusals(robot, reason), robot.time, Bent(good, how)
+    robot.run(TIMEOUT - 2 * PERIOD)
+    assert robot.statuses[-1]["state"] == "MOVING"
     if reason is not None:
-        before = refusals(robot, reason)
-        robot.wait(lambda: refusals(robot, reason) > before, "it is counted")
+        assert refusals(robot, reason) - before == pytest.approx(
+            (robot.time - begin) / 0.008, abs=2
+        )
         assert robot.statuses[-1]["last_refusal"].startswith(f"{reason}: ")
+    robot.wait_status(state="BRAKING")
+    assert robot.time - begin <= TIMEOUT + HANDLED
+    assert "no joint state of" in robot.statuses[-1]["since"]
     robot.wait_status(state="WAITING")
-    robot.wait(robot.no_commands, "silence")
+    rested = max(now for now, output in robot.arm.outputs if (output != robot.positions).any())
+    assert 1e-9 * rested - begin <= TIMEOUT + HANDLED + 0.15, "it brakes as quickly as it can"
+    assert robot.rests()
     assert not robot.at(FAR, 1e-2)
-    here, robot.states = robot.positions, good
+    here, begin, robot.states = robot.positions, robot.time, good
     robot.wait_status(state="READY")
-    time.sleep(0.3)
-    assert np.array_equal(robot.positions, here), "nothing starts by itself"
+    assert robot.time - begin <= HANDLED
+    assert robot.rests(), "nothing starts by itself"
+    assert np.array_equal(robot.positions, here)
     assert robot.set_parameter("speed_override", 1.0).successful
-    robot.reach(FAR, "the arm goes where it is told again")
+    robot.reach(FAR, 1e-9)
 
 
-def test_good_joint_states_between_malformed_ones_are_enough(robot):
-    good, before = robot.states, refusals(robot, "NON_FINITE")
+def test_malformed_joint_states_between_good_ones_change_no_command(robot):
+    good, before, plain = robot.states, refusals(robot, "NON_FINITE"), ways(robot)
     broken = Bent(good, damage(math.nan))
 
     class Both:
         def publish(self, state):
             good.publish(state)
-            broken.publish(state)
+            broken.publish(copy.deepcopy(state))
 
     robot.states = Both()
-    robot.send("base_link", FAR)
-    robot.wait(lambda: robot.at(FAR), "the arm is there")
-    robot.wait(lambda: refusals(robot, "NON_FINITE") > before, "the broken ones are counted")
-    robot.states = good
+    assert ways(robot) == plain
+    assert refusals(robot, "NON_FINITE") > before + 100, "the broken ones are counted"
 
 
 @pytest.mark.parametrize("side", [-1.0, 1.0])
 def test_a_joint_outside_its_limits_is_only_moved_inward(robot, side):
-    limit = robot.chain.upper[ELBOW]
-    robot.positions = HOME.copy()
-    robot.positions[ELBOW] = side * (limit + 0.2)
-    robot.settle()
-    first = len(robot.commands)
-    robot.reach(NEAR, "the arm is there")
-    elbow = side * np.array(
-        [limit * side + 0.2 * side, *(c[ELBOW] for c in robot.commands[first:])]
-    )
-    outside = elbow[:-1] > limit
-    assert outside.any()
-    assert (np.diff(elbow)[outside] <= 0.0).all()
-    # The bench reports each command outside the limits; only their speed remains to be checked.
-    for before, command in robot.complaints:
-        assert (np.abs(command - before) <= robot.chain.velocity * 0.01 + 1e-9).all()
-    robot.complaints = [c for _, c in robot.complaints if abs(c[ELBOW]) <= limit]
+    limit, positions = robot.chain.upper[ELBOW], robot.positions
+    positions[ELBOW] = side * (limit + 0.2)
+    robot.positions = positions
+    robot.run(1.0)
+    first = len(robot.arm.outputs)
+    robot.reach(NEAR, 1e-9)
+    elbow = side * np.array([output[ELBOW] for _, output in robot.arm.outputs[first:]])
+    assert elbow[0] == limit + 0.2
+    assert elbow[-1] < limit
+    assert np.diff(elbow)[elbow[:-1] > limit].max() <= 1e-12
 
 
 # Parameters ----------------------------------------------------------------------------------

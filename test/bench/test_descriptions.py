@@ -12,25 +12,13 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Bad robot descriptions over DDS; then an unusual one with a continuous pan joint."""
-
-import os
-import time
+"""Robot descriptions: bad ones, an unusual one with a continuous joint, and one read in motion."""
 
 import numpy as np
 import pytest
+from bench import HOME, PERIOD, URDF, Robot, down, running
 from rcl_interfaces.msg import Parameter, ParameterValue
 from rcl_interfaces.srv import GetParameters, SetParameters
-from robot_bench import (
-    HOME,
-    URDF,
-    Robot,
-    down,
-    logged_too_often,
-    start_node,
-    stop_node,
-    wait_for_log,
-)
 from std_msgs.msg import String
 
 NEAR, FAR = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40)
@@ -111,89 +99,95 @@ BAD = {
 }  # fmt: skip
 
 
+class Undescribed(Robot):
+    """Its description comes when the test says so."""
+
+    def topic(self, name):
+        topic = super().topic(name)
+        topic.link.loss = float(name == "/robot_description")
+        return topic
+
+    def describe(self, text):
+        self.description.link.loss = 0.0
+        self.description.publish(String(data=text))
+        self.run(2 * PERIOD)
+
+
+def said(robot, since=0):
+    """Return what the node has logged since a line."""
+    return "\n".join(robot.log.lines()[since:])
+
+
+def test_the_arm_moves_on_while_a_description_is_read():
+    with running("-p", "max_velocity_scaling_factor:=0.05") as robot:
+        robot.run(0.1)  # it learns the controller's rule
+        robot.set_off(FAR, 0.05)
+        robot.boundary.solving, begin, first = 1.0, robot.time, len(robot.commands)
+        robot.description.publish(String(data=URDF.replace('name="ur5e"', 'name="large"', 1)))
+        robot.run(0.5)
+        robot.description.publish(String(data="<robot/>"))
+        robot.wait(lambda: "braking before it is used" in said(robot), "it is read")
+        assert 1.0 <= robot.time - begin <= 1.0 + 2 * PERIOD + 1e-9
+        assert len(robot.commands) - first == round((robot.time - begin) / PERIOD)
+        robot.wait(lambda: "ready: large" in said(robot), "it is used")
+        assert 1.25 <= robot.time - begin <= 1.35, "it repeats its last command for 0.25 s"
+        outputs = np.array([output for _, output in robot.arm.outputs[-60:]])
+        assert (outputs == outputs[0]).all(), "the arm rests"
+        assert "robot description refused" not in said(robot)
+        robot.wait(lambda: "robot description refused" in said(robot), "the next one is read", 1.0)
+        assert "the old one is kept" in said(robot)
+        assert robot.rests()
+        robot.boundary.solving = 0.0
+        assert robot.set_parameter("max_velocity_scaling_factor", 1.0).successful
+        robot.reach(NEAR, 1e-9)
+
+
 @pytest.fixture(scope="module")
-def robot(domain):
-    """A node that waits to be configured, and the robot of its last description."""
-    robot = Robot(domain, ODD)
-    robot.process = start_node(domain, "-p", "autostart:=false", "-p", "tip_link:=tool0")
+def robot():
+    """A robot whose node waits for a description, and to be configured."""
+    robot = Undescribed("-p", "autostart:=false", "-p", "tip_link:=tool0", urdf=ODD)
     yield robot
-    code, output = stop_node(robot.process)
-    robot.close()
-    print(output)
-    assert code == 0
-    assert "Traceback" not in output
-    assert max(map(len, output.splitlines())) < 600
-    # The reason of a failed configure is logged for each request, if it is new.
-    unasked = [line for line in output.splitlines() if "cannot configure" not in line]
-    assert logged_too_often("\n".join(unasked)) == []
-    assert output.replace("\n", "").isprintable()
-    assert robot.complaints == []
-
-
-def said(robot):
-    """Return what the node has logged so far."""
-    return os.pread(robot.process.output.fileno(), 1 << 20, 0).decode()
+    robot.end()
+    assert max(map(len, robot.log.lines())) < 600
+    assert "".join(robot.log.lines()).isprintable()
 
 
 @pytest.mark.parametrize("name", BAD)
 def test_an_invalid_description_fails_configure_with_a_reason(robot, name):
     text, words = BAD[name]
-    already = said(robot).count("cannot configure")
-    robot.description.publish(String(data=text))
-
-    def reported():
-        """Retry until the error is about this description."""
-        assert not robot.transit("configure")
-        lines = [line for line in said(robot).splitlines() if "cannot configure" in line]
-        return any(all(word in line for word in words) for line in lines[already:])
-
-    robot.wait(reported, f"{words} in the reason")
+    robot.run(1.0)  # the same reason is not logged twice within a second
+    since = len(robot.log)
+    robot.describe(text)
+    assert not robot.transit("configure")
+    for line in said(robot, since).splitlines():
+        assert all(word in line for word in words), line
+    assert "cannot configure" in said(robot, since)
     assert robot.state() == "unconfigured"
-    assert robot.process.poll() is None
 
 
-def test_an_unusual_description_is_accepted_and_assumptions_are_logged(robot):
-    robot.description.publish(String(data=ODD))
-    robot.description.publish(String(data=ODD))
-    robot.wait(lambda: robot.transit("configure"), "it is configured")
+@pytest.fixture(scope="module")
+def odd(robot):
+    """The same robot, active with the unusual description."""
+    robot.describe(ODD)
+    robot.describe(ODD)
+    assert robot.transit("configure")
     assert robot.transit("activate")
     robot.wait_status(state="READY")
-    assert said(robot).count("ready: ur5e") == 1
-    assert f"joint {E} states velocity 0, which is a placeholder: at most 1 rad/s" in said(robot)
-    assert "joint elbow_joint: -3.142 to 3.142 rad, at most 1 rad/s" in said(robot)
-    assert "faulty, but not needed by the chain: line " in said(robot)
-    assert ": joint 'finger' is revolute and states no limits; write its lower" in said(robot)
-    robot.reach(NEAR, "the arm is there")
+    return robot
+
+
+def test_an_unusual_description_is_accepted_and_assumptions_are_logged(odd):
+    log = said(odd)
+    assert log.count("ready: ur5e") == 1
+    assert f"joint {E} states velocity 0, which is a placeholder: at most 1 rad/s" in log
+    assert "joint elbow_joint: -3.142 to 3.142 rad, at most 1 rad/s" in log
+    assert "faulty, but not needed by the chain: line " in log
+    assert ": joint 'finger' is revolute and states no limits; write its lower" in log
+    odd.reach(NEAR, 1e-9)
 
 
 def wrapped(angles):
     return np.remainder(angles + np.pi, 2.0 * np.pi) - np.pi
-
-
-@pytest.mark.parametrize("side", [1.0, -1.0])
-@pytest.mark.parametrize("driver", ["counts on", "wraps"])
-def test_a_continuous_joint_takes_the_shortest_turn_across_pi(robot, side, driver):
-    robot.wait(robot.no_commands, "silence")
-    start = HOME.copy()
-    start[0] = side * 3.0
-    goal = start.copy()
-    goal[0] = -side * 3.0  # 0.28 rad away
-    tell = robot.states
-
-    def attempt():
-        robot.positions = start.copy()
-        robot.states = Wrapping(tell) if driver == "wraps" else tell
-        robot.settle()
-        first = len(robot.commands)
-        robot.reach(robot.chain.forward(goal), "the arm is there")
-        robot.wait(robot.no_commands, "silence")
-        robot.states = tell
-        return np.array([start, *robot.commands[first:]])
-
-    way = robot.unstalled(attempt)
-    assert (np.abs(np.diff(way, axis=0)) <= robot.chain.velocity * 0.01 + 1e-9).all(), "no leap"
-    assert np.abs(way[:, 0] - start[0]).max() < 0.3, "the shorter way round"
-    np.testing.assert_allclose(wrapped(way[-1] - goal), 0.0, atol=1e-4)
 
 
 class Wrapping:
@@ -205,6 +199,28 @@ class Wrapping:
     def publish(self, state):
         state.position[0] = float(wrapped(state.position[0]))
         self._publisher.publish(state)
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+@pytest.mark.parametrize("driver", ["counts on", "wraps"])
+def test_a_continuous_joint_takes_the_shortest_turn_across_pi(odd, side, driver):
+    odd.wait(odd.rests, "silence")
+    start, goal, tell = HOME.copy(), HOME.copy(), odd.states
+    start[0], goal[0] = side * 3.0, -side * 3.0  # 0.28 rad away
+    odd.positions = start
+    odd.states = Wrapping(tell) if driver == "wraps" else tell
+    odd.run(1.0)
+    first = len(odd.arm.outputs)
+    odd.reach(odd.chain.forward(goal), 1e-9)
+    odd.wait(odd.rests, "silence")
+    odd.states = tell
+    way = np.array([output for _, output in odd.arm.outputs[first:]])
+    np.testing.assert_allclose(
+        way[-1] - start, [side * (2.0 * np.pi - 6.0), 0, 0, 0, 0, 0], atol=1e-6
+    )
+    turn = side * np.diff(way[:, 0])
+    assert turn.min() >= -1e-6, "the shorter way round, without a detour"
+    assert turn.max() <= odd.chain.velocity[0] * 0.002 + 1e-9, "no leap"
 
 
 # Parameters ----------------------------------------------------------------------------------
@@ -241,71 +257,12 @@ def number(value):
         ("no_such_thing", number(1.0)),
     ],
 )  # fmt: skip
-def test_invalid_parameters_are_refused_and_change_nothing(robot, name, value):
-    names = ["max_velocity_scaling_factor", "position_only_ik", "update_rate", "controller"]
-    before = robot.call(GetParameters, "get_parameters", names=names).values
-    answer = robot.call(
-        SetParameters, "set_parameters", parameters=[Parameter(name=name, value=value)]
-    )
-    assert not answer.results[0].successful
-    assert answer.results[0].reason
-    assert robot.call(GetParameters, "get_parameters", names=names).values == before
+def test_invalid_parameters_are_refused_and_change_nothing(odd, name, value):
+    names = ["max_velocity_scaling_factor", "position_only_ik", "update_rate", "controller", "home"]
+    before = odd.call(GetParameters, "get_parameters", names=names).values
+    given = [Parameter(name=name, value=value)]
+    (result,) = odd.call(SetParameters, "set_parameters", parameters=given).results
+    assert not result.successful
+    assert result.reason
+    assert odd.call(GetParameters, "get_parameters", names=names).values == before
     assert len(before) == len(names)
-
-
-# Descriptions that take long to read ----------------------------------------------------------
-
-SLOW = """
-import sys
-import time
-from pathlib import Path
-
-from basis_ik.ros import ik_node
-from basis_ik.ros.programs import run
-
-read_description = ik_node.read_description
-
-
-def slow(text, names, parameters):
-    if 'name="large"' in text:
-        print("reading the large one", flush=True)
-        while not Path({go!r}).exists():
-            time.sleep(0.01)
-    return read_description(text, names, parameters)
-
-
-ik_node.read_description = slow
-sys.exit(run("ik_node"))
-"""
-
-
-def test_the_arm_moves_on_while_a_description_is_read(own_domain, tmp_path):
-    script, go = tmp_path / "node.py", tmp_path / "go"
-    script.write_text(SLOW.format(go=str(go)))
-    robot = Robot(own_domain)
-    process = start_node(
-        own_domain, "-p", "max_velocity_scaling_factor:=0.05", program=(str(script),)
-    )
-    robot.description.publish(String(data=URDF))
-    try:
-        robot.wait(lambda: any(s["state"] == "READY" for s in robot.statuses), "the node is ready")
-        robot.set_off(FAR, 0.05)
-        robot.description.publish(String(data=URDF.replace('name="ur5e"', 'name="large"', 1)))
-        wait_for_log(process, "reading the large one")
-        first = len(robot.commands)
-        robot.wait(lambda: len(robot.commands) > first + 30, "commands", 20.0)
-        robot.description.publish(String(data="<robot/>"))
-        time.sleep(0.2)
-        go.touch()
-        wait_for_log(process, "braking before it is used")
-        said = wait_for_log(process, "ready: large")
-        assert "robot description refused" in said, "and then the one that came meanwhile"
-        robot.send("base_link", NEAR)
-        robot.wait_status(state="MOVING")
-    finally:
-        go.touch()
-        code, output = stop_node(process)
-        robot.close()
-    print(output)
-    assert code == 0
-    assert robot.complaints == []

@@ -1,0 +1,135 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Unexpected exceptions in a running node: it stops the arm and continues."""
+
+import pytest
+from bench import PERIOD, down, running
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
+from rcl_interfaces.msg import Parameter, ParameterValue
+from rcl_interfaces.srv import SetParameters, SetParametersAtomically
+from std_srvs.srv import Trigger
+
+from basis_ik.pipeline import Pipeline
+from basis_ik.ros.chain_controller import ChainController
+
+BRAKING = 0.6  # s, with the repetitions of the last command, at the speed of these tests
+NEAR, FAR = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40)
+
+
+@pytest.fixture(scope="module")
+def started():
+    with running() as robot:
+        robot.home = robot.tip()
+        yield robot
+
+
+@pytest.fixture
+def robot(started):
+    """A robot that rests at home."""
+    started.reach(started.home, 1e-9)
+    started.wait(started.rests, "silence")
+    yield started
+    complaints, started.arm.complaints = started.arm.complaints, []
+    assert complaints == []
+
+
+def logged(robot, words):
+    return sum(line.count(words) for line in robot.log.lines())
+
+
+def fail(monkeypatch, kind, method, times=1):
+    """Let a method fail several times; return a list that is shortened by each."""
+    work, left = getattr(kind, method), [None] * times
+
+    def failing(*arguments, **named):
+        if left:
+            left.pop()
+            raise ZeroDivisionError(f"in {method}")
+        return work(*arguments, **named)
+
+    monkeypatch.setattr(kind, method, failing)
+    return left
+
+
+@pytest.mark.parametrize(
+    ("kind", "method", "times"),
+    [(ChainController, "_takes_targets", 1), (Pipeline, "step", 1), (Pipeline, "step", 1000)],
+    ids=["callback", "loop", "loop, and the braking"],
+)
+def test_an_exception_stops_the_arm_until_it_is_activated_again(
+    robot, monkeypatch, kind, method, times
+):
+    before = logged(robot, "Traceback")
+    robot.set_off(FAR)
+    with monkeypatch.context() as defects:
+        left = fail(defects, kind, method, times)
+        robot.send("base_link", NEAR)
+        robot.run(2 * PERIOD)
+        assert logged(robot, "Traceback") == before + 1
+        assert robot.state() == "inactive"
+        robot.run(BRAKING)
+        assert robot.rests()
+    assert times - len(left) == min(times, 2), "it neither moves nor brakes after the second one"
+    assert logged(robot, "braking fails, too") == (times > 1)
+    if times > 1:  # the controller braked along the last window, whose samples are far apart
+        complaints, robot.arm.complaints = robot.arm.complaints, []
+        assert all(what == "speed" and part < 1.003 for _, what, part in complaints)
+    robot.send("base_link", NEAR)
+    assert robot.rests()
+    assert logged(robot, f"ZeroDivisionError: in {method}") >= 1
+    assert robot.transit("activate")
+
+
+def test_an_exception_while_inactive_is_logged_and_changes_nothing(robot, monkeypatch):
+    assert robot.transit("deactivate")
+    fail(monkeypatch, ChainController, "_takes_targets")
+    robot.send("base_link", NEAR)
+    robot.run(2 * PERIOD)
+    assert logged(robot, "while inactive: Traceback") == 1
+    assert robot.rests()
+    assert robot.state() == "inactive"
+    assert robot.transit("activate")
+    robot.reach(NEAR, 1e-9)
+
+
+@pytest.fixture
+def moving(robot):
+    """A moving robot, which must arrive despite requests."""
+    robot.set_off(FAR)
+    yield robot
+    robot.wait(lambda: robot.at(FAR, 1e-9), "the arm goes on", 3.0)
+    assert robot.state() == "active"
+
+
+def test_an_exception_in_a_request_stops_nothing(moving, monkeypatch):
+    fail(monkeypatch, ChainController, "go_home")
+    answer = moving.loop.spinner.request("/basis_ik/home", Trigger.Request())
+    moving.run(0.1)
+    assert logged(moving, "a request failed: ") == 1
+    assert not answer.done()
+
+
+@pytest.mark.parametrize("number", [3, 2, 99, 255])
+def test_a_transition_that_the_state_does_not_have_is_refused(moving, number):
+    transition = Transition(id=number)
+    assert not moving.call(ChangeState, "change_state", transition=transition).success
+
+
+def test_a_parameter_of_an_unknown_type_is_refused(moving):
+    bad = [Parameter(name="position_only_ik", value=ParameterValue(type=77))]
+    result = moving.call(SetParametersAtomically, "set_parameters_atomically", parameters=bad)
+    assert not result.result.successful
+    moving.call(SetParameters, "set_parameters", parameters=bad)  # is answered

@@ -1,0 +1,206 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Joint states and frames that are wrong, late or missing: when each is told, and what it stops."""
+
+import numpy as np
+import pytest
+from bench import PERIOD, down, running
+from builtin_interfaces.msg import Time
+from world import MILLISECOND, SECOND
+
+from basis_ik.transforms.rigid import RigidTransform
+
+NEAR, FAR = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40)
+HERE = RigidTransform.identity()
+TIMEOUT = 0.5  # s: the default of joint_state_timeout
+OLDEST = 1.0  # s: target_max_age, here
+HANDLED = 2 * PERIOD + 1e-9  # s until the node has handled a message, and told it
+
+
+@pytest.fixture(scope="module")
+def bench():
+    with running("-p", f"target_max_age:={OLDEST}") as robot:
+        robot.home = robot.tip()
+        yield robot
+
+
+@pytest.fixture
+def robot(bench):
+    """The robot at rest at its home; what a test commands must be safe."""
+    states = bench.states
+    if not bench.at(bench.home, 1e-9):
+        bench.reach(bench.home)
+    bench.wait(bench.rests, "silence")
+    yield bench
+    bench.states = states
+    bench.frames.clear()
+    complaints, bench.arm.complaints = bench.arm.complaints, []
+    assert complaints == []
+
+
+def refusals(robot, reason):
+    return int(robot.statuses[-1].get(f"refused.{reason}", 0))
+
+
+class Shifted:
+    """Publishes joint states with another stamp."""
+
+    def __init__(self, publisher, shift):
+        self._publisher, self._shift = publisher, shift
+
+    def publish(self, state):
+        stamp = state.header.stamp
+        sec, nanosec = divmod(stamp.sec * SECOND + stamp.nanosec + self._shift, SECOND)
+        state.header.stamp = Time(sec=max(sec, 1), nanosec=nanosec)
+        self._publisher.publish(state)
+
+
+@pytest.mark.parametrize(
+    ("shift", "reason", "words"),
+    [
+        (-(2**31) * SECOND, "STALE", "s old, steadily: the publisher's clock is off"),
+        (-3 * SECOND, "STALE", " (3.00"),
+        (-501 * MILLISECOND, "STALE", " (0.50"),
+        (511 * MILLISECOND, "FUTURE", "s ahead, steadily: the publisher's clock is off"),
+        (3 * SECOND, "FUTURE", "steadily: the publisher's clock is off"),
+    ],
+    ids=["1970", "behind", "just behind", "just ahead", "ahead"],
+)
+def test_joint_states_of_another_time_move_nothing(robot, shift, reason, words):
+    good, count, begin = robot.states, len(robot.statuses), robot.time
+    robot.states = Shifted(good, shift)
+    robot.run(TIMEOUT - 2 * PERIOD)
+    assert all(status["state"] != "WAITING" for status in robot.statuses[count:])
+    robot.wait_status(state="WAITING")
+    assert robot.time - begin <= TIMEOUT + HANDLED
+    assert robot.statuses[-1]["last_refusal"].startswith(f"{reason}: ")
+    robot.run(0.1)
+    assert words in robot.statuses[-1]["message"]
+    robot.send("base_link", NEAR, stamp=None)
+    assert robot.rests()
+    assert robot.statuses[-1]["last_refusal"].startswith(("NOT_READY: ", f"{reason}: "))
+    assert refusals(robot, "NOT_READY") > 0
+    begin, robot.states = robot.time, good
+    robot.wait_status(state="READY")
+    assert robot.time - begin <= HANDLED
+    robot.reach(NEAR, 1e-9)
+
+
+def test_what_is_refused_all_the_time_is_logged_once_a_second(robot):
+    good, since = robot.states, len(robot.log)
+    robot.states = Shifted(good, -3 * SECOND)
+    robot.run(3.95)
+    told = [line for line in robot.log.lines()[since:] if line.startswith("joint state: STALE")]
+    assert len(told) == 4
+    robot.states = good
+    robot.run(0.1)
+
+
+@pytest.mark.parametrize("shift", [-480 * MILLISECOND, 500 * MILLISECOND])
+def test_joint_states_that_are_a_little_off_are_accepted(robot, shift):
+    good, before = robot.states, robot.statuses[-1]
+    robot.states = Shifted(good, shift)
+    robot.run(2.0)
+    robot.reach(NEAR, 1e-9)
+    for reason in ("STALE", "FUTURE"):
+        assert robot.statuses[-1].get(f"refused.{reason}") == before.get(f"refused.{reason}")
+    robot.states = good
+    robot.run(1.0)
+
+
+@pytest.mark.parametrize(
+    ("way", "after"), [(1.0, (1.0 - 0.05) / (2.0 * np.pi)), (4.0, 0.5)], ids=["reachable", "far"]
+)
+def test_a_new_reference_of_an_encoder_is_accepted_after_a_while(robot, way, after):
+    """Once the joint can have moved there at twice its speed, but for 0.05 rad; or after 0.5 s."""
+    before, begin = refusals(robot, "JUMP"), robot.time
+    robot.positions = robot.positions + way * np.eye(6)[5]
+    robot.wait_status(state="WAITING")
+    assert robot.time - begin <= HANDLED
+    assert refusals(robot, "JUMP") > before
+    assert (
+        f"JUMP: a joint has moved faster than it can (wrist_3_joint: by {way:.3f} in 0.0"
+        in (robot.statuses[-1]["message"])
+    )
+    robot.wait(lambda: robot.statuses[-1]["state"] != "WAITING", "it is accepted")
+    assert after - PERIOD <= robot.time - begin <= after + HANDLED
+    robot.reach(NEAR, 1e-9)
+
+
+# Frames --------------------------------------------------------------------------------------
+
+
+def test_a_frame_that_is_no_longer_published_is_refused_once(robot):
+    robot.frames["base_link", "belt"] = lambda: NEAR
+    robot.place("belt", "on the belt", HERE)
+    robot.run(0.1)
+    robot.send("on the belt", HERE, stamp=None)
+    robot.wait(lambda: robot.at(NEAR, 1e-9), "the arm is there")
+    ceased = robot.time
+    robot.frames.clear()
+    robot.wait(lambda: refusals(robot, "TF_STALE"), "the target is dropped")
+    assert OLDEST - PERIOD <= robot.time - ceased <= OLDEST + PERIOD + 1e-9
+    assert "target_frame" not in robot.statuses[-1]
+    robot.reach(FAR, 1e-9)
+    robot.wait(robot.rests, "silence")
+    assert refusals(robot, "TF_STALE") == 1, "told once"
+    sent = robot.time
+    robot.send("on the belt", HERE, stamp=None)
+    robot.wait(lambda: refusals(robot, "TF_STALE") == 2, "its refusal")
+    assert robot.time - sent <= HANDLED
+    assert robot.rests()
+    assert robot.at(FAR, 1e-9)
+    robot.frames["base_link", "belt"] = lambda: NEAR
+    robot.run(2 * PERIOD)
+    robot.send("on the belt", HERE, stamp=None)
+    robot.wait(lambda: robot.at(NEAR, 1e-9), "the arm is there")
+
+
+def test_a_frame_with_a_pause_shorter_than_its_largest_age_is_followed(robot):
+    robot.frames["base_link", "belt"] = lambda: NEAR
+    robot.run(2 * PERIOD)
+    before = refusals(robot, "TF_STALE")
+    robot.send("belt", HERE, stamp=None)
+    robot.run(1.0)
+    robot.frames.clear()
+    robot.run(OLDEST - 2 * PERIOD)
+    robot.frames["base_link", "belt"] = lambda: FAR
+    robot.wait(lambda: robot.at(FAR, 1e-9), "the arm is there")
+    assert refusals(robot, "TF_STALE") == before
+
+
+def test_a_static_frame_does_not_expire(robot):
+    robot.place("base_link", "table", NEAR)
+    robot.run(1.5 * OLDEST)
+    robot.send("table", HERE, stamp=None)
+    robot.wait(lambda: robot.at(NEAR, 1e-9), "the arm is there")
+    robot.run(1.5 * OLDEST)
+    assert robot.statuses[-1]["target_frame"] == "table"
+    assert robot.statuses[-1]["state"] == "ARRIVED"
+
+
+def test_a_grasped_object_is_no_longer_followed(robot):
+    """The frame is 2 cm off where it was: from then on it would run ahead of the tool."""
+    robot.frames["base_link", "box"] = lambda: NEAR
+    robot.run(2 * PERIOD)
+    robot.send("box", HERE, stamp=None)
+    robot.wait(lambda: robot.at(NEAR, 1e-9), "the arm is there")
+    del robot.frames["base_link", "box"]
+    robot.place("tool0", "box", RigidTransform.from_rpy(0.0, 0.0, 0.0, [0.02, 0.0, 0.0]))
+    here = robot.positions
+    robot.run(2.5)
+    assert robot.rests()
+    np.testing.assert_allclose(robot.positions, here, rtol=0.0, atol=1e-9)
+    assert sum("the arm now carries 'box'" in line for line in robot.log.lines()) == 1

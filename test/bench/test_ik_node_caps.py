@@ -1,0 +1,108 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Caps on speeds and a margin at limits: commands keep them exactly, and use them fully."""
+
+import numpy as np
+import pytest
+from bench import HOME, PERIOD, down, running
+from control_msgs.msg import JointJog
+
+NEAR, FAR = down(0.40, 0.20, 0.40), down(0.40, -0.35, 0.25)
+FOLDED = np.array([0.0, -1.57, 2.7, -1.57, -1.57, 0.0])  # the tip is nearer to the base
+CAP, LOWER = 0.25, 0.1  # m/s
+JOGGED = 0.98 * CAP  # a part of the cap is a reserve
+
+
+def jog_joint(robot, joint, velocity, seconds):
+    end = robot.time + seconds
+    while robot.time < end:
+        robot.jogs.publish(JointJog(joint_names=[joint], velocities=[velocity]))
+        robot.run(0.02)
+
+
+def test_a_margin_limits_the_joint():
+    with running("-p", "joint_limit_margin:=[0.0, 0.0, 0.0, 0.0, 0.0, 5.5]") as robot:
+        bound = robot.chain.upper[5] - 5.5
+        jog_joint(robot, "wrist_3_joint", 1.0, 2.0)
+        assert robot.statuses[-1]["joint"] == "wrist_3_joint"
+        assert float(robot.statuses[-1]["bound"]) == pytest.approx(bound, abs=1e-9)
+        assert HOME[5] < bound - 5e-5 < max(q[5] for _, q in robot.arm.outputs) <= bound
+
+
+@pytest.fixture(scope="module", params=["joint_trajectory", "position"])
+def robot(request):
+    words = (
+        f"max_linear_speed:={CAP}",
+        "capped_links:=[forearm_link]",
+        f"command_interface:={request.param}",
+    )
+    with running(*(word for each in words for word in ("-p", each))) as robot:
+        yield robot
+
+
+@pytest.fixture
+def begun(robot):
+    """Return the number of the first command after the arm has come to NEAR."""
+    robot.reach(NEAR, 1e-9)
+    robot.wait(robot.rests, "silence")
+    yield len(robot.commands)
+    complaints, robot.arm.complaints = robot.arm.complaints, []
+    assert complaints == []
+
+
+def speeds(robot, begun):
+    """Let the arm come to rest; return the largest speeds of its tip and its elbow [m/s]."""
+    robot.wait(robot.rests, "silence")
+    commands = robot.commands[begun:]
+    assert set(np.diff([each.time for each in commands])) == {round(1e9 * PERIOD)}
+    messages = [each.message for each in commands]
+    way = [m.points[0].positions if hasattr(m, "points") else m.data for m in messages]
+    for link in (robot.chain.tip, "forearm_link"):
+        chain = robot.model.chain(robot.chain.root, link)
+        places = [chain.forward(q[: len(chain.joint_names)]).translation for q in way]
+        yield np.linalg.norm(np.diff(places, axis=0), axis=1).max() / PERIOD
+
+
+def test_motion_to_a_pose_keeps_the_cap(robot, begun):
+    robot.reach(FAR, 1e-9)
+    tip, elbow = speeds(robot, begun)
+    assert (1.0 - 1e-5) * CAP < tip <= (1.0 + 1e-6) * CAP
+    assert elbow < tip
+
+
+def test_a_twist_keeps_the_cap(robot, begun):
+    for _ in range(50):
+        robot.jog("base_link", linear=(0.0, 0.9, 0.0))
+        robot.run(0.02)
+    tip, elbow = speeds(robot, begun)
+    assert tip == pytest.approx(JOGGED, rel=1e-6)
+    assert elbow < tip
+
+
+def test_an_elbow_that_is_faster_than_the_tip_keeps_the_cap(robot, begun):
+    robot.positions = FOLDED
+    robot.run(1.0)
+    jog_joint(robot, "shoulder_lift_joint", -1.0, 1.0)
+    tip, elbow = speeds(robot, begun)
+    assert elbow == pytest.approx(JOGGED, rel=1e-5)
+    assert tip < elbow
+
+
+def test_a_lowered_cap_is_kept(robot, begun):
+    assert robot.set_parameter("max_linear_speed", LOWER).successful
+    robot.reach(FAR, 1e-9)
+    tip, _ = speeds(robot, begun)
+    assert (1.0 - 1e-4) * LOWER < tip <= (1.0 + 1e-6) * LOWER
+    assert robot.set_parameter("max_linear_speed", CAP).successful

@@ -1,0 +1,76 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+
+"""A stream of stamped poses is followed without lag or distortion, by the stamps' clock."""
+
+import numpy as np
+import pytest
+from bench import CYCLE, down, running
+from moving_poses import circle, eight, line, measure_errors, pose_of
+from world import MILLISECOND, SECOND
+
+from basis_ik.transforms.rigid import RigidTransform
+
+START = down(0.45, 0.10, 0.40)
+INTERVAL = 20 * MILLISECOND
+DURATION = 4 * SECOND
+PUNCTUAL, LATE = (0, 0), (5 * MILLISECOND, 15 * MILLISECOND)
+
+
+@pytest.fixture(scope="module")
+def robot():
+    with running() as robot:
+        yield robot
+
+
+@pytest.mark.parametrize(
+    ("path", "delay", "bound"),
+    [
+        (circle, PUNCTUAL, 6e-5),
+        (line, PUNCTUAL, 6e-5),
+        (eight, PUNCTUAL, 1.5e-4),
+        (circle, LATE, 1.2e-4),
+    ],
+)
+def test_a_moving_pose_is_followed_without_lag_or_distortion(robot, path, delay, bound):
+    robot.reach(START)
+    robot.wait(robot.rests, "silence")
+    begin, seen = robot.world.now, len(robot.arm.outputs)
+    robot.targets.link.delay = delay
+
+    def pose(elapsed):
+        pose = pose_of(START.matrix, path, 1e-9 * elapsed)
+        return RigidTransform.from_rotation_translation(*pose)
+
+    def send():
+        robot.send("base_link", pose(robot.world.now - begin))
+
+    for elapsed in range(0, DURATION, INTERVAL):
+        robot.world.at(begin + elapsed, send)
+    robot.run(1e-9 * DURATION)
+    outputs = robot.arm.outputs[seen:]
+    # The drives are at an output at the end of its cycle.
+    times = np.array([1e-9 * (time + CYCLE - begin) for time, _ in outputs])
+    tips = np.array([robot.chain.forward(positions).translation for _, positions in outputs])
+    late = times > 1.0  # from rest it has to catch up
+    lag, shape = measure_errors(
+        times[late], tips[late], lambda t: pose_of(START.matrix, path, t)[1]
+    )
+    assert abs(lag) <= 2.5e-4
+    assert shape < bound
+    robot.wait_status(state="ARRIVED")
+    robot.wait(robot.rests, "silence")
+    assert robot.at(pose(DURATION - INTERVAL), 1e-9), "it goes back to the last"
+    assert robot.arm.refused == []
