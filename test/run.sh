@@ -42,18 +42,15 @@ run() { # run TITLE COMMAND...
 }
 
 ik_node() {
-  run "ik_node" python -m pytest -q --durations=10 test/ros/test_ik_node*.py \
-    --deselect test/ros/test_ik_node_life.py
+  local status=0
+  run "ik_node" python -m pytest -q --durations=10 test/ros/test_ik_node*.py || status=1
+  run "launch files and configurations" python -m pytest -q --durations=5 test/launch test/config || status=1
+  return $status
 }
 
 programs() {
-  local status=0
-  run "launch files and configurations" python -m pytest -q --durations=5 test/launch test/config || status=1
-  # It is here because the other lane takes longer.
-  run "the life of ik_node" python -m pytest -q --durations=3 test/ros/test_ik_node_life.py || status=1
   run "the other nodes and programs" python -m pytest -q --durations=10 test/ros \
-    --ignore-glob 'test/ros/test_ik_node*.py' || status=1
-  return $status
+    --ignore-glob 'test/ros/test_ik_node*.py'
 }
 
 library() {

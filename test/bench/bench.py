@@ -62,6 +62,11 @@ FRAMES = 10 * MILLISECOND
 PATIENCE = 60.0  # s, virtual: for what must happen at all
 # The controller joins windows of rounded numbers, and rounds the corners of a braking tail.
 SPEED_BOUND, ACCELERATION_BOUND = 1.003, 1.05
+COMMANDS = (
+    "/joint_trajectory_controller/joint_trajectory",
+    "/joint_trajectory_controller/commands",
+    "/joint_commands",
+)
 FAST = ("max_velocity_scaling_factor:=1.0", "max_acceleration_scaling_factor:=1.0")
 
 
@@ -255,6 +260,7 @@ class Robot:
 
     Attributes:
         commands: All that was published for the controller.
+        heard: The newest message of each of the node's other topics.
         statuses: The values of all statuses, and when each was published [s].
         frames: Functions that return the poses of moving frames, by the names of parent and frame.
         publishing: Whether joint states are published.
@@ -268,6 +274,7 @@ class Robot:
         self.boundary.publish_to, self.boundary.replaces = self._on_message, replaces
         self.arm = Arm(world, self.chain, home, self.boundary.system, lag=lag, replaces=replaces)
         self.commands, self.statuses, self.frames, self.publishing = [], [], {}, True
+        self.heard = {}
         self.commanding = Link(world)
         given = [word for each in (*FAST, f"tracking_lag:={max(2.0 * lag, 0.2)}")
                  for word in ("-p", each)]  # fmt: skip
@@ -347,6 +354,9 @@ class Robot:
             values = {pair.key: pair.value for pair in message.values}
             values |= {"message": message.message, "level": message.level, "heard": self.time}
             self.statuses.append(values)
+            return
+        if topic not in COMMANDS:
+            self.heard[topic.removeprefix("/basis_ik/")] = message
             return
         self.commands.append(Command(self.world.now, topic, message))
         if isinstance(message, JointTrajectory):

@@ -204,11 +204,18 @@ class VirtualNode(IkNode):
     """`IkNode` with a log that a test can read."""
 
     def __init__(self, boundary):
-        self.log = Log()
+        self.log, self.boundary = Log(), boundary
         super().__init__(boundary)
 
     def get_logger(self):
         return self.log
+
+    def create_publisher(self, kind, topic, *arguments, **more):
+        """Return a publisher whose messages the test hears, and which has a subscriber."""
+        publisher = super().create_publisher(kind, topic, *arguments, **more)
+        publisher.publish = functools.partial(self.boundary.publish, publisher)
+        publisher.get_subscription_count = lambda: 1
+        return publisher
 
 
 class Spinner:

@@ -18,70 +18,17 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from robot_bench import down, running
-from visualization_msgs.msg import Marker, MarkerArray
+from robot_bench import HOME, URDF, down
+from visualization_msgs.msg import Marker
 
 from basis_ik.motion.chain_state import ChainState, Event
 from basis_ik.motion.goals import JointGoal, PoseGoal
 from basis_ik.pose.solve import solve
+from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.rviz.markers import SHOWN_PASSES, Markers, stages_of
 from basis_ik.transforms.rigid import RigidTransform
 
-
-@pytest.fixture(scope="module")
-def robot(domain):
-    with running(domain, "-p", "markers_rate:=30.0") as robot:
-        yield robot
-
-
-@pytest.fixture(scope="module")
-def seen(robot):
-    """The markers that are shown now, by namespace; grows newer by itself."""
-    shown = {}
-
-    def receive(message):
-        now = {m.ns: m for m in message.markers if m.action == Marker.ADD}
-        shown.update(now)
-        for gone in set(shown) - set(now):
-            del shown[gone]
-
-    robot.node.create_subscription(MarkerArray, "basis_ik/markers", receive, 1)
-    return shown
-
-
-def xyz(point):
-    return np.array([point.x, point.y, point.z])
-
-
-def test_without_a_target_the_text_says_so(robot, seen):
-    robot.wait(lambda: "state" in seen and seen["state"].text == "no target", "markers come")
-    assert "target" not in seen
-    assert seen["state"].header.frame_id == "base_link"
-
-
-def test_a_target_and_its_arrival_are_shown(robot, seen):
-    target = down(0.40, 0.20, 0.40)
-    robot.send("base_link", target)
-    robot.wait(lambda: {"ghost", "target"} <= set(seen), "the ghost is shown")
-    assert seen["state"].text == "on the way"
-    robot.wait(lambda: seen["state"].text == "reached", "the arm is there")
-    assert np.allclose(robot.tip().translation, target.translation, atol=0.02)
-    assert np.allclose(xyz(seen["target"].pose.position), target.translation)
-    assert not {"miss", "ghost"} & set(seen)
-
-
-def test_a_miss_is_shown(robot, seen):
-    robot.send("base_link", down(2.0, 0.0, 0.4))
-    robot.wait(lambda: "miss" in seen, "a miss is shown")
-    assert np.allclose(xyz(seen["miss"].points[-1]), [2.0, 0.0, 0.4])
-    as_near = "as near as it gets: too far by"
-    robot.wait(lambda: seen["state"].text.startswith(as_near), "the arm is as near as it gets")
-
-
-def test_a_point_to_look_at_is_shown_with_the_ray(robot, seen):
-    robot.look("base_link", (0.9, -0.5, 0.7))
-    robot.wait(lambda: "ray" in seen, "a ray is shown")
-    assert np.allclose([xyz(p) for p in seen["ray"].points][1], [0.9, -0.5, 0.7], atol=1e-4)
+CHAIN = RobotModel.from_urdf(URDF).chain()
 
 
 class Stub:
@@ -119,9 +66,9 @@ def arm_at(chain, positions, goal=None, name=""):
 
 
 @pytest.mark.parametrize(("viewers", "messages"), [(0, 0), (1, 1)])
-def test_without_a_subscriber_nothing_is_computed(robot, viewers, messages):
+def test_without_a_subscriber_nothing_is_computed(viewers, messages):
     node = Stub(viewers)
-    Markers(node, arm_at(robot.chain, robot.positions), 10.0)
+    Markers(node, arm_at(CHAIN, HOME), 10.0)
     node.tick()
     assert len(node.published) == messages
 
@@ -130,13 +77,13 @@ def logged(node):
     return {m.ns: m for m in node.published[-1].markers}["state"].text
 
 
-def test_the_text_has_following_and_the_name_of_the_arm(robot):
-    node, arm = Stub(1), arm_at(robot.chain, robot.positions, name="left")
+def test_the_text_has_following_and_the_name_of_the_arm():
+    node, arm = Stub(1), arm_at(CHAIN, HOME, name="left")
     for event in (Event.CONFIGURE, Event.ACTIVATE, Event.MOVE):
         arm.state.handle(event)
     Markers(node, arm, 10.0)
     for text in ("on the way", "on the way", "following", "following"):
-        arm.pipeline.solution = solve(robot.chain, down(0.40, 0.20, 0.40), SEED)
+        arm.pipeline.solution = solve(CHAIN, down(0.40, 0.20, 0.40), SEED)
         node.tick()
         assert logged(node) == f"left: {text}"
     node.tick()
@@ -169,16 +116,16 @@ def lengths(points):
 
 
 @pytest.mark.parametrize("position_only", [False, True])
-def test_each_pass_is_traced_from_the_seed_of_the_solution(robot, position_only):
+def test_each_pass_is_traced_from_the_seed_of_the_solution(position_only):
     target = down(0.40, 0.20, 0.40)
-    arm = arm_solved(robot.chain, target, position_only=position_only)
+    arm = arm_solved(CHAIN, target, position_only=position_only)
     stages = stages_of(arm)
     count = arm.pipeline.solution.passes.count
     assert count > 0
     assert len(stages) == 1 + 2 * min(count, SHOWN_PASSES)
     assert [stage.name for stage in stages[:3]] == ["start", "backward", "forward"]
-    poses = robot.chain.link_poses(np.array(SEED))
-    assert np.allclose(stages[0].points[-1], poses[robot.chain.tip].translation)
+    poses = CHAIN.link_poses(np.array(SEED))
+    assert np.allclose(stages[0].points[-1], poses[CHAIN.tip].translation)
     for stage in stages:  # the bones keep their lengths, whichever end is pulled
         assert np.allclose(lengths(stage.points), lengths(stages[0].points))
     for stage in stages[1::2]:
@@ -187,20 +134,20 @@ def test_each_pass_is_traced_from_the_seed_of_the_solution(robot, position_only)
         assert np.allclose(stage.points[0], stages[0].points[0], atol=1e-9)
 
 
-def test_passes_without_success_end(robot):
-    stages = stages_of(arm_solved(robot.chain, down(2.0, 0.0, 0.4)))
+def test_passes_without_success_end():
+    stages = stages_of(arm_solved(CHAIN, down(2.0, 0.0, 0.4)))
     assert len(stages) <= 1 + 2 * SHOWN_PASSES
 
 
-def test_other_solutions_have_no_passes(robot):
-    assert stages_of(arm_solved(robot.chain, down(0.40, 0.20, 0.40), solver="descent")) == ()
-    assert stages_of(arm_at(robot.chain, SEED, JointGoal((0.1,) * 6))) == ()
-    assert stages_of(arm_at(robot.chain, SEED, PoseGoal(RigidTransform.identity()))) == ()
+def test_other_solutions_have_no_passes():
+    assert stages_of(arm_solved(CHAIN, down(0.40, 0.20, 0.40), solver="descent")) == ()
+    assert stages_of(arm_at(CHAIN, SEED, JointGoal((0.1,) * 6))) == ()
+    assert stages_of(arm_at(CHAIN, SEED, PoseGoal(RigidTransform.identity()))) == ()
 
 
-def test_passes_are_computed_once_for_each_solution(robot):
+def test_passes_are_computed_once_for_each_solution():
     node = Stub(1)
-    arm = arm_solved(robot.chain, down(0.40, 0.20, 0.40))
+    arm = arm_solved(CHAIN, down(0.40, 0.20, 0.40))
     Markers(node, arm, 10.0)
     node.tick()
     first = node.published[-1]

@@ -40,8 +40,8 @@ def quoted(cell: str) -> list[str]:
 
 
 def over_ros(test: str) -> bool:
-    """Return whether a test starts processes, which cannot be traced."""
-    return test.startswith(("test/ros/", "test/launch/"))
+    """Return whether a test starts whole nodes, which cannot be traced."""
+    return test.startswith(("test/ros/", "test/launch/", "test/bench/"))
 
 
 @cache

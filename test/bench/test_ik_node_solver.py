@@ -21,7 +21,6 @@ import pytest
 from bench import down, running
 from visualization_msgs.msg import Marker
 
-from basis_ik.ros.rviz.markers import Markers
 from basis_ik.transforms.rigid import RigidTransform
 
 PANDA = (Path(__file__).parents[2] / "urdf" / "panda.urdf").read_text()
@@ -63,29 +62,18 @@ def test_the_solver_is_chosen_at_start_and_changed_at_run_time(robot):
     assert "passes" in go(robot, THERE)
 
 
-class Screen:
-    """Stands for the publisher of the markers, which the bench does not forward."""
-
-    def __init__(self):
-        self.shown = {}
-
-    def get_subscription_count(self):
-        return 1
-
-    def publish(self, message):
-        self.shown.update({each.ns: each for each in message.markers})
+def shown(robot, name):
+    """Return the newest marker of a name."""
+    (marker,) = [each for each in robot.heard["markers"].markers if each.ns == name]
+    return marker
 
 
-def test_the_passes_are_shown_while_fabrik_solves(robot, monkeypatch):
-    screen = Screen()
-    (markers,) = [each for each in robot.node._robot._plug_ins if isinstance(each, Markers)]
-    monkeypatch.setattr(markers, "_publisher", screen)
+def test_the_passes_are_shown_while_fabrik_solves(robot):
     choose(robot, "fabrik")
     go(robot, THERE)
     tip = robot.tip().translation
-    screen.shown.clear()
     go(robot, down(0.40, -0.15, 0.40))
-    passes = screen.shown["passes"]
+    passes = shown(robot, "passes")
     assert (passes.type, passes.header.frame_id) == (Marker.LINE_LIST, robot.chain.root)
     assert len(passes.colors) == len(passes.points) > 0
     # The first stage is the seed, and each line begins where the one before it ends.
@@ -95,4 +83,4 @@ def test_the_passes_are_shown_while_fabrik_solves(robot, monkeypatch):
     np.testing.assert_allclose(ends[2 * joints - 1], tip, rtol=0.0, atol=1e-9)
     choose(robot, "descent")
     go(robot, THERE)
-    assert screen.shown["passes"].action == Marker.DELETE
+    assert shown(robot, "passes").action == Marker.DELETE
