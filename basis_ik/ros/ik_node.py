@@ -529,12 +529,13 @@ def turn(node: IkNode, spinner: PeriodicSpinner, due: float) -> float:
         When the next period begins then.
     """
     try:
-        return _turn(node, spinner, due)
+        due = _turn(node, spinner, due)
+        spinner.handle_others()  # if that fails, the period has been run all the same
     except Exception:
         if not node.context.ok():
             raise
         node.boundary.run("give_up", node.give_up)
-        return due
+    return due
 
 
 def _turn(node: IkNode, spinner: PeriodicSpinner, due: float) -> float:
@@ -552,5 +553,4 @@ def _turn(node: IkNode, spinner: PeriodicSpinner, due: float) -> float:
         due += node.period * (1 + (now - due) // node.period)
     elif node.boundary.run("handle_target", node.handle_target):
         due = now + node.period
-    spinner.handle_others()
     return due

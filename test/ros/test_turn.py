@@ -14,6 +14,8 @@
 
 """When the node runs its periods, on virtual time."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from basis_ik.ros import ik_node
@@ -27,7 +29,8 @@ class Loop:
 
     def __init__(self, *, target_after=None, sends=False):
         self.time, self.began, self.boundary = 100.0, [], LIVE
-        self.requests = []
+        self.requests, self.failing, self.gave_up = [], False, 0
+        self.context = SimpleNamespace(ok=lambda: True)
         self.period, self.sends, self._after = PERIOD, sends, target_after
 
     def now(self):
@@ -46,6 +49,11 @@ class Loop:
 
     def handle_others(self):
         self.requests.append(self.time)
+        if self.failing:
+            raise ZeroDivisionError
+
+    def give_up(self):
+        self.gave_up += 1
 
     def handle_target(self):
         came, self._after = self._after is not None, None
@@ -94,3 +102,12 @@ def test_requests_are_handled_after_the_work_of_a_period(target_after):
     loop = Loop(target_after=target_after)
     loop.turn(loop.time + PERIOD)
     assert loop.requests == pytest.approx([loop.began[0] + WORK])
+
+
+def test_a_request_that_fails_stops_the_arm_and_repeats_no_period():
+    loop = Loop()
+    loop.failing = True
+    due = loop.turn(loop.time)
+    loop.turn(due)
+    assert loop.began == pytest.approx([100.0, 100.0 + PERIOD])
+    assert loop.gave_up == 2
