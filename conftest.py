@@ -127,7 +127,7 @@ class Progress:
 
 def pytest_configure(config):
     """Show the progress where it is asked for."""
-    path = os.environ.get("BASIS_IK_TEST_PROGRESS")
+    path = os.environ.pop("BASIS_IK_TEST_PROGRESS", "")  # not for pytest in a test
     if path:
         config.pluginmanager.register(Progress(path, os.environ["BASIS_IK_TEST_TITLE"]))
 
