@@ -54,8 +54,9 @@ from basis_ik.transforms.rigid import RigidTransform
 URDF = (Path(__file__).parents[2] / "urdf" / "ur5e.urdf").read_text()
 HOME = np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0])
 PERIOD = 0.01  # s: the node's default
-CYCLE = 2 * MILLISECOND  # ns: of the controller
-STATES = 8 * MILLISECOND  # ns: between two joint states
+# ns: from one cycle of the controller, joint state, and so on, to the next.
+CYCLE = 2 * MILLISECOND
+STATES = 8 * MILLISECOND
 CONTROLLER_STATES = 20 * MILLISECOND
 FEEDBACK = 50 * MILLISECOND
 FRAMES = 10 * MILLISECOND
@@ -231,9 +232,9 @@ class Arm:
         speed = np.abs(after - here) / period
         rate = np.abs(after - 2.0 * here + before) / period**2
         limits = self.limits
-        if (speed > SPEED_BOUND * limits.velocity).any():
+        if not (speed <= SPEED_BOUND * limits.velocity).all():  # NaN is a complaint, too
             self.complaints.append((self.world.now, "speed", (speed / limits.velocity).max()))
-        if (rate > self.bound * limits.acceleration).any():
+        if not (rate <= self.bound * limits.acceleration).all():
             self.complaints.append((self.world.now, "rate", (rate / limits.acceleration).max()))
 
 
@@ -445,7 +446,7 @@ class Robot:
 
     def at(self, root_T_target, tolerance=1e-4):
         """Return whether the tip is at a pose."""
-        return np.allclose(self.tip().matrix, root_T_target.matrix, atol=tolerance)
+        return np.allclose(self.tip().matrix, root_T_target.matrix, rtol=0.0, atol=tolerance)
 
     def rests(self):
         """Return whether the node sends nothing for 0.3 s, in which it lets time pass."""

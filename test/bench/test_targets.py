@@ -63,6 +63,7 @@ def test_a_pose_in_a_rotated_static_frame_is_reached(robot):
     table_T_target = down(0.0, 0.1, 0.2)
     robot.send("table", table_T_target)
     robot.wait_status(state="ARRIVED", target_frame="table")
+    robot.wait(robot.rests, "silence")
     assert robot.at(TABLE @ table_T_target, 1e-9)
 
 

@@ -25,6 +25,7 @@ import os
 import time
 from concurrent.futures import Future
 from types import SimpleNamespace
+from unittest import mock
 
 import rclpy
 from action_msgs.msg import GoalStatus
@@ -307,8 +308,8 @@ class Loop:
     """
 
     def __init__(self, boundary, words=()):
-        os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "OFF"
-        rclpy.init(args=["--ros-args", *words], signal_handler_options=SignalHandlerOptions.NO)
+        with mock.patch.dict(os.environ, ROS_AUTOMATIC_DISCOVERY_RANGE="OFF"):
+            rclpy.init(args=["--ros-args", *words], signal_handler_options=SignalHandlerOptions.NO)
         with contextlib.ExitStack() as stack:
             stack.callback(rclpy.try_shutdown)
             self.node = VirtualNode(boundary)
