@@ -10,7 +10,7 @@ export DISTRO DEPENDENCIES
 ENV := . underlay/env.sh
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test faults faults-mutate fuzz soak lint bench shell clean
+.PHONY: help setup demo test test-long faults faults-mutate fuzz soak lint bench shell clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -32,6 +32,10 @@ lint: setup
 
 test: lint ## Lint, type check, and run every test
 	@$(ENV) && bash test/run.sh $(ARGS)
+
+test-long: setup ## Run the tests that are too long for every change, and N random inputs (each Monday)
+	@$(ENV) && python -m basis_ik warm-up && python -m pytest -q -m long test && \
+	  python test/fuzz/fuzz_run.py --inputs $(N) --seed $(SEED)
 
 faults: setup ## Try every fault of the catalogue, with processes too (20 minutes); writes docs/faults.md
 	@$(ENV) && python -m basis_ik warm-up && python -m pytest -q test/faults/test_recorder.py && \

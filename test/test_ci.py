@@ -70,7 +70,9 @@ def test_everything_runs_each_week_too():
     (when,) = WORKFLOW[True]["schedule"]  # YAML reads `on` as true
     *_, days, _, weekday = when["cron"].split()
     assert (days, weekday) == ("*", "1")
-    assert not [name for name, job in JOBS.items() if "if" in job]
+    only_then = {name: job["if"] for name, job in JOBS.items() if "if" in job}
+    assert only_then == {"long": "github.event_name == 'schedule'"}
+    assert "make test-long" in script("long")
 
 
 @pytest.mark.parametrize("job", JOBS)
@@ -82,7 +84,7 @@ def test_every_job_has_a_time_limit_and_ends_alone(job):
 
 def test_a_machine_without_ros_follows_the_readme():
     (install,) = re.findall(r"sudo apt install ([\w +.-]+)", (ROOT / "README.md").read_text())
-    for job in ("bare", "dependencies", "faults"):
+    for job in ("bare", "dependencies", "faults", "long"):
         assert f"apt-get install -y {install}\n" in script(job)
     assert script("bare").splitlines()[-2:] == ["make demo", ".ci/run"]
 

@@ -63,7 +63,7 @@ def test_the_robot_model_uses_the_topic_robot_description(name):
 
 @pytest.mark.parametrize("name", SHOWN)
 def test_each_chain_has_markers_a_handle_and_a_point_tool(name):
-    """`test/ros/test_rviz_topics.py` checks that the node has these names."""
+    """`test/bench/test_rviz_topics.py` checks that the node has these names."""
     displays, tools = manager(name)["Displays"], manager(name)["Tools"]
     chains = SHOWN[name][1]
     markers = [d["Topic"]["Value"] for d in of_class(displays, "MarkerArray")]
@@ -79,7 +79,7 @@ def test_each_chain_has_markers_a_handle_and_a_point_tool(name):
 
 
 def test_transform_nodes_have_markers_and_handles_in_their_root():
-    """`test/ros/test_rviz_topics.py` checks that the program has these names."""
+    """`test/bench/test_rviz_topics.py` checks that the program has these names."""
     found = manager("transform_nodes")
     displays = found["Displays"]
     given = yaml.safe_load((ROOT / "config" / "transform_nodes.yaml").read_text())

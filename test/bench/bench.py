@@ -25,9 +25,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from action_msgs.msg import GoalStatus
 from builtin_interfaces.msg import Time
-from control_msgs.action import FollowJointTrajectory
+from control_msgs.action import FollowJointTrajectory, PointHead
 from control_msgs.msg import JointTrajectoryControllerState
-from geometry_msgs.msg import PointStamped, PoseStamped, TwistStamped
+from geometry_msgs.msg import PointStamped, PoseStamped, TwistStamped, Vector3
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 from rcl_interfaces.srv import SetParameters
@@ -36,7 +36,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from tf2_msgs.msg import TFMessage
 from trajectory_msgs.msg import JointTrajectory
-from virtual_node import Loop, VirtualBoundary
+from virtual_node import HeadGoal, Loop, VirtualBoundary
 from world import MILLISECOND, SECOND, Link, Stalls, World
 
 from basis_ik.motion.control_loop import ControlLoop
@@ -415,6 +415,22 @@ class Robot:
         w.x, w.y, w.z = angular
         self.twists.publish(message)
 
+    def point(self, frame, point, stamp=None, *, axis=(0.0, 0.0, 0.0), **fields):
+        """Send a goal of the head action; return it when the node has accepted or rejected it."""
+        goal = PointHead.Goal(pointing_axis=Vector3(x=axis[0], y=axis[1], z=axis[2]), **fields)
+        goal.target.header.frame_id = frame
+        goal.target.header.stamp = stamp or Time()
+        goal.target.point.x, goal.target.point.y, goal.target.point.z = point
+        sent = HeadGoal(self.boundary, "~/point_head_action", goal)
+        self.wait(lambda: sent.accepted is not None, "an answer to a goal")
+        return sent
+
+    def end_of(self, goal):
+        """Wait until an accepted goal of the head action has ended; return its status."""
+        assert goal.accepted
+        self.wait(lambda: goal.status is not None, "the goal's end")
+        return goal.status
+
     def place(self, parent, child, parent_T_child):
         """Publish a static frame."""
         frame = transform_message(parent, child, parent_T_child, self.stamp())
@@ -487,3 +503,9 @@ def running(*words, **how):
 def down(x, y, z):
     """Return a pose with the tool pointing down."""
     return RigidTransform.from_rpy(np.pi, 0.0, 0.0, [x, y, z])
+
+
+def miss(root_T_frame, point, axis=(0.0, 0.0, 1.0)):
+    """Return the angle between an axis of a frame and the line from there to a point [rad]."""
+    line, axis = np.subtract(point, root_T_frame.translation), root_T_frame.apply_vector(axis)
+    return math.atan2(np.linalg.norm(np.cross(axis, line)), axis @ line)

@@ -16,7 +16,9 @@
 
 import numpy as np
 import pytest
-from bench import HOME, down, running
+from action_msgs.msg import GoalStatus
+from bench import HOME, down, miss, running
+from builtin_interfaces.msg import Duration
 from std_msgs.msg import Float64
 from std_srvs.srv import SetBool, Trigger
 
@@ -24,6 +26,7 @@ from basis_ik.transforms.rigid import RigidTransform
 
 ACTION = "/joint_trajectory_controller/follow_joint_trajectory"
 NEAR, FAR, OTHER = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40), down(0.45, -0.10, 0.30)
+POINT = (0.9, -0.5, 0.7)
 # A goal in mid-motion begins where the feedback lets the arm be: within 0.2 mrad.
 JOINT = 4.0
 # From the top speed of pi within 0.25 s and the jerk's 0.05 s [rad]; a request waits for 20 ms.
@@ -204,3 +207,42 @@ def test_a_controller_that_was_started_again_moves_nothing(robot):
     robot.call(SetBool, "enable", data=True)
     robot.run(1.0)
     robot.reach(NEAR, 1e-9)
+
+
+def test_a_path_is_ignored():
+    with running(
+        "-p", "command_interface:=follow_joint_trajectory", "-p", "path:=straight"
+    ) as robot:
+        robot.reach(FAR, 1e-9)
+        line = "path is ignored: straight needs six joints and an interface that streams"
+        assert robot.log.lines().count(line) == 1
+
+
+@pytest.mark.parametrize(("frame", "axis"), [("", (0.0, 0.0, 1.0)), ("ft_frame", (1.0, 0.0, 0.0))])
+def test_a_head_goal_is_one_motion_with_its_duration(robot, frame, axis):
+    sent, begun = goals(robot), robot.time
+    goal = robot.point("base_link", POINT, pointing_frame=frame, min_duration=Duration(sec=2))
+    assert robot.end_of(goal) == GoalStatus.STATUS_SUCCEEDED
+    assert 2.0 <= robot.time - begun <= 2.2
+    assert len(sent) == 1
+    assert goal.feedback[0] > 0.1
+    robot.wait(lambda: stands(robot), "rest", 1.0)
+    pointing = robot.model.chain("base_link", frame or "tool0").forward(robot.positions)
+    assert miss(pointing, POINT, axis) < 1e-6
+
+
+def test_a_head_goal_is_canceled_in_motion(robot):
+    goal = robot.point("base_link", POINT, min_duration=Duration(sec=10))
+    robot.run(2.0)
+    assert not np.array_equal(robot.positions, HOME)
+    goal.is_cancel_requested = True
+    assert robot.end_of(goal) == GoalStatus.STATUS_CANCELED
+    robot.wait(lambda: stands(robot), "rest", 1.0)
+    assert miss(robot.tip(), POINT) > 0.05
+
+
+def test_a_head_goal_aborted_by_the_controller_ends_with_the_reason(robot):
+    robot.arm.rejects = True
+    goal = robot.point("base_link", POINT)
+    assert robot.end_of(goal) == GoalStatus.STATUS_ABORTED
+    assert "head goal aborted: the controller rejected the motion" in robot.log.lines()

@@ -20,6 +20,7 @@ lies outside its boundary is not: DDS, the executor and the graph.
 
 import collections
 import contextlib
+import copy
 import functools
 import os
 import time
@@ -31,11 +32,14 @@ import rclpy
 from action_msgs.msg import GoalStatus
 from rcl_interfaces.msg import ParameterType, ParameterValue
 from rcl_interfaces.srv import GetParameters
+from rclpy.action import GoalResponse
 from rclpy.serialization import deserialize_message
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future as TaskFuture
+from rclpy.time import Time
+from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory
-from world import SECOND, Stalls
+from world import SECOND, Stalls, World
 
 from basis_ik.ros.boundary import Boundary, Moment
 from basis_ik.ros.ik_node import IkNode, turn
@@ -117,7 +121,11 @@ class VirtualBoundary(Boundary):
 
     def answer(self, name, value):
         """Let the node's callback of a name be called with a value, in its next turn."""
-        self.answers.append(lambda: self._callbacks[name](value))
+        self.answers.append(lambda: self.enter(name, value))
+
+    def enter(self, name, value):
+        """Call the node's callback of a name; return its result."""
+        return self._callbacks[name](value)
 
     def publish(self, publisher, message):
         if isinstance(message, bytes):
@@ -183,6 +191,69 @@ class Goal:
         self._boundary.cancel(self)
 
 
+class HeadGoal:
+    """A goal of the node's head action: the server's handle, and what its client hears.
+
+    Args:
+        boundary: The node's.
+        name: The action's.
+        request: The goal.
+
+    Attributes:
+        accepted: Whether the node has accepted it; None: it has not answered.
+        feedback: The errors that it has reported [rad].
+        status: How it has ended; None: it has not.
+        is_cancel_requested: As of rclpy's handle; set by the client.
+    """
+
+    def __init__(self, boundary, name, request):
+        self._boundary, self._name, self.request = boundary, name, request
+        self.accepted = self.status = self._end = None
+        self.feedback, self.is_cancel_requested = [], False
+        boundary.answers.append(self._begin)
+
+    def _begin(self):
+        answer = self._boundary.enter(f"goal {self._name}", self.request)
+        self.accepted = answer is GoalResponse.ACCEPT
+        if self.accepted:
+            self._boundary.enter(f"accepted {self._name}", self)
+
+    def execute(self, callback):
+        """Execute it, as rclpy's handle does."""
+        self._execution = callback(self)
+        self._boundary.answers.append(self._continue)
+
+    def _continue(self):
+        """Resume the node's coroutine; its result ends the goal."""
+        try:
+            self._execution.send(None)
+        except StopIteration:
+            self.status = self._end
+        else:
+            self._boundary.answers.append(self._continue)
+
+    def publish_feedback(self, feedback):
+        """Take feedback."""
+        self.feedback.append(feedback.pointing_angle_error)
+
+    def succeed(self):
+        """End it."""
+        self._finish(GoalStatus.STATUS_SUCCEEDED)
+
+    def abort(self):
+        """End it."""
+        self._finish(GoalStatus.STATUS_ABORTED)
+
+    def canceled(self):
+        """End it."""
+        assert self.is_cancel_requested
+        self._finish(GoalStatus.STATUS_CANCELED)
+
+    def _finish(self, end):
+        assert self._end is None, "it has ended"
+        self._end = end
+
+
 class Log(list):
     """Lines of the node's log, as pairs of level and text."""
 
@@ -201,12 +272,29 @@ class Log(list):
         return [text for _, text in self]
 
 
+class VirtualClock:
+    """A node's clock that shows the world's time."""
+
+    def __init__(self, clock, boundary):
+        self._clock, self._boundary = clock, boundary
+
+    def __getattr__(self, name):
+        return getattr(self._clock, name)
+
+    def now(self):
+        now = self._boundary.clock(self._clock)
+        return Time(nanoseconds=now, clock_type=self._clock.clock_type)
+
+
 class VirtualNode(IkNode):
-    """`IkNode` with a log that a test can read."""
+    """`IkNode` with the world's time and a log that a test can read."""
 
     def __init__(self, boundary):
         self.log, self.boundary = Log(), boundary
         super().__init__(boundary)
+
+    def get_clock(self):
+        return VirtualClock(super().get_clock(), self.boundary)
 
     def get_logger(self):
         return self.log
@@ -292,7 +380,7 @@ class Spinner:
         for _ in range(len(self._requests)):
             service, request, future = self._requests.popleft()
             try:
-                response = service.callback(request, service.srv_type.Response())
+                response = copy.deepcopy(service.callback(request, service.srv_type.Response()))
             except Exception as error:
                 self._node.log_failure(error)  # the client gets no response
             else:
@@ -329,3 +417,18 @@ class Loop:
         self.node.end()
         self.node.destroy_node()
         rclpy.try_shutdown()
+
+
+@contextlib.contextmanager
+def alone(urdf, *words, topic="/robot_description"):
+    """Yield a node that has read a robot's description, and hears of nothing else."""
+    boundary = VirtualBoundary(World())
+    boundary.publish_to = lambda topic, message: None
+    loop = Loop(boundary, words)
+    try:
+        loop.spinner.receive(topic, String(data=urdf))
+        while boundary.world.now < SECOND:
+            loop.turn()
+        yield loop.node
+    finally:
+        loop.end()

@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from robot_bench import start_node, stop_node, wait_for_log
 from robot_descriptions import urdf
+from virtual_node import alone
 
 from basis_ik.pose.solve import solve
 from basis_ik.robot.robot import RobotModel
@@ -90,17 +90,10 @@ def test_the_arm_is_found_and_reaches_its_targets(arm):
 
 
 @pytest.mark.parametrize("arm", ARMS)
-def test_the_node_starts_with_it(domain, tmp_path, arm):
+def test_the_node_is_ready_with_it(arm):
     config, description, _ = ARMS[arm]
     path, given = parameters_of(config)
-    robot = tmp_path / "robot.yaml"
-    robot.write_text(
-        yaml.safe_dump({"basis_ik": {"ros__parameters": {"robot_description": description()}}})
-    )
-    process = start_node(domain, "--params-file", str(path), "--params-file", str(robot))
-    logged = wait_for_log(process, "ready: ")
-    status, _ = stop_node(process)
-    assert status == 0
-    (ready,) = [line for line in logged.splitlines() if "ready: " in line]
+    with alone(description(), "--params-file", str(path)) as node:
+        (ready,) = [line for line in node.log.lines() if line.startswith("ready: ")]
     assert f"to {given.get('tip_link', 'tool0')};" in ready
     assert f"commands go to /{given['controller']}/" in ready

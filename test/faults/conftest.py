@@ -64,6 +64,15 @@ def rig(shared_rig):
         yield rig
 
 
+@pytest.fixture
+def robot():
+    """A robot on the bench, at home; afterwards it must follow a good target, and be safe."""
+    from bench_arm import robot_of
+
+    with robot_of() as robot:
+        yield robot
+
+
 def pytest_collection_modifyitems(items):
     """Refuse a test without a row, and a second test of a row."""
     tests = defaultdict(set)

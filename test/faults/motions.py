@@ -14,15 +14,9 @@
 
 """Helpers of the rows with processes: motions and checks."""
 
-import contextlib
-import time
-from pathlib import Path
-
 import numpy as np
-from recorder import SECOND
-from rig import ATTEMPTS, SPEED, Rig
-from robot_bench import PERIOD, down
-from sensor_msgs.msg import JointState
+from rig import SPEED
+from robot_bench import down
 
 NEAR, FAR = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40)
 TOP_SPEED = SPEED * np.pi  # rad/s, of the commands
@@ -31,19 +25,6 @@ TOP_SPEED = SPEED * np.pi  # rad/s, of the commands
 BRAKING_TIME = 1.5 * (0.25 * SPEED + 0.05)  # s
 BRAKING_WAY = 0.75 * TOP_SPEED * (0.25 * SPEED + 0.05)  # rad
 CYCLE = 0.008  # s between two joint states of the arm, by their stamps
-
-
-@contextlib.contextmanager
-def unstarted(domain, rig=Rig, **arguments):
-    """Yield a rig whose processes the test starts; afterwards check that all commands were safe."""
-    rig = rig(domain, **arguments)
-    try:
-        yield rig
-        rig.check()
-    finally:
-        status, logged = rig.close()
-        print(logged)  # shown with a failure
-    assert status == 0
 
 
 def set_off(rig, way=0.4, height=0.4):
@@ -74,73 +55,4 @@ def has_braked(rig):
 def stands(rig, seconds=0.5):
     """Return whether no command is sent and nothing moves for a while."""
     before = rig.positions
-    return rig.no_commands(seconds) and np.abs(rig.positions - before).max() < 1e-3
-
-
-def in_every_period(rig, attempt):
-    """Check that a window begins in each period from the first to the last.
-
-    An attempt is repeated if the node had to wait for the processor as long as periods are missed.
-
-    Args:
-        rig: The rig.
-        attempt: Acts while the arm is in motion; returns the windows, and how long the node has
-            waited for the processor [s].
-
-    Returns:
-        The number of windows.
-    """
-    for _ in range(ATTEMPTS):
-        windows, wait = attempt()
-        gaps = np.diff([window.stamp for window in windows]) / SECOND / PERIOD
-        missed = (np.rint(gaps) - 1.0).clip(0.0).sum()
-        if missed == 0.0:
-            break
-        assert PERIOD * (missed - 0.5) < wait, f"{missed:.0f} periods missed, waited {wait:.3f} s"
-        rig.settled()
-    return len(windows)
-
-
-class StateRelay:
-    """Forwards joint states to the node, changed or not.
-
-    Attributes:
-        change: Returns the message to forward for a joint state.
-    """
-
-    def __init__(self, rig):
-        self.change = lambda state: state
-        self._publisher = rig.node.create_publisher(JointState, "relayed/joint_states", 10)
-        rig.node.create_subscription(JointState, "joint_states", self._publish_states, 100)
-
-    def _publish_states(self, state):
-        self._publisher.publish(self.change(state))
-
-
-@contextlib.contextmanager
-def with_state_relay(domain):
-    """Yield a rig, and the relay that forwards the joint states to its node."""
-    with unstarted(domain, node=("-r", "joint_states:=relayed/joint_states")) as rig:
-        state_relay = StateRelay(rig)
-        rig.start()
-        rig.reset()
-        yield rig, state_relay
-
-
-def leap(rig, seconds):
-    """Let the simulation's clock jump, between two messages of it; return the windows before."""
-    rig.clock.pause()
-    time.sleep(0.2)  # so that no older state arrives after the jump
-    rig.recorder.clock_leaps(ahead=seconds > 0.0)
-    before = len(rig.recorder.windows)
-    rig.clock.seconds += seconds
-    rig.clock.run()
-    return before
-
-
-def memory(process):
-    """Return the resident memory [MB]."""
-    for line in Path(f"/proc/{process.pid}/status").read_text().splitlines():
-        if line.startswith("VmRSS"):
-            return int(line.split()[1]) / 1e3
-    raise AssertionError("no VmRSS")
+    return rig.is_silent(seconds) and np.abs(rig.positions - before).max() < 1e-3

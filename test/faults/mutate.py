@@ -210,7 +210,7 @@ def page():
     missing = [str(row) for row in ROWS if row not in covered]
     text += f"\nAll {len(MUTATIONS)} are caught."
     if missing:
-        text += f" The rows {', '.join(missing)}, which need processes, have none here."
+        text += f" The rows {', '.join(missing)}, of the bench and of processes, have none here."
     return f"{text}\n"
 
 

@@ -25,7 +25,9 @@ file. REJECT: the input is dropped, counted and reported in `~/status`. HOLD: th
 its limits, then no command is sent. STOP: no command is sent until the chain is enabled again.
 REFUSE: the transition, parameter or description fails with a reason, and the old one stays.
 
-In rows with processes a recorder checks every command and the measured arm
+Rows on the bench run the whole node, its controller and its arm on a clock of their own; the
+controller's outputs are held against the joints' limits (`test/bench/bench.py`). In rows with
+processes a recorder checks every command and the measured arm
 (`test/faults/recorder.py`); `make faults` first checks that it detects bad ones.
 
 """

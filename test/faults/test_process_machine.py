@@ -12,29 +12,22 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Faults of the machine: no cache, no processor, no room on the disk, hours of work."""
+"""Faults of the machine: no cache, no room on the disk, hours of work."""
 
 import json
 import os
 import resource
 import shutil
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
-import numpy as np
 import pytest
-from diagnostic_msgs.msg import DiagnosticArray
-from motions import FAR, NEAR, in_every_period, set_off
-from rig import own_rig, waiting
-from robot_bench import PERIOD, down
+from motions import FAR, NEAR, set_off
+from rig import own_rig
 
 REPOSITORY = Path(__file__).parents[2]
 TAKEN_OUT = "rigid_kernel.*"  # kernels that everything needs, and which compile in seconds
-PAUSES, PAUSE = 10, 0.05  # s: longer than what was settled, and than a period
-RATE = 100.0  # Hz, of targets out of reach
 
 
 @pytest.fixture
@@ -67,39 +60,6 @@ def test_row_77_the_cache_of_kernels(own_domain, cache, observed, kind):
     observed(f"a warning that the kernel cache {kind}; it starts without and reaches its target")
 
 
-def missed_periods(rig):
-    """Return a function that returns the node's number of missed periods."""
-    reported = []
-
-    def receive(message):
-        for status in message.status:
-            reported.extend(int(v.value) for v in status.values if v.key == "missed_periods")
-
-    rig.node.create_subscription(DiagnosticArray, "/diagnostics", receive, 10)
-
-    def newest():
-        count = len(reported)
-        rig.wait(lambda: len(reported) > count + 1, "diagnostics")
-        return reported[-1]
-
-    return newest
-
-
-def test_row_78_no_processor(rig, observed):
-    newest = missed_periods(rig)
-    before = newest()
-    set_off(rig)
-    for _ in range(PAUSES):
-        rig.process.send_signal(signal.SIGSTOP)
-        time.sleep(PAUSE)
-        rig.process.send_signal(signal.SIGCONT)
-        time.sleep(0.1)
-    rig.wait(lambda: rig.at(FAR, 1e-3), "the arm is there")
-    counted = newest() - before
-    assert counted >= PAUSES * (PAUSE / PERIOD - 1.0)
-    observed(f"{PAUSES} pauses of {1e3 * PAUSE:.0f} ms: {counted} periods counted; it arrives")
-
-
 def test_row_79_the_disk_is_full(own_domain, tmp_path, observed):
     """As a limit of the process's own files: what it writes then fails as on a full disk."""
     file = tmp_path / "recording.mcap"
@@ -109,18 +69,16 @@ def test_row_79_the_disk_is_full(own_domain, tmp_path, observed):
         _, most = resource.prlimit(rig.process.pid, resource.RLIMIT_FSIZE)
         resource.prlimit(rig.process.pid, resource.RLIMIT_FSIZE, (1, most))
         try:
-            time.sleep(0.5)
             for target in (NEAR, FAR, NEAR):
-                rig.send("nowhere", target, stamp=None)  # which it would log
+                rig.send("nowhere", target, stamped=False)  # which it would log
                 rig.send("base_link", target)
                 rig.wait(lambda target=target: rig.at(target, 1e-3), "the arm is there")
-                time.sleep(1.0)
             assert os.fstat(rig.process.output.fileno()).st_size == full, "nothing was written"
         finally:
             resource.prlimit(rig.process.pid, resource.RLIMIT_FSIZE, (most, most))
         rig.send("base_link", FAR)
         rig.wait(lambda: rig.at(FAR, 1e-3), "the arm is there")
-    observed("neither log nor recording can be written: three targets reached in time")
+    observed("neither log nor recording can be written: three targets reached")
 
 
 def test_row_80_hours_of_work(tmp_path, observed):
@@ -142,21 +100,3 @@ def test_row_80_hours_of_work(tmp_path, observed):
         f"{sum(reported['deeds'].values())} deeds in 2 minutes: {grown:+.1f} MB in the second; "
         f"commands {ages[0]:.1f} ms old in the first (p99), {ages[1]:.1f} ms in the second"
     )
-
-
-def test_row_94_targets_out_of_reach(rig, observed):
-    def stream():
-        """Send targets on a circle 2 m away for 3 s; return the windows meanwhile."""
-        rig.send("base_link", NEAR)
-        rig.wait(lambda: rig.at(NEAR, 1e-3), "the arm is there")
-        first, start = len(rig.recorder.windows), time.monotonic()
-        with waiting(rig.process.pid) as waited:
-            for k in range(300):
-                time.sleep(max(start + k / RATE - time.monotonic(), 0.0))
-                turn = 0.2 * np.sin(0.02 * k)
-                rig.send("base_link", down(2.0 * np.cos(turn), 2.0 * np.sin(turn), 0.5))
-            assert rig.statuses[-1]["verdict"] == "TOO_FAR"
-            return rig.recorder.windows[first:], waited()
-
-    count = in_every_period(rig, stream)
-    observed(f"300 targets in 3 s: TOO_FAR; {count} commands, no period missed")

@@ -12,20 +12,20 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A node that raises, solves for long or never comes to rest; and the signals that end one."""
+"""A node that solves for long or never comes to rest, and the signals that end one."""
 
 import signal
 import time
 
 import pytest
-from motions import FAR, NEAR, has_braked, set_off, stands
+from motions import has_braked, set_off
 from recorder import SECOND
 from rig import Rig
 from robot_bench import URDF, down, output_of, start_node, wait_for_log
 from std_msgs.msg import String
 
 # What a pose's height makes the node do wrong.
-RAISES, SOLVES_LONG, NEVER_RESTS = 7.0, 8.0, 9.0
+SOLVES_LONG, NEVER_RESTS = 8.0, 9.0
 DEFECTIVE = f"""
 import sys
 import time
@@ -41,8 +41,6 @@ defects = set()
 
 def defective_take_pose(self, message, **how):
     height = message.pose.position.z
-    if height == {RAISES}:
-        raise ZeroDivisionError("in a callback")
     if height >= {SOLVES_LONG}:
         defects.add(height)
         message.pose.position.z = 0.4
@@ -115,40 +113,19 @@ def defective(defective_rig):
     defective_rig.check()
 
 
-def test_row_62_an_exception_in_a_callback(defective_rig, observed):
-    rig = defective_rig
-    rig.reset()
-    set_off(rig)
-    rig.send("base_link", down(0.3, 0.3, RAISES))
-    rig.wait(lambda: rig.state() == "inactive", "it is deactivated")
-    rig.settled()
-    assert not rig.at(FAR, 1e-2)
-    rig.send("base_link", NEAR)
-    assert stands(rig)
-    assert rig.log.count("Traceback") == 1
-    assert rig.log.count("ZeroDivisionError: in a callback") == 1
-    assert rig.transit("activate")
-    rig.ready()
-    rig.follows_again()
-    assert rig.recorder.check() == []
-    observed("braked, inactive until activated; one traceback")
-
-
 @pytest.mark.parametrize(("name", "times"), [("SIGINT", 1), ("SIGTERM", 2)])
 def test_row_69_a_signal_in_mid_solve(defective, observed, name, times):
     defective.send("base_link", down(0.4, 0.2, SOLVES_LONG))
     wait_for_log(defective.process, "solving for long")
-    since = time.monotonic()
     for _ in range(times):
         defective.process.send_signal(getattr(signal, name))
         time.sleep(0.05)
     status, logged = defective.ended()
-    took = time.monotonic() - since
     # Another status if it had taken 1.2 s: then it is forced.
     assert status == 0, logged
     assert "Traceback" not in logged
     defective.start_again()
-    observed(f"{name} x {times}: exit status 0 after {took:.2f} s, of which 0.4 s were the solve")
+    observed(f"{name} x {times}: exit status 0, after the solve")
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ from rcl_interfaces.srv import GetParameters
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 
-PATIENCE = 180.0  # kernels may have to be compiled first
+PATIENCE = 600.0  # s: only ends what hangs
 SHARE = get_package_share_path("basis_ik")
 
 

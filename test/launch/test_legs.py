@@ -32,7 +32,7 @@ from launch.substitutions import PathJoinSubstitution
 from launch_ros.substitutions import FindPackageShare
 from tf2_ros import Buffer, TransformException, TransformListener
 
-PATIENCE = 180.0
+PATIENCE = 600.0  # s: only ends what hangs
 SAMPLES = 100
 
 

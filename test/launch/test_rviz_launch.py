@@ -29,7 +29,7 @@ CONFIG = Path(__file__).parents[2] / "rviz" / "basis_ik.rviz"
 def launch(environment, **more):
     command = [which("ros2"), "launch", "basis_ik", "rviz.launch.py"]
     command += [f"{key}:={value}" for key, value in {"rviz_config": "some.rviz", **more}.items()]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     return done.stdout + done.stderr
 
@@ -118,7 +118,7 @@ def test_the_launch_file_of_the_node_passes_its_namespace_to_rviz(with_rviz, tmp
         assert "/basis_ik/markers:=/arm1/basis_ik/markers" in remappings
     finally:
         process.send_signal(signal.SIGINT)
-        process.wait(60)
+        process.wait(600)
 
 
 def test_a_missing_rviz_is_logged(tmp_path):

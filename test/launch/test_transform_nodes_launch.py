@@ -35,7 +35,7 @@ from launch_ros.substitutions import FindPackageShare
 from rclpy.time import Time
 from tf2_ros import Buffer, TransformException, TransformListener
 
-PATIENCE = 180.0
+PATIENCE = 600.0  # s: only ends what hangs
 NODES = ("turntable", "arm", "leaf")
 
 

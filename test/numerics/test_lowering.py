@@ -248,6 +248,7 @@ for step in warm_up.all_steps():
 """
 
 
+@pytest.mark.long
 def test_no_kernel_is_compiled_twice_for_a_variable_of_two_types(tmp_path):
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "0", "NUMBA_CACHE_DIR": str(tmp_path)}
     environment["NUMBA_OPT"] = "0"  # the choice is made before anything is optimised

@@ -16,7 +16,6 @@
 
 import math
 
-import numpy as np
 from action_msgs.msg import GoalStatus
 from control_msgs.action import PointHead
 from rclpy.action import ActionClient
@@ -75,11 +74,3 @@ class Client:
 
     def cancel(self, handle):
         self.wait(handle.cancel_goal_async())
-
-
-def miss(robot, root_point, link=None, axis=(0.0, 0.0, 1.0)):
-    """Angle between an axis of a link and the line to a point [rad]."""
-    frame = robot.model.chain(robot.chain.root, link or robot.chain.tip).forward(robot.positions)
-    line = np.asarray(root_point) - frame.translation
-    cosine = frame.apply_vector(axis) @ line / np.linalg.norm(line)
-    return math.acos(min(1.0, cosine))

@@ -296,8 +296,7 @@ def test_a_slow_search_delays_nothing_else(serve, node, monkeypatch):
     client = node.create_client(GetPositionIK, "~/compute_ik")
     executor = SingleThreadedExecutor(context=node.context)
     executor.add_node(node)
-    while not client.service_is_ready():
-        executor.spin_once(0.1)
+    assert client.wait_for_service(60.0)
     answer = client.call_async(
         ik_request(served.arms[0], np.array([0, -0.8, 0, -2.4, 0, 1.6, 0.8]))
     )

@@ -19,7 +19,6 @@ Zenoh its router must run: `ros2 run rmw_zenoh_cpp rmw_zenohd`.
 """
 
 import os
-import threading
 
 import numpy as np
 import pytest
@@ -32,13 +31,14 @@ from point_head_client import SUCCEEDED, Client
 from rcl_interfaces.srv import GetParameters
 from robot_bench import HOME, down, running
 from std_srvs.srv import SetBool, Trigger
-from test_ik_node_whole_motions import FAR, driven
 from visualization_msgs.msg import MarkerArray
 from visualization_msgs.srv import GetInteractiveMarkers
 
 from basis_ik.ros.convert import pose_message
+from basis_ik.transforms.rigid import RigidTransform
 
-TARGET = down(0.40, 0.20, 0.40)
+TARGET, FAR = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40)
+WHOLE = ("-p", "command_interface:=follow_joint_trajectory")
 SOLVED = 1  # of moveit_msgs/MoveItErrorCodes
 
 
@@ -59,12 +59,11 @@ def hear(robot, kind, topic):
 
 
 def moves(robot, publish, joint):
-    """Publish until a joint has moved by 0.02 rad."""
-    before, pause = robot.positions[joint], threading.Event()
+    """Publish as a stream of velocities does, until a joint has moved by 0.02 rad."""
+    before = robot.positions[joint]
 
     def moved():
         publish()
-        pause.wait(0.02)
         return abs(robot.positions[joint] - before) > 0.02
 
     robot.wait(moved, "the arm moves")
@@ -78,26 +77,22 @@ def test_the_middleware_is_the_one_that_was_asked_for():
 
 def test_a_target_pose_in_a_frame_of_tf_is_reached(robot):
     robot.frames["moving"] = lambda: TARGET
-    robot.place("base_link", "table", TARGET)
-    for frame in ("moving", "table"):
-        robot.go_home()
-        known = robot.statuses
-        pose = TARGET.inverse() @ TARGET
-
-        def accepted(frame=frame, pose=pose, known=known):
-            robot.send(frame, pose)  # until tf has arrived
-            return robot.at(TARGET, 1e-3) and known[-1]["state"] == "ARRIVED"
-
-        robot.wait(accepted, f"a target in {frame} is reached")
+    robot.place("base_link", "table", FAR)
+    for frame, place in (("moving", TARGET), ("table", FAR)):
+        robot.send(frame, RigidTransform.identity(), stamped=False)
+        robot.wait_status(state="ARRIVED", verdict="REACHED", target_frame=frame)
+        robot.wait(lambda place=place: robot.at(place, 1e-3), f"the arm is at {frame}")
 
 
 def test_a_point_is_looked_at(robot):
+    robot.reach("base_link", TARGET)
     robot.look("base_link", (0.5, 0.3, 0.2))
-    assert robot.wait_status(state="ARRIVED", verdict="REACHED")
+    robot.wait(lambda: not robot.at(TARGET, 1e-2), "the arm moves")
+    robot.wait_status(state="ARRIVED", verdict="REACHED")
 
 
 def test_twists_and_joint_velocities_move_the_arm(robot):
-    robot.go_home()
+    robot.reach("base_link", TARGET)
     moves(robot, lambda: robot.jog("base_link", linear=(0.0, 0.0, -0.1)), joint=1)
     jogs = robot.node.create_publisher(JointJog, "basis_ik/joint_jog", 1)
     jog = JointJog(joint_names=["wrist_3_joint"], velocities=[0.5])
@@ -118,7 +113,7 @@ def test_stop_enable_and_home_are_obeyed(robot):
 
 
 def test_kinematics_are_calculated(robot):
-    robot.go_home()
+    robot.reach("base_link", TARGET)
     request = GetPositionIK.Request()
     request.ik_request.group_name = "tool0"
     request.ik_request.pose_stamped = PoseStamped(pose=pose_message(TARGET))
@@ -147,7 +142,6 @@ def test_parameters_and_lifecycle_answer(robot):
 
 
 def test_status_diagnostics_markers_and_handle_are_published(robot):
-    assert robot.wait_status(state="READY")
     assert hear(robot, DiagnosticArray, "/diagnostics").status
     assert hear(robot, MarkerArray, "basis_ik/markers").markers
     handle = robot.call(GetInteractiveMarkers, "target/get_interactive_markers")
@@ -155,5 +149,6 @@ def test_status_diagnostics_markers_and_handle_are_published(robot):
 
 
 def test_a_whole_motion_is_executed_by_a_controllers_action(own_domain):
-    with driven(own_domain) as robot:
-        robot.reach(FAR, "the far target", 1e-3)
+    with running(own_domain, *WHOLE) as robot:
+        robot.reach("base_link", FAR)
+        robot.wait(lambda: robot.at(FAR, 1e-3), "the arm is there")

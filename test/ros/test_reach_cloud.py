@@ -24,6 +24,7 @@ import rclpy
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.task import Future
 from sensor_msgs.msg import PointCloud2
 
 from basis_ik.reach_map.map_files import MapSpec, ReachMap, save_map
@@ -71,28 +72,19 @@ def test_who_comes_late_gets_the_cloud(small_map, tmp_path, monkeypatch, own_dom
     file = tmp_path / "map.npz"
     save_map(file, small_map)
     monkeypatch.setattr(sys, "argv", ["reach_map", str(file), "--ros-args", "-r", "__ns:=/cell"])
-    context, stop, heard = Context(), threading.Event(), threading.Event()
+    context, stop, cloud = Context(), threading.Event(), Future()
     monkeypatch.setenv("ROS_DOMAIN_ID", str(own_domain))
     rclpy.init(args=sys.argv)
     rclpy.init(context=context)
     program = threading.Thread(target=reach_cloud.main, args=[stop])
     program.start()
     node = rclpy.create_node("listener", context=context)
-    clouds = []
-
-    def hear(cloud):
-        clouds.append(cloud)
-        heard.set()
-
     latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-    node.create_subscription(PointCloud2, "/cell/reach_map/points", hear, latched)
+    node.create_subscription(PointCloud2, "/cell/reach_map/points", cloud.set_result, latched)
     executor = SingleThreadedExecutor(context=context)
     executor.add_node(node)
     try:
-        for _ in range(600):
-            executor.spin_once(timeout_sec=0.1)
-            if heard.is_set():
-                break
+        executor.spin_until_future_complete(cloud, 60.0)
     finally:
         stop.set()
         program.join()
@@ -100,7 +92,7 @@ def test_who_comes_late_gets_the_cloud(small_map, tmp_path, monkeypatch, own_dom
         node.destroy_node()
         rclpy.shutdown(context=context)
         rclpy.shutdown()
-    np.testing.assert_allclose(read(clouds[0]), CLOUD, rtol=1e-6)
+    np.testing.assert_allclose(read(cloud.result()), CLOUD, rtol=1e-6)
 
 
 def test_an_absent_map_is_one_line(complaint, tmp_path):

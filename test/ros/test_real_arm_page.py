@@ -14,15 +14,12 @@
 
 """The commands in docs/real_arm.md match the node and the arm."""
 
-import importlib
 import re
 import shlex
 from pathlib import Path
 
 import pytest
 import yaml
-from robot_bench import URDF, Robot, start_node, stop_node
-from std_msgs.msg import String
 
 from basis_ik.ros.parameters import ik_parameters
 
@@ -64,6 +61,8 @@ def test_parameters_that_are_set_accept_the_value(line):
 
 
 def test_parameters_that_are_read_exist():
+    # Of ros2_control, as on the page.
+    assert of(f"ros2 param get /{CONTROLLER}") == [["state_interfaces"]]
     for (name,) in of("ros2 param get /basis_ik"):
         assert name in DECLARED
     for name in re.findall(r"`(\w+): [^`]*`", PAGE):
@@ -90,52 +89,3 @@ def test_launch_files_and_their_arguments_exist():
 def test_transitions_are_those_of_a_managed_node():
     for node, transition in of("ros2 lifecycle set"):
         assert (node, transition) in {("/basis_ik", "configure"), ("/basis_ik", "activate")}
-
-
-@pytest.fixture
-def graph(own_domain):
-    """A node that looks at the graph, beside the node and the arm."""
-    robot = Robot(own_domain)
-    robot.publishing = False  # the arm publishes joint states
-    arm = start_node(own_domain, program=("-m", "basis_ik.ros.programs", "simulated_arm"))
-    node = start_node(own_domain)
-    robot.description.publish(String(data=URDF))
-    try:
-        robot.wait(lambda: any(s["state"] == "READY" for s in robot.statuses), "the node is ready")
-        yield robot.node
-    finally:
-        robot.close()
-        assert stop_node(node)[0] == 0
-        assert stop_node(arm)[0] == 0
-
-
-def test_topics_and_services_exist_with_their_types(graph):
-    topics = dict(graph.get_topic_names_and_types())
-    services = dict(graph.get_service_names_and_types())
-    for verb, *words in of("ros2 topic"):
-        (name,) = [word for word in words if word.startswith("/")]
-        assert name in topics
-        if verb == "pub":
-            kind, text = words[words.index(name) + 1 :]
-            assert topics[name] == [kind]
-            check_fields(interface(kind)(), yaml.safe_load(text))
-    for name, kind, *text in of("ros2 service call"):
-        assert services[name] == [kind]
-        check_fields(interface(kind).Request(), yaml.safe_load(*text) if text else {})
-    arm_parameters = of(f"ros2 param get /{CONTROLLER}")
-    assert arm_parameters == [["state_interfaces"]]  # of ros2_control, as on the page
-
-
-def interface(kind):
-    package, room, name = kind.split("/")
-    return getattr(importlib.import_module(f"{package}.{room}"), name)
-
-
-def check_fields(message, values):
-    """Hold what is written in YAML against a message's fields; a list's items have its type."""
-    for name, value in values.items():
-        field = getattr(message, name)  # raises for a field that does not exist
-        if isinstance(value, dict):
-            check_fields(field, value)
-        else:
-            setattr(message, name, value)  # raises for a value that does not fit

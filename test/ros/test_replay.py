@@ -12,209 +12,45 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The node's input can be recorded and replayed: its output is equal to the bit."""
+"""The node's input can be recorded and replayed, and what cannot be recorded is reported."""
 
 import errno
 import io
-import json
 import os
 import re
 import subprocess
 import sys
 import time
-from collections import Counter
 from pathlib import Path
 
 import pytest
-from mcap.reader import make_reader
-from mcap.records import Channel, Message, Schema
-from mcap.stream_reader import StreamReader
 from mcap.writer import Writer
-from point_head_client import Client
-from rcl_interfaces.msg import Parameter, ParameterValue
-from rcl_interfaces.srv import SetParameters
-from rclpy.serialization import deserialize_message, serialize_message
 from robot_bench import down, running
-from sensor_msgs.msg import JointState
-from std_msgs.msg import String
-from std_srvs.srv import SetBool, Trigger
-from visualization_msgs.msg import InteractiveMarkerFeedback
+from std_srvs.srv import Trigger
 
 from basis_ik.ros.boundary import LIVE
-from basis_ik.ros.convert import pose_message
 from basis_ik.ros.recording.message_definition import definition
 from basis_ik.ros.recording.recorded import Recorded, RecordingError
 from basis_ik.ros.recording.recording import FORM, Entry, Recording, make_boundary
-from basis_ik.transforms.rigid import RigidTransform
-
-COMMANDS = "/joint_trajectory_controller/joint_trajectory"
-FAR = down(9.0, 0.0, 0.3)
 
 
-@pytest.fixture(scope="module")
-def recording(domain, tmp_path_factory):
-    """A recording of all kinds of things; the log of its node."""
-    path = tmp_path_factory.mktemp("recording") / "run.mcap"
+def test_a_run_is_replayed_to_the_bit(domain, tmp_path):
+    path = tmp_path / "run.mcap"
     with running(domain, "-p", f"record:={path}") as robot:
-        _do_everything(robot)
-    return path
-
-
-def _do_everything(robot):
-    start = time.monotonic()
-    robot.frames["ball"] = lambda: RigidTransform.from_rpy(
-        3.14, 0.0, 0.0, [0.40, 0.05 * (time.monotonic() - start), 0.3]
-    )
-    change = Parameter(name="speed_override", value=ParameterValue(type=3, double_value=0.5))
-    names = list(robot.chain.joint_names)
-    bad = JointState(name=names, position=[float("nan")] * len(names))
-    _insist(robot, lambda: robot.send("base_link", down(0.4, 0.2, 0.3)), "state", "ARRIVED")
-    ball = RigidTransform.identity()
-    _insist(robot, lambda: robot.send("ball", ball, stamp=None), "target_frame", "ball")  # followed
-    assert robot.call(SetParameters, "set_parameters", parameters=[change]).results[0].successful
-    # Which takes longer than a period to be found out.
-    _insist(robot, lambda: robot.send("base_link", FAR), "verdict", "TOO_FAR")
-    _insist(robot, lambda: robot.jog("tool0", (0.0, 0.0, -0.1)), "input", "twist")
-    _insist(robot, lambda: robot.states.publish(bad), "refused.NON_FINITE")
-    _insist(robot, lambda: robot.send("base_link", down(0.4, -0.2, 0.3)), "state", "MOVING")
-    handle = robot.node.create_publisher(InteractiveMarkerFeedback, "basis_ik/target/feedback", 1)
-    _insist(robot, lambda: handle.publish(_dragged()), "target_stamp", "0.000000000")
-    assert robot.call(Trigger, "stop").success
-    robot.wait(lambda: robot.statuses[-1]["state"] == "STOPPED", "it has stopped")
-    assert robot.call(SetBool, "enable", data=True).success
-    Client(robot).run((0.9, -0.5, 0.7))
-
-
-def _dragged():
-    """Return feedback about a dragged handle."""
-    feedback = InteractiveMarkerFeedback(
-        client_id="somebody",
-        marker_name="target",
-        control_name="move",
-        event_type=InteractiveMarkerFeedback.POSE_UPDATE,
-        pose=pose_message(down(0.4, 0.1, 0.4)),
-    )
-    feedback.header.frame_id = "base_link"
-    return feedback
-
-
-def _insist(robot, say, key, value=None):
-    """Say something again and again until the status has a value: a message may be lost."""
-    seen, logged = len(robot.statuses), 0.0
-
-    def come():
-        nonlocal logged
-        if time.monotonic() - logged > 0.1:
-            logged = time.monotonic()
-            say()
-        new = robot.statuses[seen:]
-        return any(key in each and value in (None, each[key]) for each in new)
-
-    robot.wait(come, f"{key} {value}")
-
-
-def replay(path, *arguments):
-    """Replay a file in a process of its own; return exit status and output."""
+        robot.send("base_link", down(0.4, 0.2, 0.3))
+        robot.wait(lambda: robot.commands, "the arm moves")
+        assert robot.call(Trigger, "stop").success
+        robot.wait(lambda: robot.statuses[-1]["state"] == "STOPPED", "it has stopped")
     done = subprocess.run(
-        [sys.executable, "-m", "basis_ik.ros.programs", "replay", str(path), *arguments],
+        [sys.executable, "-m", "basis_ik.ros.programs", "replay", str(path)],
         capture_output=True,
         text=True,
         timeout=180,
         check=False,
     )
-    return done.returncode, done.stdout + done.stderr
-
-
-def altered(path, new, change):
-    """Rewrite a recording, each message as `change(channel, data)` returns it."""
-    with path.open("rb") as old, new.open("wb") as file:
-        writer, schemas, channels = Writer(file), {}, {}
-        writer.start(profile="ros2")
-        for each in StreamReader(old).records:
-            if isinstance(each, Schema) and each.id not in schemas:
-                schemas[each.id] = writer.register_schema(each.name, each.encoding, each.data)
-            elif isinstance(each, Channel) and each.id not in channels:
-                schema = schemas[each.schema_id]
-                number = writer.register_channel(each.topic, "cdr", schema, each.metadata)
-                channels[each.id] = number, each.topic
-            elif isinstance(each, Message):
-                number, topic = channels[each.channel_id]
-                data = change(topic, each.data)
-                writer.add_message(number, each.log_time, data, each.publish_time)
-        writer.finish()
-
-
-def test_a_run_is_replayed_to_the_bit(recording):
-    status, logged = replay(recording)
-    assert status == 0, logged
-    assert "all equal to the bit" in logged
-    assert "numbers may differ" not in logged
-    (counts,) = re.findall(r"(\d+) commands and (\d+) statuses", logged)
-    assert int(counts[0]) > 100
-    assert int(counts[1]) > 10
-
-
-def test_a_difference_is_reported_with_both_values(recording, tmp_path):
-    topics = []
-
-    def change(topic, data):
-        topics.append(topic)
-        if topics == ["/basis_ik/recording"]:
-            text = json.loads(deserialize_message(data, String).data)
-            text["versions"]["numba"] = "0.1"
-            text["parameters"] |= {"gone": 1.0}
-            return serialize_message(String(data=json.dumps(text)))
-        if topic != "/joint_states" or COMMANDS not in topics:
-            return data
-        message = deserialize_message(data, JointState)
-        message.position[0] += 1e-3
-        return serialize_message(message)
-
-    altered(recording, tmp_path / "altered.mcap", change)
-    status, logged = replay(tmp_path / "altered.mcap")
-    assert status == 1, logged
-    assert "parameter 'gone' is gone: 1.0" in logged
-    assert "recorded with 0.1: numbers may differ" in logged
-    first, second = re.findall(r"(?:recorded|replayed): (\S+ .*)", logged)
-    assert first != second
-    assert re.search(r"then it differs \d+\.\d{3} s after the beginning, in '", logged)
-
-
-def test_a_truncated_recording_is_replayed_to_its_end(recording, tmp_path):
-    cut = tmp_path / "cut.mcap"
-    content = recording.read_bytes()
-    cut.write_bytes(content[: len(content) * 2 // 3])
-    status, logged = replay(cut)
-    assert status == 0, logged
-    assert "is truncated" in logged
-    assert "all equal to the bit" in logged
-
-
-def test_a_recording_may_be_truncated_anywhere(recording, tmp_path):
-    content, cut = recording.read_bytes(), tmp_path / "cut.mcap"
-    with recording.open("rb") as file:
-        begin = make_reader(file).get_summary().chunk_indexes[-1].chunk_start_offset
-    for size in range(begin - 1, begin + 60):
-        cut.write_bytes(content[:size])
-        recorded = Recorded(cut)
-        assert list(recorded.entries())
-        assert recorded.cut_off
-
-
-@pytest.mark.parametrize("part", [0.1, 0.3, 0.5, 0.7, 0.9])
-def test_an_altered_byte_is_detected(recording, tmp_path, part):
-    content = bytearray(recording.read_bytes())
-    content[int(part * _data_end(recording))] ^= 1
-    damaged = tmp_path / "damaged.mcap"
-    damaged.write_bytes(content)
-    with pytest.raises(RecordingError, match="damaged"):
-        list(Recorded(damaged).entries())
-
-
-def _data_end(path):
-    """Return the length of what is read for a replay [bytes]."""
-    with path.open("rb") as file:
-        return make_reader(file).get_summary().chunk_indexes[-1].chunk_start_offset
+    assert done.returncode == 0, done
+    equal = r"[1-9]\d* commands and [1-9]\d* statuses in .* s, all equal to the bit"
+    assert re.search(equal, done.stdout)
 
 
 def test_a_file_that_is_no_recording_is_refused(tmp_path):
@@ -230,28 +66,6 @@ def test_a_file_that_is_no_recording_is_refused(tmp_path):
         writer.finish()
     with pytest.raises(RecordingError, match="is not a recording of ik_node"):
         Recorded(nothing)
-
-
-def test_other_mcap_readers_get_the_original_messages(recording):
-    """As a bag: channels with their types, and what these are made of, as text."""
-    with recording.open("rb") as file:
-        reader = make_reader(file, validate_crcs=True)
-        assert reader.get_header().profile == "ros2"
-        summary, received = reader.get_summary(), Counter()
-        for schema, channel, message in reader.iter_messages():
-            assert (schema.encoding, channel.message_encoding) == ("ros2msg", "cdr")
-            received[channel.topic] += 1
-            if channel.topic == "/joint_states":
-                assert len(deserialize_message(message.data, JointState).position) == 6
-    assert summary.statistics.message_count == received.total()
-    topics = {"/tf", "/robot_description", "/joint_states", "/basis_ik/target_pose", COMMANDS}
-    assert topics | {"/basis_ik/status", "/basis_ik/recording"} <= set(received)
-    schema = next(s for s in summary.schemas.values() if s.name.endswith("/JointTrajectory"))
-    parts = re.findall(r"^MSG: (\S+)$", schema.data.decode(), re.M)
-    assert parts == [
-        "std_msgs/Header", "trajectory_msgs/JointTrajectoryPoint", "builtin_interfaces/Time",
-        "builtin_interfaces/Duration",
-    ]  # fmt: skip
 
 
 def test_a_type_without_a_definition_has_an_empty_one():

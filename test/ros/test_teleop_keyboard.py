@@ -12,24 +12,23 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The keys: what strokes mean, and a terminal that moves an arm, over DDS."""
+"""The keys: what strokes mean, and a terminal with the program."""
 
-import contextlib
 import os
 import pty
+import select
 import subprocess
 import sys
 import termios
-import time
 
 import numpy as np
 import pytest
-from robot_bench import PATIENCE, down, running
-from std_srvs.srv import SetBool
+from diagnostic_msgs.msg import DiagnosticStatus
+from robot_bench import PATIENCE, URDF, Robot
+from std_msgs.msg import String
 
 from basis_ik.ros.teleop_keyboard import DIRECTIONS, FASTER, FASTEST, SLOWEST, STROKE, Keys
 
-READY = down(0.40, 0.20, 0.40)
 PROGRAM = [sys.executable, "-m", "basis_ik.ros.programs", "teleop_keyboard"]
 
 
@@ -75,8 +74,6 @@ class Terminal:
     def __init__(self, domain):
         self._master, slave = pty.openpty()
         self.before = self.attributes()
-        os.set_blocking(self._master, False)
-        self.logged = ""
         environment = {**os.environ, "ROS_DOMAIN_ID": str(domain)}
         self.process = subprocess.Popen(
             PROGRAM, stdin=slave, stdout=slave, stderr=slave, env=environment
@@ -86,25 +83,15 @@ class Terminal:
     def attributes(self):
         return termios.tcgetattr(self._master)
 
-    def listen(self):
-        with contextlib.suppress(OSError):  # nothing there
-            while text := os.read(self._master, 4096).decode(errors="replace"):
-                self.logged += text
-        return self.logged
+    def wait_for(self, words):
+        """Wait until it shows words; they are gone at its end."""
+        shown = ""
+        while words not in shown:
+            assert select.select([self._master], [], [], PATIENCE)[0], shown
+            shown += os.read(self._master, 4096).decode(errors="replace")
 
     def press(self, key):
         os.write(self._master, key.encode())
-
-    def hold(self, robot, key, until, what):
-        """Press a key as one that is held repeats, until something holds."""
-
-        def repeated():
-            self.press(key)
-            self.listen()
-            time.sleep(0.03)
-            return until()
-
-        robot.wait(repeated, what)
 
     def close(self):
         self.process.kill()
@@ -112,74 +99,32 @@ class Terminal:
         os.close(self._master)
 
 
-@pytest.fixture(scope="module")
-def robot(domain):
-    with running(domain) as robot:
-        yield robot
-
-
-@pytest.fixture
-def terminal(robot, domain):
-    robot.call(SetBool, "enable", data=True)
-    robot.reach(READY, "the arm is ready")
-    robot.wait(robot.no_commands, "silence")
-    terminal = Terminal(domain)
-    robot.wait(lambda: "base_link: 0.100 m/s" in terminal.listen(), "it is ready")
-    assert "along x" in terminal.logged
-    yield terminal
-    terminal.close()
-
-
-def moved(robot):
-    return robot.tip().translation - READY.translation
-
-
-def test_a_held_key_moves_the_tip_and_its_release_stops_it(robot, terminal):
-    terminal.hold(robot, "r", lambda: moved(robot)[2] > 0.05, "the tip rises")
-    robot.wait(robot.no_commands, "it stops")
-    assert moved(robot)[2] < 0.15
-    assert np.abs(moved(robot)[:2]).max() < 1e-3
-    assert robot.statuses[-1]["state"] == "READY"
-
-
-def test_the_axes_of_the_tip_can_be_selected(robot, terminal):
-    terminal.press("t")
-    robot.wait(lambda: "tool0: 0.100 m/s" in terminal.listen(), "the frame is shown")
-    terminal.hold(robot, "r", lambda: moved(robot)[2] < -0.05, "the tool, pointing down, sinks")
-    robot.wait(robot.no_commands, "it stops")
-
-
-def test_space_stops_the_arm_until_it_is_enabled(robot, terminal):
-    terminal.hold(robot, "o", lambda: not robot.at(READY, 1e-2), "the tip turns")
-    terminal.press(" ")
-    robot.wait_status(state="STOPPED")
-    robot.wait(robot.no_commands, "it stops")
-    robot.wait(lambda: "stopped" in terminal.listen(), "the status is shown")
-    terminal.press("e")
-    robot.wait_status(state="READY")
-
-
 @pytest.mark.parametrize("how", ["q", "\x03"])
-def test_the_terminal_is_restored_at_the_end(terminal, how):
-    assert terminal.attributes() != terminal.before
-    terminal.press(how)
-    if how == "\x03":  # the terminal is not the program's controlling one
-        terminal.process.terminate()
-    assert terminal.process.wait(PATIENCE) == 0
-    assert terminal.attributes() == terminal.before
+def test_keys_are_taken_from_a_terminal_which_is_restored_at_the_end(domain, how):
+    robot, terminal = Robot(domain), Terminal(domain)
+    try:
+        terminal.wait_for("along x")
+        assert terminal.attributes() != terminal.before
+        robot.description.publish(String(data=URDF))
+        terminal.wait_for("base_link: 0.100 m/s")
+        terminal.press("t")
+        terminal.wait_for("tool0: 0.100 m/s")
+        status = robot.node.create_publisher(DiagnosticStatus, "basis_ik/status", 1)
+        robot.wait(status.get_subscription_count, "it hears the status")
+        status.publish(DiagnosticStatus(message="moving"))
+        terminal.wait_for("| moving")
+        terminal.press(how)
+        if how == "\x03":  # the terminal is not the program's controlling one
+            terminal.process.terminate()
+        assert terminal.process.wait(PATIENCE) == 0
+        assert terminal.attributes() == terminal.before
+    finally:
+        terminal.close()
+        robot.close()
 
 
-def test_a_missing_terminal_is_reported(domain):
-    done = subprocess.run(
-        PROGRAM,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-        env={**os.environ, "ROS_DOMAIN_ID": str(domain)},
-    )
-    assert done.returncode == 1
-    line = done.stderr.splitlines()[-1]
+def test_a_missing_terminal_is_reported(complaint, monkeypatch):
+    with open(os.devnull) as nothing:
+        monkeypatch.setattr(sys, "stdin", nothing)
+        line = complaint("teleop_keyboard")
     assert line.startswith("teleop_keyboard: standard input is no terminal: run `ros2 run")
-    assert "Traceback" not in done.stderr

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The program transform_nodes over tf, topics and parameters.
+"""The node transform_nodes: tf, status, markers, handles and parameters.
 
 Every expected value comes from products of 4×4 matrices that are made here from the fields.
 """
@@ -23,27 +23,24 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import rclpy
 import yaml
 from diagnostic_msgs.msg import DiagnosticStatus
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
 from rcl_interfaces.srv import GetParameters, SetParameters, SetParametersAtomically
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.time import Time
-from robot_bench import start_node, stop_node
 from rotations import rotation_of, turned
-from tf2_ros import Buffer, TransformException, TransformListener
+from tf2_ros import Buffer, TransformException
+from virtual_program import VirtualProgram
 from visualization_msgs.msg import (
     InteractiveMarkerFeedback,
-    InteractiveMarkerUpdate,
     Marker,
-    MarkerArray,
 )
 from visualization_msgs.srv import GetInteractiveMarkers
+from world import World
 
-PATIENCE = 120.0  # the first time, kernels are compiled
+from basis_ik.ros.frames.transform_nodes import TransformNodes
+
 CONFIG = Path(__file__).parents[2] / "config" / "transform_nodes.yaml"
-PROGRAM = ("-m", "basis_ik.ros.programs", "transform_nodes")
 GIVEN = yaml.safe_load(CONFIG.read_text())["transform_nodes"]["ros__parameters"]
 DEFAULTS = {
     "center": [0.0, 0.0, 0.0],
@@ -93,66 +90,36 @@ def xyz(p):
     return np.array((p.x, p.y, p.z))
 
 
-class Watcher:
-    """Hears what the program sends, and sends what RViz and `ros2 param` would."""
+class Nodes(VirtualProgram):
+    """The node, and what RViz and `ros2 param` would do with it."""
 
-    def __init__(self, domain):
-        self.context = rclpy.Context()
-        self.context.init(domain_id=domain)
-        self.node = rclpy.create_node("watcher", context=self.context)
-        self.executor = SingleThreadedExecutor(context=self.context)
-        self.executor.add_node(self.node)
+    def __init__(self):
+        super().__init__(World(), TransformNodes, "--params-file", str(CONFIG))
         self.buffer = Buffer()
-        self.listener = TransformListener(self.buffer, self.node)
-        self.statuses, self.markers = {}, {}
-        self.node.create_subscription(
-            DiagnosticStatus, "transform_nodes/status", self._on_status, 10
-        )
-        self.node.create_subscription(MarkerArray, "transform_nodes/markers", self._on_markers, 10)
-        self.updates = []
-        self.node.create_subscription(
-            InteractiveMarkerUpdate, "transform_nodes/handles/update", self.updates.append, 10
-        )
-        self.feedback = self.node.create_publisher(
-            InteractiveMarkerFeedback, "transform_nodes/handles/feedback", 10
-        )
+        while not self.sent["/tf"]:
+            time.sleep(0.01)  # another thread loads kernels
+            self.run(0.1)
+        self.refresh()
 
-    def close(self):
-        self.executor.shutdown()
-        self.node.destroy_node()
-        self.context.try_shutdown()
+    def refresh(self):
+        """Let the node apply what has changed, and keep only what it publishes then."""
+        self.sent.clear()
+        self.run(1.1)
+        for message in self.sent["/tf"]:
+            for frame in message.transforms:
+                self.buffer.set_transform(frame, "transform_nodes")
 
-    def _on_status(self, message):
-        self.statuses[message.name.removeprefix("transform_nodes: ")] = message
+    @property
+    def statuses(self):
+        """The newest status of each combined node."""
+        sent = self.sent["/transform_nodes/status"]
+        return {message.name.removeprefix("transform_nodes: "): message for message in sent}
 
-    def _on_markers(self, message):
-        self.markers = {(marker.ns, marker.id): marker for marker in message.markers}
-
-    def wait(self, condition, what, again=lambda: None):
-        """Wait, and repeat an action every half second: a handle may miss a new viewer."""
-        end, then = time.monotonic() + PATIENCE, time.monotonic()
-        while time.monotonic() < end:
-            self.executor.spin_once(timeout_sec=0.05)
-            if condition():
-                return
-            if time.monotonic() - then > 0.5:
-                then = time.monotonic()
-                again()
-        raise AssertionError(f"never: {what}")
-
-    def spin(self, seconds):
-        """Let something happen that must change nothing."""
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            self.executor.spin_once(timeout_sec=0.05)
-
-    def call(self, kind, name, request):
-        client = self.node.create_client(kind, f"transform_nodes/{name}")
-        self.wait(client.service_is_ready, f"service {name}")
-        future = client.call_async(request)
-        self.wait(future.done, f"an answer of {name}")
-        self.node.destroy_client(client)
-        return future.result()
+    @property
+    def markers(self):
+        """The newest markers by namespace and number."""
+        newest = self.sent["/transform_nodes/markers"][-1]
+        return {(marker.ns, marker.id): marker for marker in newest.markers}
 
     def set(self, atomically=False, **fields):
         """Set parameters, `__` for the dot; the reasons, empty where it was done."""
@@ -168,16 +135,15 @@ class Watcher:
             for name, value in fields.items()
         ]
         if atomically:
-            request = SetParametersAtomically.Request(parameters=parameters)
-            results = [self.call(SetParametersAtomically, "set_parameters_atomically", request)]
-            results = [results[0].result]
+            name = "~/set_parameters_atomically"
+            results = [self.call(SetParametersAtomically, name, parameters=parameters).result]
         else:
-            request = SetParameters.Request(parameters=parameters)
-            results = self.call(SetParameters, "set_parameters", request).results
+            results = self.call(SetParameters, "~/set_parameters", parameters=parameters).results
+        self.refresh()
         return ["" if result.successful else result.reason for result in results]
 
     def get(self, name):
-        answer = self.call(GetParameters, "get_parameters", GetParameters.Request(names=[name]))
+        answer = self.call(GetParameters, "~/get_parameters", names=[name])
         return list(answer.values[0].double_array_value)
 
     def frame(self, name):
@@ -213,15 +179,10 @@ class Watcher:
         }
 
     def handle(self, name):
-        answer = self.call(
-            GetInteractiveMarkers,
-            "handles/get_interactive_markers",
-            GetInteractiveMarkers.Request(),
-        )
+        answer = self.call(GetInteractiveMarkers, "~/handles/get_interactive_markers")
         return next(marker for marker in answer.markers if marker.name == name)
 
     def drag(self, name, control, pose, event="POSE_UPDATE", frame="world"):
-        self.wait(self.feedback.get_subscription_count, "somebody hears feedback")
         message = InteractiveMarkerFeedback(
             client_id="viewer",
             marker_name=name,
@@ -230,35 +191,23 @@ class Watcher:
             pose=pose,
         )
         message.header.frame_id = frame
-        self.feedback.publish(message)
-
-
-@pytest.fixture(scope="module")
-def watcher(domain):
-    watcher = Watcher(domain)
-    process = start_node(domain, "--params-file", str(CONFIG), program=PROGRAM)
-    yield watcher
-    code, watcher.output = stop_node(process)
-    watcher.close()
-    print(watcher.output)
-    assert code == 0
-    assert "Traceback" not in watcher.output
-    assert "'leaf_at_once' is turntable → arm → leaf in one node" in watcher.output
+        self.receive("/transform_nodes/handles/feedback", message)
+        self.refresh()
 
 
 @pytest.fixture
-def nodes(watcher):
-    """The fields as they are in the file, and afterwards again."""
-    fields = {name: dict(GIVEN[name]) for name in CHAIN}
-    watcher.wait(lambda: watcher.has(fields), "the frames of the file")
-    yield fields
-    watcher.set(
-        **{
-            f"{name}__{field}": GIVEN[name].get(field, default)
-            for name in CHAIN
-            for field, default in DEFAULTS.items()
-        }
-    )
+def watcher():
+    watcher = Nodes()
+    try:
+        yield watcher
+    finally:
+        watcher.end()
+
+
+@pytest.fixture
+def nodes():
+    """The fields as they are in the file."""
+    return {name: dict(GIVEN[name]) for name in CHAIN}
 
 
 def test_frames_are_the_rigid_part_of_the_product_of_matrices(watcher, nodes):
@@ -273,8 +222,6 @@ def test_frames_are_the_rigid_part_of_the_product_of_matrices(watcher, nodes):
 
 
 def test_the_combined_node_is_the_product_of_matrices(watcher, nodes):
-    watcher.statuses.clear()
-    watcher.wait(lambda: "leaf_at_once" in watcher.statuses, "a status")
     expected = product(nodes)
     off = np.abs(matrix(watcher.combined()) - expected).max() / np.abs(expected).max()
     assert off < 1e-12
@@ -292,7 +239,6 @@ def seen(watcher, name, number):
 
 
 def test_boxes_and_axes_are_scaled_and_sheared_like_the_nodes(watcher, nodes):
-    watcher.wait(lambda: ("leaf_at_once", 1) in watcher.markers, "markers")
     half = 0.5 * GIVEN["box_size"]
     corners = np.array(
         [(x, y, z, 1) for x in (-half, half) for y in (-half, half) for z in (-half, half)]
@@ -321,9 +267,7 @@ def test_a_field_is_changed_at_run_time(watcher, nodes):
         arm__center=nodes["arm"]["center"],
         turntable__rotation=nodes["turntable"]["rotation"],
     ) == ["", "", ""]
-    watcher.wait(lambda: watcher.has(nodes), "frames of the changed fields")
-    watcher.statuses.clear()
-    watcher.wait(lambda: "leaf_at_once" in watcher.statuses, "a status")
+    assert watcher.has(nodes)
     expected = product(nodes)
     assert np.abs(matrix(watcher.combined()) - expected).max() < 1e-12 * np.abs(expected).max()
 
@@ -360,21 +304,17 @@ def test_a_bad_set_changes_nothing(watcher, nodes):
 def test_a_chain_without_a_combined_node_is_reported_until_fixed(watcher, nodes):
     """Flat by 1e-12, and under a turned stretch by 1e12: nothing of it is left in 16 digits."""
     watcher.set(arm__scale=[1e6, 1.0, 1e-6], leaf__scale=[1e6, 1e-6, 1.0])
-    watcher.wait(
-        lambda: watcher.statuses["leaf_at_once"].level == DiagnosticStatus.ERROR, "an error"
-    )
     status = watcher.statuses["leaf_at_once"]
+    assert status.level == DiagnosticStatus.ERROR
     assert status.message.startswith("turntable → arm → leaf cannot be combined into one node")
     assert float(watcher.value("leaf_at_once", "scale_ratio")) <= 1e-14
     assert float(watcher.value("leaf_at_once", "residual")) >= 0.0
-    watcher.wait(lambda: watcher.markers["leaf_at_once", 0].action == Marker.DELETE, "no box")
+    assert watcher.markers["leaf_at_once", 0].action == Marker.DELETE
     nodes["arm"]["scale"] = [1e6, 1.0, 1e-6]
     arm = product(nodes, CHAIN[:2])
-    watcher.wait(lambda: watcher.is_at("arm", arm), "the arm is shown all the same")
+    assert watcher.is_at("arm", arm), "the arm is shown all the same"
     watcher.set(arm__scale=GIVEN["arm"]["scale"], leaf__scale=GIVEN["leaf"]["scale"])
-    watcher.wait(
-        lambda: watcher.statuses["leaf_at_once"].level == DiagnosticStatus.OK, "it is well again"
-    )
+    assert watcher.statuses["leaf_at_once"].level == DiagnosticStatus.OK
 
 
 def joint(nodes, chain):
@@ -386,13 +326,8 @@ def joint(nodes, chain):
 
 def test_a_handle_is_at_the_nodes_centre(watcher, nodes):
     for name, chain in (("arm", CHAIN[:2]), ("leaf", CHAIN)):
-        watcher.wait(
-            lambda name=name, chain=chain: np.allclose(
-                xyz(watcher.handle(name).pose.position), joint(nodes, chain), atol=1e-9
-            ),
-            "the handle is at the centre",
-        )
         marker = watcher.handle(name)
+        np.testing.assert_allclose(xyz(marker.pose.position), joint(nodes, chain), atol=1e-9)
         assert marker.header.frame_id == "world"
         _, above, _ = parts(product(nodes, chain[:-1]))
         expected = above @ turn(*nodes[name]["rotation"])[:3, :3]
@@ -413,15 +348,11 @@ def test_a_ring_turns_the_node_about_its_centre(watcher, nodes):
     watcher.drag("arm", "turn_z", pose)
     _, above, _ = parts(matrix(nodes["turntable"]))
     expected = above.T @ wanted
-    watcher.wait(
-        lambda: np.allclose(turn(*watcher.get("arm.rotation"))[:3, :3], expected, atol=1e-9),
-        "the field has changed",
-        lambda: watcher.drag("arm", "turn_z", pose),
-    )
     nodes["arm"]["rotation"] = watcher.get("arm.rotation")
+    np.testing.assert_allclose(turn(*nodes["arm"]["rotation"])[:3, :3], expected, atol=1e-9)
     assert watcher.get("arm.translation") == nodes["arm"]["translation"]
     np.testing.assert_allclose(joint(nodes, CHAIN[:2]), before, atol=1e-12)
-    watcher.wait(lambda: watcher.has(nodes), "frames that are turned")
+    assert watcher.has(nodes)
 
 
 def test_the_trackball_moves_a_node_as_it_is_dragged_across_the_screen(watcher, nodes):
@@ -434,56 +365,43 @@ def test_the_trackball_moves_a_node_as_it_is_dragged_across_the_screen(watcher, 
         watcher.drag(name, "move_x", pose)
         outer = product(nodes, chain[:-1])[:3, :3]
         expected = np.array(nodes[name]["translation"]) + np.linalg.solve(outer, seen)
-        watcher.wait(
-            lambda name=name, expected=expected: np.allclose(
-                watcher.get(f"{name}.translation"), expected, atol=1e-9
-            ),
-            "the field has changed",
-            lambda name=name, pose=pose: watcher.drag(name, "move_x", pose),
-        )
+        np.testing.assert_allclose(watcher.get(f"{name}.translation"), expected, atol=1e-9)
         assert watcher.get(f"{name}.rotation") == nodes[name]["rotation"]
         before = joint(nodes, chain)
         nodes[name]["translation"] = watcher.get(f"{name}.translation")
         np.testing.assert_allclose(joint(nodes, chain), before + seen, atol=1e-9)
-        watcher.wait(lambda: watcher.has(nodes), "frames that are moved")
+        assert watcher.has(nodes)
 
 
 def test_the_end_of_a_drag_counts_and_a_click_does_not(watcher, nodes):
     pose = watcher.handle("arm").pose
     pose.position.x += 0.25
     watcher.drag("arm", "ball", pose, "MOUSE_UP")  # over a control that is not held
-    watcher.spin(0.5)
     pose.position.x += 1e-7 - 0.25
     watcher.drag("arm", "ball", pose, "MOUSE_DOWN")
-    watcher.spin(0.5)
     watcher.drag("arm", "ball", pose, "MOUSE_UP")
-    watcher.spin(0.5)
     pose.position.x += 0.25
     watcher.drag("arm", "ball", pose, "MOUSE_UP", frame="camera")  # an unknown frame
-    watcher.spin(0.5)
     assert watcher.get("arm.translation") == nodes["arm"]["translation"]
     watcher.drag("arm", "ball", pose, "MOUSE_UP")
-    watcher.wait(
-        lambda: watcher.get("arm.translation") != nodes["arm"]["translation"],
-        "it was moved",
-        lambda: watcher.drag("arm", "ball", pose, "MOUSE_UP"),
-    )
-    nodes["arm"]["translation"] = watcher.get("arm.translation")
-    watcher.wait(lambda: watcher.has(nodes), "frames that are moved")
+    moved = watcher.get("arm.translation")
+    assert moved != nodes["arm"]["translation"]
+    nodes["arm"]["translation"] = moved
+    assert watcher.has(nodes)
 
 
 @pytest.mark.parametrize("far", [2e6, 1e9], ids=["the field's bounds", "what is admitted"])
 def test_a_drag_out_of_bounds_is_refused_and_the_handle_returns(watcher, nodes, far):
     pose = watcher.handle("arm").pose
     pose.position.x += far
-    watcher.updates.clear()
     watcher.drag("arm", "ball", pose)
     home = joint(nodes, CHAIN[:2])
-
-    def back():
-        poses = [each for update in watcher.updates for each in update.poses if each.name == "arm"]
-        return poses and np.allclose(xyz(poses[-1].pose.position), home, atol=1e-6)
-
-    watcher.wait(back, "the handle is back", lambda: watcher.drag("arm", "ball", pose))
-    assert np.allclose(xyz(watcher.handle("arm").pose.position), home, atol=1e-6)
+    (back,) = [
+        each
+        for update in watcher.sent["/transform_nodes/handles/update"]
+        for each in update.poses
+        if each.name == "arm"
+    ]
+    np.testing.assert_allclose(xyz(back.pose.position), home, atol=1e-6)
+    np.testing.assert_allclose(xyz(watcher.handle("arm").pose.position), home, atol=1e-6)
     assert watcher.get("arm.translation") == nodes["arm"]["translation"]

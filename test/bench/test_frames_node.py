@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The program frames_node over tf: limits, chains that share bones, conflicts, carried targets.
+"""The node frames_node: limits, chains that share bones, conflicts, carried targets.
 
 Frames are sent by this test and the corrected ones heard; what is expected is computed here.
 """
@@ -25,26 +25,26 @@ import pytest
 import rclpy
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import TransformStamped
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
-from robot_bench import start_node, stop_node
 from rotations import rotation_of
 from tf2_msgs.msg import TFMessage
-from tf2_ros import StaticTransformBroadcaster
-from visualization_msgs.msg import Marker, MarkerArray
+from virtual_program import VirtualProgram
+from visualization_msgs.msg import Marker
+from world import World
 
 from basis_ik.bones.bone_limits import Cone, Hinge, SwingTwist
 from basis_ik.bones.constraints import Applied, Point, Reach
 from basis_ik.ros.frames.frame_parameters import read_constraints
-from basis_ik.ros.frames.frames_node import FrameError, corrected_frames, edges_of, status_of
+from basis_ik.ros.frames.frames_node import (
+    FrameError,
+    FramesNode,
+    corrected_frames,
+    edges_of,
+    status_of,
+)
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.transforms.tree import TransformTree
 from basis_ik.verdict import Verdict
-
-PATIENCE = 180.0  # the first time, kernels are compiled
-PROGRAM = ("-m", "basis_ik.ros.programs", "frames_node")
-
-# --- what needs no program ---
 
 LOOK = Point("calf", "ankle", "ball")
 STAND = Reach(("thigh", "calf", "ankle"), "foothold")
@@ -108,7 +108,7 @@ def test_the_status_has_the_missing_distance_and_conflicts():
     assert far.message == "too far; 0.5 m are left"
 
 
-def test_constraints_and_limits_are_read_from_parameters(domain):
+def test_constraints_and_limits_are_read_from_parameters():
     given = {
         "constraints": ["look", "stand", "swing"],
         "look.type": "points_at", "look.bone": "calf", "look.tail": "ankle", "look.target": "ball",
@@ -125,7 +125,7 @@ def test_constraints_and_limits_are_read_from_parameters(domain):
         "prefix": "mine/", "update_rate": 20.0,
     }  # fmt: skip
     context = rclpy.Context()
-    context.init(domain_id=domain)
+    context.init()
     node = rclpy.create_node(
         "frames_node",
         context=context,
@@ -151,7 +151,7 @@ def test_constraints_and_limits_are_read_from_parameters(domain):
     assert swing.limits == {"arm": Cone(RigidTransform.identity(), 0.4)}
 
 
-# --- the program ---
+# --- the node ---
 
 PARAMETERS = """
 frames_node:
@@ -224,19 +224,11 @@ class Received:
 
 
 @pytest.fixture(scope="module")
-def received(domain, tmp_path_factory):
+def received(tmp_path_factory):
     path = tmp_path_factory.mktemp("frames") / "params.yaml"
     path.write_text(PARAMETERS)
-    context = rclpy.Context()
-    context.init(domain_id=domain)
-    node = rclpy.create_node("watcher", context=context)
-    executor = SingleThreadedExecutor(context=context)
-    executor.add_node(node)
     received = Received()
-    node.create_subscription(TFMessage, "/tf", received.tf, 100)
-    node.create_subscription(DiagnosticStatus, "frames_node/status", received.status, 10)
-    node.create_subscription(MarkerArray, "frames_node/markers", received.marker_array, 10)
-    broadcaster = StaticTransformBroadcaster(node)
+    program = VirtualProgram(World(), FramesNode, "--params-file", str(path))
     messages = []
     for frame, (parent, (x, y, z), pitch) in FRAMES.items():
         message = TransformStamped(child_frame_id=frame)
@@ -247,22 +239,21 @@ def received(domain, tmp_path_factory):
         messages.append(message)
         turn = rotation_of(q)
         received.frames[frame] = (parent, turn, np.array((x, y, z), float))
-    broadcaster.sendTransform(messages)
-    process = start_node(domain, "--params-file", str(path), program=PROGRAM)
+    program.receive("/tf_static", TFMessage(transforms=messages))
     try:
-        end = time.monotonic() + PATIENCE
-        names = {"gaze", "left", "right", "stretch", "thumb"}
-        while not (names <= set(received.statuses) and received.markers) and time.monotonic() < end:
-            executor.spin_once(timeout_sec=0.1)
+        while not program.sent["/tf"]:
+            time.sleep(0.01)  # another thread loads kernels
+            program.run(0.1)
+        program.sent.clear()  # it may have said that it compiles
+        program.run(2.0)
+        received.tf(program.sent["/tf"][-1])
+        for message in program.sent["/frames_node/status"]:
+            received.status(message)
+        received.marker_array(program.sent["/frames_node/markers"][-1])
+        assert received.statuses.keys() == {"gaze", "left", "right", "stretch", "thumb"}
         yield received
     finally:
-        code, output = stop_node(process)
-        executor.shutdown()
-        node.destroy_node()
-        context.try_shutdown()
-    assert code == 0, output
-    assert "Traceback" not in output
-    assert names <= set(received.statuses), output
+        program.end()
 
 
 def test_two_arms_that_share_spine_and_chest_reach_at_once(received):

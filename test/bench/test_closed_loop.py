@@ -1,0 +1,131 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Drives that lag behind, joints that stand, and controllers that pause, in both interfaces."""
+
+import numpy as np
+import pytest
+from bench import CYCLE, HOME, PERIOD, down, running
+from diagnostic_msgs.msg import DiagnosticStatus
+from std_srvs.srv import SetBool
+from world import SECOND
+
+NEAR, FAR = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40)
+LAG = 0.03  # s
+STREAM, WHOLE = (), ("-p", "command_interface:=follow_joint_trajectory")
+
+
+@pytest.fixture(params=[STREAM, WHOLE], ids=["stream", "whole"])
+def robot(request):
+    with running(*request.param, lag=LAG) as robot:
+        if request.param:
+            robot.arm.bound = 4.0  # of a goal in mid-motion, as in test_whole_motions.py
+        yield robot
+
+
+def switch_off(robot):
+    """Deactivate the controller: its output stops at once, of its own accord."""
+    robot.arm.deactivate()
+    robot.run(PERIOD)
+    robot.arm.complaints.clear()
+
+
+def stands(robot):
+    """Return whether the output is the same for a second, in which time passes."""
+    robot.run(1.0)
+    outputs = np.array([output for _, output in robot.arm.outputs[-SECOND // CYCLE :]])
+    return (outputs == outputs[-1]).all()
+
+
+def enabled_again(robot):
+    """Enable targets, and reach one."""
+    assert robot.call(SetBool, "enable", data=True).success
+    robot.wait_status(state="READY")
+    robot.reach(NEAR, 1e-6)
+
+
+@pytest.mark.parametrize(("replaces", "first_points"), [(False, {0.0}), (True, {-2 * PERIOD})])
+def test_windows_have_the_form_of_the_controllers_rule(replaces, first_points):
+    """Stamps are ahead of the present for a controller that blends."""
+    with running(replaces=replaces) as robot:
+        robot.run(0.5)  # the answer counts from the next start from rest on
+        robot.set_off(FAR)
+        starts = [each.message.points[0].time_from_start for each in robot.commands]
+        assert {round(start.sec + 1e-9 * start.nanosec, 9) for start in starts} == first_points
+
+
+def test_arrival_is_reported_for_the_measured_arm(robot):
+    robot.send("base_link", FAR)
+    robot.wait_status(state="ARRIVED", verdict="REACHED")
+    assert robot.at(FAR, 0.005), "it was true when it was told"
+    robot.run(1.0)
+    assert robot.at(FAR, 1e-9)
+
+
+def test_a_slow_controller_gets_no_stream():
+    with running() as robot:
+        robot.arm.controller.speed_scaling = 0.3
+        robot.wait_status(state="WAITING")
+        assert "scales its speed to 0.3" in robot.statuses[-1]["message"]
+        robot.send("base_link", FAR)
+        assert robot.rests()
+        robot.arm.controller.speed_scaling = 1.0
+        robot.wait_status(state="READY")
+        robot.reach(FAR, 1e-9)
+
+
+def test_a_blocked_joint_stops_the_arm_until_it_is_enabled(robot):
+    robot.set_off(FAR, 0.1)
+    robot.arm.joints.blocked[0] = True
+    robot.wait_status(state="TRACKING_LOST", level=DiagnosticStatus.ERROR)
+    way = robot.statuses[-1]["message"].removeprefix("shoulder_pan_joint is ").split()[0]
+    assert 0.1 < float(way) < 0.115
+    robot.run(1.0)
+    leap = {time for time, _, _ in robot.arm.complaints}
+    assert max(leap) - min(leap) <= 2 * CYCLE, "once: to where the joint is"
+    robot.arm.complaints.clear()
+    held = robot.positions
+    robot.arm.joints.blocked[0] = False
+    assert stands(robot)
+    assert np.abs(robot.positions - held).max() < 1e-9
+    robot.send("base_link", NEAR)
+    assert stands(robot), "latched"
+    enabled_again(robot)
+
+
+@pytest.mark.parametrize("pause", [0.25, 3.0])
+def test_a_controller_that_was_switched_off_and_on_does_not_go_on(robot, pause):
+    robot.set_off(FAR, 0.3)
+    seen = len(robot.statuses)
+    switch_off(robot)
+    robot.run(pause)
+    held = robot.positions
+    robot.arm.activate()
+    assert stands(robot)
+    assert np.abs(robot.positions - held).max() < 1e-4, "the rest of the drives' way"
+    assert all(status["state"] != "ARRIVED" for status in robot.statuses[seen:])
+    enabled_again(robot)
+
+
+def test_a_driver_that_was_started_again_elsewhere_moves_nothing(robot):
+    robot.set_off(FAR, 0.3)
+    robot.publishing, robot.boundary.sources["listeners"] = False, 0
+    switch_off(robot)
+    robot.wait_status(state="WAITING")
+    robot.positions = HOME
+    robot.publishing, robot.boundary.sources["listeners"] = True, 1
+    robot.wait_status(state="READY")
+    assert stands(robot)
+    assert np.array_equal(robot.positions, HOME)
+    enabled_again(robot)

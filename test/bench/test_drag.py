@@ -1,0 +1,292 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The handle in RViz: the arm follows feedback as RViz sends it."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from bench import PERIOD, down, running
+from geometry_msgs.msg import Pose
+from std_srvs.srv import Trigger
+from visualization_msgs.msg import InteractiveMarkerControl, InteractiveMarkerFeedback
+from visualization_msgs.srv import GetInteractiveMarkers
+
+from basis_ik.motion.goals import PointGoal, Ray
+from basis_ik.robot.robot import RobotModel
+from basis_ik.ros.convert import pose_message
+from basis_ik.ros.rviz.drag import AHEAD, SMALLEST, ahead, handle_size
+from basis_ik.transforms.rigid import RigidTransform
+
+HOME = [0.1, -1.5, 1.5, -1.5, -1.5, 0.1]
+LOCKED = 1.0  # s for which the server ignores feedback after a new marker
+SHOWN = 0.1 + 2 * 0.02 + PERIOD  # s until the handle is updated
+RELEASED = 0.3  # s after the release, for which it stays
+HELD = 1.0  # s after its last feedback, for which it counts as held
+NEAR = down(0.40, 0.20, 0.40)
+
+
+class Viewer:
+    """A stand-in for RViz's side of an interactive marker."""
+
+    def __init__(self, robot):
+        self._robot, self._feedback = robot, robot.topic("target/feedback")
+
+    def marker(self):
+        answer = self._robot.call(GetInteractiveMarkers, "target/get_interactive_markers")
+        return answer.markers[0]
+
+    def say(self, event, pose=None, entry=0, control="move"):
+        message = InteractiveMarkerFeedback(
+            client_id="viewer",
+            marker_name="target",
+            control_name=control,
+            event_type=getattr(InteractiveMarkerFeedback, event),
+            menu_entry_id=entry,
+        )
+        message.header.frame_id = "base_link"
+        if pose is not None:
+            message.pose = pose if isinstance(pose, Pose) else pose_message(pose)
+        self._feedback.publish(message)
+        self._robot.run(2 * PERIOD)
+
+    def drag(self, pose):
+        self.say("POSE_UPDATE", pose)
+        self.say("MOUSE_UP", pose)
+
+    def entries(self):
+        return {e.title.removeprefix("[x] ").removeprefix("[ ] "): e.id
+                for e in self.marker().menu_entries}  # fmt: skip
+
+    def choose(self, title):
+        self.say("MENU_SELECT", entry=self.entries()[title])
+        self._robot.run(SHOWN)
+
+    def place(self):
+        return xyz(self.marker().pose.position)
+
+    def checked(self):
+        return [e.title[4:] for e in self.marker().menu_entries if e.title.startswith("[x] ")]
+
+    def turns(self):
+        turn = InteractiveMarkerControl.ROTATE_AXIS
+        return sum(c.interaction_mode == turn for c in self.marker().controls)
+
+
+def xyz(point):
+    return np.array([point.x, point.y, point.z])
+
+
+@pytest.fixture(scope="module")
+def started():
+    with running("-p", f"home:={HOME}") as robot:
+        yield robot
+
+
+@pytest.fixture
+def robot(started):
+    """A robot that rests near its home with the handle for a pose there."""
+    started.reach(NEAR, 1e-9)
+    started.wait(started.rests, "silence")
+    started.run(LOCKED)
+    yield started
+    complaints, started.arm.complaints = started.arm.complaints, []
+    assert complaints == []
+
+
+@pytest.fixture
+def viewer(robot):
+    return Viewer(robot)
+
+
+def test_the_handle_is_at_the_tip(robot, viewer):
+    marker = viewer.marker()
+    assert marker.header.frame_id == "base_link"
+    assert np.allclose(viewer.place(), NEAR.translation, rtol=0.0, atol=1e-9)
+    assert viewer.checked() == ["drag the tip's pose"]
+    assert viewer.turns() == 3
+
+
+def test_the_arm_follows_it(robot, viewer):
+    for x in (0.40, 0.42, 0.44):
+        viewer.say("POSE_UPDATE", down(x, 0.20, 0.40))
+    robot.wait(robot.rests, "silence")
+    assert robot.at(down(0.44, 0.20, 0.40), 1e-9)
+    viewer.say("MOUSE_UP", down(0.44, 0.20, 0.40))
+
+
+@pytest.mark.parametrize("y", [0.15, 0.17998])
+def test_a_release_sets_the_target_even_if_the_last_update_is_lost(robot, viewer, y):
+    viewer.say("POSE_UPDATE", down(0.40, 0.18, 0.40))
+    viewer.say("MOUSE_UP", down(0.40, y, 0.40))
+    assert np.allclose(viewer.place(), [0.40, y, 0.40], rtol=0.0, atol=1e-12)
+    robot.wait(robot.rests, "silence")
+    assert robot.at(down(0.40, y, 0.40), 1e-6)
+
+
+def test_a_second_release_over_another_control_moves_nothing(robot, viewer):
+    viewer.drag(down(0.40, 0.22, 0.40))
+    viewer.say("MOUSE_UP", down(0.45, 0.10, 0.40), control="turn")
+    robot.wait(robot.rests, "silence")
+    assert robot.at(down(0.40, 0.22, 0.40), 1e-9)
+
+
+def test_after_the_release_other_viewers_see_the_handle(robot, viewer):
+    viewer.drag(down(0.40, 0.25, 0.40))
+    (moved,) = robot.heard["target/update"].poses
+    assert np.allclose(xyz(moved.pose.position), [0.40, 0.25, 0.40], rtol=0.0, atol=1e-12)
+
+
+def test_the_menu_brings_the_handle_to_the_tip(robot, viewer):
+    viewer.drag(down(1.0, 0.25, 0.40))  # out of reach: the arm stays behind
+    robot.wait_status(verdict="TOO_FAR", state="ARRIVED")
+    robot.wait(robot.rests, "silence")
+    assert np.allclose(viewer.place(), [1.0, 0.25, 0.40], rtol=0.0, atol=1e-12)
+    here = robot.positions
+    viewer.choose("bring it back to the tip")
+    assert np.allclose(viewer.place(), robot.tip().translation, rtol=0.0, atol=1e-9)
+    robot.wait(robot.rests, "silence")
+    assert np.allclose(robot.positions, here, rtol=0.0, atol=1e-6)
+
+
+def test_the_handle_stays_in_view_for_a_distant_target(robot, viewer):
+    robot.send("base_link", down(10.0, 0.25, 0.40))
+    robot.wait_status(verdict="TOO_FAR", state="ARRIVED")
+    robot.run(SHOWN)
+    assert np.allclose(viewer.place(), robot.tip().translation, rtol=0.0, atol=1e-3)
+
+
+@pytest.fixture
+def pointing(robot, viewer):
+    """A viewer that drags a point to look at."""
+    tip = robot.tip()
+    viewer.choose("drag a point to look at")
+    place = tip.translation + AHEAD * robot.chain.reach * tip.rotation[:, 2]
+    place[2] = max(place[2], 0.0)  # not below the grid
+    assert np.allclose(viewer.place(), place, rtol=0.0, atol=1e-6)
+    assert viewer.checked() == ["drag a point to look at"]
+    assert viewer.turns() == 0
+    robot.run(LOCKED)
+    yield viewer
+    viewer.choose("drag the tip's pose")
+    assert viewer.checked() == ["drag the tip's pose"]
+
+
+def looks(robot, point):
+    line = point - robot.tip().translation
+    return np.linalg.norm(np.cross(robot.tip().rotation[:, 2], line)) < 1e-6 * np.linalg.norm(line)
+
+
+def test_a_point_is_dragged_that_the_arm_looks_at(robot, pointing):
+    point = np.array([0.9, -0.5, 0.7])
+    pointing.drag(RigidTransform.from_rpy(0.0, 0.0, 0.0, point))
+    robot.wait_status(state="ARRIVED", verdict="REACHED")
+    robot.wait(robot.rests, "silence")
+    assert looks(robot, point)
+
+
+def test_a_point_is_dragged_from_its_present_position(robot, viewer):
+    robot.look("base_link", (0.9, -0.5, 0.7))
+    robot.run(0.1)
+    viewer.choose("drag a point to look at")
+    assert np.allclose(viewer.place(), [0.9, -0.5, 0.7], rtol=0.0, atol=1e-12)
+    robot.run(LOCKED)
+    viewer.choose("drag the tip's pose")
+
+
+def test_the_handle_follows_other_targets(robot, viewer):
+    robot.send("base_link", down(0.45, 0.10, 0.40))
+    robot.run(SHOWN)
+    assert np.allclose(viewer.place(), [0.45, 0.10, 0.40], rtol=0.0, atol=1e-12)
+
+
+def test_a_held_handle_is_not_moved_by_other_targets(robot, viewer):
+    held, other = down(0.40, 0.22, 0.40), down(0.45, 0.10, 0.40)
+    viewer.say("POSE_UPDATE", held)
+    robot.send("base_link", other)
+    for _ in range(4):
+        viewer.say("KEEP_ALIVE", held)  # as RViz does while the mouse is down
+        robot.run(HELD - 0.1)
+        assert np.allclose(viewer.place(), held.translation, rtol=0.0, atol=1e-12)
+    assert robot.at(other, 1e-9)
+    viewer.say("MOUSE_UP", held)
+    robot.run(RELEASED - 0.1)
+    assert np.allclose(viewer.place(), held.translation, rtol=0.0, atol=1e-12)
+    robot.run(0.1 + SHOWN)
+    assert np.allclose(viewer.place(), other.translation, rtol=0.0, atol=1e-12), "a mere click"
+
+
+def test_a_handle_whose_viewer_is_gone_is_not_held(robot, viewer):
+    viewer.say("POSE_UPDATE", down(0.40, 0.22, 0.40))
+    robot.send("base_link", down(0.45, 0.10, 0.40))
+    robot.run(HELD + SHOWN)
+    assert np.allclose(viewer.place(), [0.45, 0.10, 0.40], rtol=0.0, atol=1e-12)
+
+
+def test_the_menu_has_entries_that_have_an_effect(robot, viewer):
+    works = {"home", "stop", "bring it back to the tip"}
+    assert works <= set(viewer.entries())
+    assert "go on" not in viewer.entries()
+    viewer.choose("stop")
+    assert "go on" in viewer.entries()
+    assert not works & set(viewer.entries())
+    viewer.choose("go on")
+    assert "stop" in viewer.entries()
+
+
+def test_the_menu_changes_after_the_handle_was_held(robot, viewer):
+    viewer.say("POSE_UPDATE", NEAR)
+    assert robot.call(Trigger, "stop").success
+    robot.run(HELD - 0.3)
+    assert "stop" in viewer.entries(), "a new menu would let it go"
+    robot.run(0.3 + SHOWN)
+    viewer.choose("go on")
+
+
+def test_home_stop_and_enable_work_by_menu(robot, viewer):
+    viewer.choose("home")
+    robot.wait(lambda: np.allclose(robot.positions, HOME, rtol=0.0, atol=1e-9), "home")
+    robot.wait(robot.rests, "silence")
+    click, place = viewer.marker().pose, viewer.place()  # RViz computes in single precision
+    click.position.x = float(np.float32(click.position.x))
+    viewer.say("MOUSE_DOWN", click)
+    viewer.say("MOUSE_UP", click)
+    assert robot.rests()
+    assert np.array_equal(viewer.place(), place)
+    viewer.choose("stop")
+    robot.wait_status(state="STOPPED")
+    viewer.drag(down(0.40, 0.20, 0.40))
+    assert robot.rests()
+    viewer.choose("go on")
+    viewer.drag(down(0.40, 0.22, 0.40))  # elsewhere: let go where it stands, it is only clicked
+    robot.wait(robot.rests, "silence")
+    assert robot.at(down(0.40, 0.22, 0.40), 1e-9)
+
+
+@pytest.mark.parametrize("axis", [(0.0, 0.0, 2.0), (1.0, 0.0, 0.0)])
+def test_the_initial_point_is_not_below_the_grid(axis):
+    looks_down = RigidTransform.from_rpy(np.pi, 0.0, 0.0, [0.3, 0.2, 0.1])
+    place = ahead(looks_down, Ray(axis), 1.5).translation
+    assert np.allclose(place, [0.3, 0.2, 0.0] if axis[2] else [0.9, 0.2, 0.1])
+    below = RigidTransform.from_rpy(np.pi, 0.0, 0.0, [0.3, 0.2, -0.1])  # it hangs from a ceiling
+    assert ahead(below, Ray((0.0, 0.0, 1.0)), 1.5).translation[2] == -0.1
+
+
+def test_the_handle_of_a_small_arm_has_a_minimum_size():
+    urdf = Path(__file__).parents[2] / "urdf" / "pan_tilt.urdf"
+    head = RobotModel.from_urdf(urdf.read_text()).chain("base_link", "camera_optical_frame")
+    assert handle_size(head, None) == SMALLEST
+    point = PointGoal((4.0, 0.0, 3.0), Ray((0.0, 0.0, 1.0)))
+    assert handle_size(head, point) == pytest.approx(0.25 * 2.5)

@@ -1,0 +1,95 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What the RViz configurations name, the nodes have, and with the types that RViz expects."""
+
+from pathlib import Path
+
+import pytest
+import rclpy
+import yaml
+from geometry_msgs.msg import PointStamped
+from virtual_node import alone
+from visualization_msgs.msg import InteractiveMarkerFeedback, InteractiveMarkerUpdate, MarkerArray
+from visualization_msgs.srv import GetInteractiveMarkers
+
+from basis_ik.ros.frames.frames_node import FramesNode
+from basis_ik.ros.frames.transform_nodes import TransformNodes
+
+ROOT = Path(__file__).parents[2]
+
+
+def named_in(config, space=""):
+    """Return what a configuration expects of the node: published, subscribed, served."""
+    text = (ROOT / "rviz" / f"{config}.rviz").read_text()
+    manager = yaml.safe_load(text)["Visualization Manager"]
+    published, subscribed, served = set(), set(), set()
+    for entry in (*manager["Displays"], *manager["Tools"]):
+        kind = entry["Class"].split("/")[1]
+        if kind == "MarkerArray":
+            published.add((space + entry["Topic"]["Value"], MarkerArray))
+        elif kind == "InteractiveMarkers":
+            name = space + entry["Interactive Markers Namespace"]
+            published.add((f"{name}/update", InteractiveMarkerUpdate))
+            subscribed.add((f"{name}/feedback", InteractiveMarkerFeedback))
+            served.add((f"{name}/get_interactive_markers", GetInteractiveMarkers))
+        elif kind == "PublishPoint":
+            subscribed.add((space + entry["Topic"]["Value"], PointStamped))
+    return published, subscribed, served
+
+
+def had_by(node):
+    """Return what a node publishes, subscribes to and serves."""
+    return (
+        {(each.topic_name, each.msg_type) for each in node.publishers},
+        {(each.topic_name, each.msg_type) for each in node.subscriptions},
+        {(node.resolve_service_name(each.srv_name), each.srv_type) for each in node.services},
+    )
+
+
+def missing(node, config, space=""):
+    return [
+        expected - there
+        for expected, there in zip(named_in(config, space), had_by(node), strict=True)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("config", "urdf", "space", "words"),
+    [
+        ("basis_ik", "ur5e", "", []),
+        ("point_head", "pan_tilt", "", []),
+        ("two_arms", "two_arms", "", ["--params-file", str(ROOT / "config" / "two_arms.yaml")]),
+        # Where rviz.launch.py then looks.
+        ("basis_ik", "ur5e", "/arm1", ["-r", "__ns:=/arm1"]),
+    ],
+)
+def test_the_node_has_the_topics_of_the_configuration(config, urdf, space, words):
+    text = (ROOT / "urdf" / f"{urdf}.urdf").read_text()
+    with alone(text, *words, topic=f"{space}/robot_description") as node:
+        assert missing(node, config, space) == [set()] * 3
+
+
+@pytest.mark.parametrize(
+    ("kind", "config"),
+    [(TransformNodes, "transform_nodes"), (FramesNode, "legs")],
+)
+def test_other_programs_have_the_topics_of_their_configurations(kind, config):
+    rclpy.init(args=["--ros-args", "--params-file", str(ROOT / "config" / f"{config}.yaml")])
+    try:
+        node = kind()
+        assert missing(node, config) == [set()] * 3
+        node.destroy_node()
+    finally:
+        rclpy.shutdown()

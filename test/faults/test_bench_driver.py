@@ -1,0 +1,312 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Faults of the measured arm, of its driver and of its controller."""
+
+import numpy as np
+import pytest
+from bench import CYCLE, HOME, PERIOD, Robot, down
+from bench_arm import BRAKING_WAY, FAR, NEAR, arrives, brakes, enable, refusals, robot_of, stands
+from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import DiagnosticStatus
+from std_srvs.srv import Trigger
+from world import MILLISECOND, SECOND
+
+ELSEWHERE = HOME + np.array([0.6, 0.2, -0.3, 0.2, 0.0, 0.4])
+BESIDE = down(0.45, -0.10, 0.30)
+FOLLOWED = 0.002  # rad: how far off a joint may be that has followed
+WHOLE = ("-p", "command_interface:=follow_joint_trajectory")
+
+
+def ends(robot):
+    """Let the driver end."""
+    robot.publishing, robot.controller_states.link.loss = False, 1.0
+    robot.boundary.sources |= {"listeners": 0, "publishers": 0}
+
+
+def begins(robot, positions):
+    """Let a driver begin, with its arm somewhere."""
+    robot.positions = positions
+    robot.publishing, robot.controller_states.link.loss = True, 0.0
+    robot.boundary.sources |= {"listeners": 1, "publishers": 1}
+
+
+def test_row_28_no_joint_states(observed):
+    with robot_of(ready=False) as robot:
+        robot.publishing = False
+        robot.wait_status(state="WAITING")
+        robot.send("base_link", FAR, stamp=None)
+        robot.run(2.0)
+        assert robot.commands == []
+        message = robot.statuses[-1]["message"]
+        assert message.startswith("no joint state of shoulder_pan_joint, ")
+        observed(f"WAITING, {message[:36]}, ...; no command")
+        robot.publishing = True
+        robot.wait_status(state="READY")
+        assert stands(robot), "what was asked before is not replayed"
+        assert robot.commands == []
+
+
+def test_row_37_moved_while_idle(robot, observed):
+    robot.reach(NEAR)
+    robot.wait(robot.rests, "silence")
+    robot.positions = ELSEWHERE
+    assert stands(robot, 1.0), "nothing brings it back"
+    count = len(robot.commands)
+    robot.send("base_link", FAR)
+    robot.wait(lambda: len(robot.commands) > count, "the next motion")
+    off = np.abs(np.array(robot.commands[count].message.points[0].positions) - ELSEWHERE).max()
+    observed(f"the next motion begins {off:.1e} rad from the measured position")
+    assert off < 1e-9
+    arrives(robot, FAR)
+
+
+def lost(robot, joint, seen):
+    """Wait until the arm is stopped for a joint; it must not have been reported as arrived."""
+    robot.wait_status(state="TRACKING_LOST", level=DiagnosticStatus.ERROR)
+    message = robot.statuses[-1]["message"]
+    assert f"{joint} is" in message
+    assert all(status["state"] != "ARRIVED" for status in robot.statuses[seen:])
+    robot.run(1.0)
+    # Once the command leaps, to where the joints are.
+    leaps, robot.arm.complaints = [time for time, _, _ in robot.arm.complaints], []
+    assert not leaps or max(leaps) - min(leaps) <= 2 * CYCLE
+    return message.partition(";")[0]
+
+
+def releases(robot, release):
+    """Hold that the arm is stopped, and that nothing moves when it is released."""
+    held = robot.positions
+    robot.send("base_link", NEAR)
+    assert stands(robot), "latched"
+    release()
+    first = len(robot.arm.outputs)
+    robot.run(1.0)
+    step = max(np.abs(output - held).max() for _, output in robot.arm.outputs[first:])
+    assert step <= FOLLOWED, "no step on release"
+    enable(robot)
+
+
+def test_row_38_arm_does_not_follow(robot, observed):
+    blocked, seen = robot.arm.joints.blocked, len(robot.statuses)
+    blocked[0] = True
+    robot.send("base_link", FAR)
+    observed(f"TRACKING_LOST: {lost(robot, 'shoulder_pan_joint', seen)}")
+    releases(robot, lambda: blocked.fill(False))
+
+
+@pytest.mark.parametrize("kind", ["never moves", "blocked for 0.6 s", "emergency stop"])
+def test_row_84_an_arm_that_does_not_do_as_told(observed, kind):
+    with robot_of(lag=0.03) as robot:
+        joints, seen = robot.arm.joints, len(robot.statuses)
+        if kind == "never moves":
+            joints.stopped = True
+            robot.send("base_link", FAR)
+        else:
+            robot.set_off(FAR, 0.4)
+            joints.stopped = kind == "emergency stop"
+            joints.blocked[0] = not joints.stopped
+        message = lost(robot, "wrist_1_joint" if joints.stopped else "shoulder_pan_joint", seen)
+
+        def release():
+            joints.stopped = joints.blocked[0] = False
+
+        releases(robot, release)
+        observed(f"{kind}: {message}; no step on release")
+
+
+def test_row_73_nobody_takes_the_commands(robot, observed):
+    ends(robot)
+    robot.wait_status(state="WAITING")
+    assert robot.state() == "active", "it answers"
+    robot.send("base_link", FAR)
+    robot.run(2 * PERIOD)
+    assert refusals(robot, "NOT_READY") == 1
+    assert stands(robot)
+    begins(robot, robot.positions)
+    robot.wait_status(state="READY")
+    assert stands(robot)
+    observed("WAITING, answers, REJECT(NOT_READY); READY once somebody listens")
+
+
+def test_row_82_the_node_stands_still(robot, observed):
+    robot.set_off(FAR, 0.4)
+    here, begin = robot.positions, robot.world.now
+    robot.boundary.stalls.add(begin, 3.0)
+    robot.run(2 * PERIOD)
+    held = robot.positions
+    assert robot.world.now >= begin + 3 * SECOND
+    way = np.abs(held - here).max()
+    assert way <= BRAKING_WAY
+    robot.wait(lambda: robot.statuses[-1]["state"] in ("READY", "ARRIVED"), "its decision")
+    robot.wait(robot.rests, "silence")
+    moved = np.abs(robot.positions - held).max()
+    assert robot.at(FAR, 1e-6) or moved < 1e-6
+    went = "it goes on from rest" if robot.at(FAR, 1e-6) else "READY, it stays there"
+    observed(f"the arm brakes in {way:.2f} rad meanwhile; then {went}")
+
+
+@pytest.mark.parametrize("share", [0.2, 0.3])
+@pytest.mark.parametrize("action", ["newer target", "stop", "deactivate"])
+def test_row_83_a_slow_controller(observed, share, action):
+    with robot_of(*WHOLE) as robot:
+        # A goal in mid-motion is entered by its stamp, for a moment as if at full speed.
+        robot.arm.bound = 80.0
+        robot.arm.controller.speed_scaling = share
+        robot.run(0.1)
+        robot.set_off(FAR, 0.2)
+        if action == "newer target":
+            robot.send("base_link", BESIDE)
+            arrives(robot, BESIDE)
+        else:
+            done = (
+                robot.call(Trigger, action).success if action == "stop" else robot.transit(action)
+            )
+            assert done
+            way = brakes(robot)
+            observed(f"{action} at {share:.0%}: at rest after {way:.2f} rad")
+            if action == "deactivate":
+                assert robot.transit("activate")
+            enable(robot)
+        robot.arm.controller.speed_scaling = 1.0
+        robot.run(0.1)
+
+
+class Changed:
+    """Publishes joint states, changed."""
+
+    def __init__(self, publisher, change):
+        self._publisher, self._change = publisher, change
+
+    def publish(self, state):
+        self._publisher.publish(self._change(state))
+
+
+def of_1970(state):
+    state.header.stamp = Time(sec=1)
+    return state
+
+
+@pytest.mark.parametrize("kind", ["one for ever", "1970"])
+def test_row_85_joint_states_of_another_time(robot, observed, kind):
+    robot.set_off(FAR, 0.4)
+    good, kept = robot.states, []
+
+    def first(state):
+        kept.append(state)
+        return kept[0]
+
+    robot.states = Changed(good, first if kind == "one for ever" else of_1970)
+    robot.wait_status(state="WAITING")
+    robot.run(0.5)
+    assert "STALE" in robot.statuses[-1]["message"]
+    assert not robot.at(FAR, 1e-2)
+    robot.send("base_link", NEAR)
+    assert stands(robot)
+    robot.states = good
+    robot.wait_status(state="READY")
+    assert stands(robot), "what was asked before is not taken up"
+    observed("HOLD; STALE, as if it were silent; no motion by itself afterwards")
+
+
+def test_row_86_zeros_beside_the_driver(robot, observed):
+    good, over = robot.states, []
+    robot.boundary.sources["publishing"] = ["/joint_state_publisher", "/robot"]
+    robot.set_off(FAR, 0.4)
+
+    def zeros(state):
+        state.position = [0.0] * 6
+        return state
+
+    false = Changed(good, zeros)
+
+    def publish():
+        if not over:
+            robot.states = false
+            Robot._publish_states(robot)
+            robot.states = good
+
+    robot.world.every(11 * MILLISECOND, publish)
+    robot.wait_status(state="WAITING")
+    robot.wait(
+        lambda: "/joint_state_publisher, /robot" in robot.statuses[-1]["message"], "both are named"
+    )
+    assert robot.statuses[-1]["last_refusal"].startswith("JUMP: ")
+    robot.wait(robot.rests, "silence")
+    robot.send("base_link", NEAR)
+    assert stands(robot, 1.0)
+    over.append(True)
+    robot.boundary.sources["publishing"] = ["/robot"]
+    robot.wait_status(state="READY")
+    observed("REJECT(JUMP), both publishers named; HOLD, and no command while they contradict")
+
+
+@pytest.mark.parametrize("begin", ["here", "elsewhere", "for the first time"])
+def test_row_87_a_driver_away_for_long(observed, begin):
+    with robot_of(ready=False) as robot:
+        if begin == "for the first time":
+            ends(robot)
+            robot.wait_status(state="WAITING")
+            for stamp in ("now", None):
+                robot.send("base_link", FAR, stamp=stamp)
+            robot.look("base_link", (0.9, -0.5, 0.7))
+            assert not robot.call(Trigger, "home").success
+            at = HOME
+        else:
+            robot.wait_status(state="READY")
+            robot.set_off(FAR, 0.4)
+            ends(robot)
+            robot.wait_status(state="WAITING")
+            robot.send("base_link", NEAR, stamp=None)
+            robot.run(25.0)
+            at = robot.positions if begin == "here" else ELSEWHERE
+        count = len(robot.commands)
+        begins(robot, at)
+        robot.wait_status(state="READY")
+        assert stands(robot, 1.0)
+        assert len(robot.commands) == count, "nothing is commanded without a new target"
+    observed(f"{begin}: READY, nothing moves without a new target")
+
+
+@pytest.mark.parametrize(
+    "kind", ["stopped for 1 s", "stopped for 0.1 s", "exchanged", "second publisher"]
+)
+def test_row_96_another_controller_in_mid_stream(robot, observed, kind):
+    robot.set_off(FAR, 0.4)
+    if kind == "second publisher":
+        sources = dict(robot.boundary.sources)
+        robot.boundary.sources |= {"publishers": 2, "publishing": ["/basis_ik", "/robot"]}
+        words = "has another publisher, /robot; end it"
+        robot.wait(lambda: words in robot.statuses[-1]["message"], "it is named")
+        robot.send("base_link", NEAR)
+        assert stands(robot), "refused"
+        robot.boundary.sources |= sources
+        robot.wait_status(state="READY")
+    else:
+        robot.arm.deactivate()
+        robot.run(PERIOD)
+        robot.arm.complaints.clear()  # its output stops at once, of its own accord
+        if kind == "exchanged":
+            ends(robot)
+            robot.run(1.0)
+            held = robot.positions
+            begins(robot, held)
+        else:
+            robot.run(0.1 if "0.1" in kind else 1.0)
+            held = robot.positions
+            robot.arm.activate()
+        robot.run(1.5)
+        assert np.array_equal(robot.positions, held), "no step when it is back"
+    state = robot.statuses[-1]["state"]
+    enable(robot)
+    observed(f"{kind}: {state}, no step")

@@ -1,0 +1,135 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Faults of targets, and of the publishers of targets."""
+
+import itertools
+
+import numpy as np
+import pytest
+from bench import CYCLE, PERIOD, down
+from bench_arm import FAR, NEAR, arrives, memory, refusals, robot_of, stands
+from simulation import Simulation
+from world import MILLISECOND, SECOND
+
+from basis_ik.transforms.rigid import RigidTransform
+
+TIMEOUT = 0.1  # s: the default of incoming_command_timeout
+TOLD = 2 * PERIOD  # s until the node has handled a message, and told it
+
+
+def test_row_09_unknown_frame(robot, observed):
+    shelf = RigidTransform.from_rpy(0.0, 0.0, 0.3, [0.4, 0.1, 0.2])
+    robot.send("shelf", down(0.0, 0.0, 0.2), stamp=None)
+    robot.wait(lambda: refusals(robot, "NO_TRANSFORM") == 1, "its refusal")
+    observed(robot.statuses[-1]["last_refusal"].split(" (")[0])
+    assert robot.commands == []
+    robot.place("base_link", "shelf", shelf)
+    robot.run(TOLD)
+    robot.send("shelf", down(0.0, 0.0, 0.2), stamp=None)
+    arrives(robot, shelf @ down(0.0, 0.0, 0.2))
+    observed("reached once the frame was published")
+
+
+@pytest.mark.parametrize("clock", ["goes on", "stands still"])
+def test_row_15_stream_ceases(observed, clock):
+    with robot_of(kind=Simulation) as robot:
+        robot.reach(NEAR)
+        begin = robot.time
+        while robot.time < begin + 2.0:
+            robot.jog("base_link", linear=(0.0, 0.0, -0.1))
+            last = robot.simulated.now
+            robot.run(0.02)
+        if clock == "stands still":
+            robot.factor = 0.0
+            robot.run(PERIOD)
+            assert stands(robot, 3.0)
+            observed("no command while /clock stood still")
+            robot.factor = 1.0
+        robot.run(1.0)
+        times, outputs = zip(*robot.arm.outputs[-SECOND // CYCLE :], strict=True)
+        tips = np.array([robot.chain.forward(output).translation for output in outputs])
+        speeds = np.linalg.norm(np.diff(tips, axis=0), axis=1) / (1e-9 * CYCLE)
+        assert speeds.max() == pytest.approx(0.1, abs=1e-3)
+        late = 1e-9 * (times[np.nonzero(speeds > 0.099)[0][-1]] - last)
+        observed(f"the tip slowed down {1e3 * late:.0f} ms after the last twist")
+        # A period, in which it is noticed, and two that were settled by then.
+        assert TIMEOUT <= late <= TIMEOUT + 3 * PERIOD + 1e-9
+
+
+def test_row_16_flood(robot, observed):
+    def flood(seconds):
+        """Send 10,000 targets a second."""
+        begin = robot.world.now
+        for k in range(round(10_000 * seconds)):
+            target = down(0.40, 0.20 + 0.1 * np.sin(1e-4 * k), 0.40)
+            when = begin + k * MILLISECOND // 10
+            robot.world.at(when, lambda target=target: robot.send("base_link", target))
+            if k % 1000 == 999:
+                robot.run(0.1)
+        return target
+
+    flood(1.0)
+    before, count, begin = memory(), len(robot.commands), robot.time
+    newest = flood(2.0)
+    sent = len(robot.commands) - count
+    assert sent >= (robot.time - begin) / PERIOD - 1
+    assert memory() - before < 4.0
+    observed(f"a command in each of {sent} periods")
+    arrives(robot, newest)
+    observed("the newest is reached")
+
+
+def test_row_17_two_publishers(robot, observed):
+    alone = robot.boundary.sources["publishing"]
+    robot.boundary.sources["publishing"] = ["/robot", "/second"]
+    robot.run(3.0)
+    words = "2 publishers, the newest target wins: published on /basis_ik/target_pose by"
+    (line,) = [line for line in robot.log.lines() if words in line]
+    assert "by /robot, /second" in line
+    observed("WARN: 2 publishers, /robot and /second")
+    robot.send("base_link", FAR)
+    robot.run(0.2)
+    robot.reach(NEAR)
+    observed("the newest is reached")
+    robot.boundary.sources["publishing"] = alone
+    robot.run(3.0)
+    log = "\n".join(robot.log.lines())
+    assert log.count("no second publisher on /basis_ik/target_pose") == 1
+    assert log.count(words) == 1, "it is told once"
+
+
+def test_row_18_target_jumps(robot, observed):
+    turned = FAR @ RigidTransform.from_rpy(0.0, 0.0, np.pi, [0.0, 0.0, 0.0])
+    for target in (NEAR, FAR, turned, NEAR):
+        robot.send("base_link", target)
+        robot.run(0.4)  # in mid-motion the next one comes
+    arrives(robot, NEAR)
+    steps = np.abs(np.diff([output for _, output in robot.arm.outputs], axis=0))
+    fastest = (steps.max(axis=0) / robot.chain.velocity).max() / (1e-9 * CYCLE)
+    observed(f"four jumps of 0.9 m and half a turn; at most {fastest:.1%} of the speed allowed")
+    assert 0.9 < fastest <= 1.003
+
+
+def test_row_94_targets_out_of_reach(robot, observed):
+    robot.reach(NEAR)
+    count, begin = len(robot.commands), robot.world.now
+    for k in range(300):
+        turn = 0.2 * np.sin(0.02 * k)
+        robot.send("base_link", down(2.0 * np.cos(turn), 2.0 * np.sin(turn), 0.5))
+        robot.run(PERIOD)
+        assert k < 3 or robot.statuses[-1]["verdict"] == "TOO_FAR"
+    times = [command.time for command in robot.commands[count:]]
+    assert times[0] - begin <= 10 * MILLISECOND
+    assert {b - a for a, b in itertools.pairwise(times)} == {10 * MILLISECOND}
+    observed(f"300 targets in 3 s: TOO_FAR; {len(times)} commands, one in each period")
