@@ -41,16 +41,12 @@ run() { # run TITLE COMMAND...
   BASIS_IK_TEST_TITLE=$1 "${@:2}" 2>&1
 }
 
-ik_node() {
-  local status=0
-  run "ik_node" python -m pytest -q --durations=10 test/ros/test_ik_node*.py || status=1
-  run "launch files and configurations" python -m pytest -q --durations=5 test/launch test/config || status=1
-  return $status
+launch_files() {
+  run "launch files" python -m pytest -q --durations=5 test/launch
 }
 
 programs() {
-  run "the other nodes and programs" python -m pytest -q --durations=10 test/ros \
-    --ignore-glob 'test/ros/test_ik_node*.py'
+  run "nodes and programs" python -m pytest -q --durations=10 test/ros test/config
 }
 
 library() {
@@ -86,7 +82,7 @@ export BASIS_IK_TEST_PROGRESS=$logs/progress
 tail -n +1 -f "$BASIS_IK_TEST_PROGRESS" &
 TIMEFORMAT='%R %U %S'
 lane() { { time "$1" >"$logs/$1" 2>&1; } 2>"$logs/$1.time"; }
-LANES=(ik_node programs library solvers)
+LANES=(launch_files programs library solvers)
 running=()
 for lane in "${LANES[@]}"; do
   lane "$lane" &
@@ -99,7 +95,7 @@ total() { cat "${LANES[@]/#/$logs/}" | grep -oE "[0-9]+ ($1)\b" | awk '{ n += $1
 cat "${LANES[@]/#/$logs/}"
 printf '\n'
 for lane in "${LANES[@]}"; do
-  awk -v lane="$lane" '{ printf "%-9s %5.0f s, %5.0f s of processor\n", lane, $1, $2 + $3 }' "$logs/$lane.time"
+  awk -v lane="$lane" '{ printf "%-12s %5.0f s, %5.0f s of processor\n", lane, $1, $2 + $3 }' "$logs/$lane.time"
 done
 printf '\nall tests in %d s\n%d passed, %d failed\n' \
   $((SECONDS - started)) "$(total passed)" "$(total 'failed|errors?')"
