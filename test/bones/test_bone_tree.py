@@ -269,6 +269,18 @@ def test_chains_that_part_at_one_joint_are_a_sub_base() -> None:
         )
 
 
+@pytest.mark.parametrize(("apart", "joints"), [(1e-13, 1), (1e-6, 2)])
+def test_joints_of_a_bone_are_one_only_where_they_coincide(apart: float, joints: int) -> None:
+    tree = TransformTree("root")
+    tree.add("trunk", "root", RigidTransform.identity())
+    for side, y in (("l", 0.0), ("r", apart)):
+        tree.add(f"upper_{side}", "trunk", RigidTransform.from_rpy(0, 0, 0, (1, y, 0)))
+        tree.add(f"hand_{side}", f"upper_{side}", RigidTransform.from_rpy(0, 0, 0, (1, 0, 0)))
+    chains = [("trunk", f"upper_{side}", f"hand_{side}") for side in "lr"]
+    bones = bone_tree._Bones(tree, chains, "root", {})
+    assert len({bones.joints["upper_l"], bones.joints["upper_r"]}) == joints
+
+
 def test_goals_too_far_apart_are_too_far_for_each_missed_hand() -> None:
     tree = body(np.random.default_rng(0))
     for side, x in (("l", 50.0), ("r", -50.0)):

@@ -20,6 +20,7 @@ import pytest
 from basis_ik.bones import constraints
 from basis_ik.bones.bones import BoneChainError
 from basis_ik.bones.constraints import Point, Reach
+from basis_ik.bones.meet import meet
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.transforms.tree import TransformTree
 from basis_ik.verdict import Verdict
@@ -125,6 +126,20 @@ def test_shared_distributes_the_motion_over_all_bones(legs, monkeypatch):
     applied = Reach(("thigh_r", "calf_r", "ankle_r"), "foothold", "shared").apply(legs)
     assert applied.verdict is Verdict.REACHED
     assert (len(published), len(shared)) == (0, 1)
+
+
+@pytest.mark.parametrize(("beyond", "is_met"), [(1e-9, True), (1e-7, False)])
+def test_a_constraint_is_met_to_ten_nanometres(beyond, is_met):
+    """A straight leg, and a foothold that is a little too far."""
+    tree = TransformTree("hip")
+    tree.add("thigh", "hip", at(0, 0, 0))
+    tree.add("calf", "thigh", at(0, 0, -0.45))
+    tree.add("ankle", "calf", at(0, 0, -0.45))
+    tree.add("foothold", "hip", at(0, 0, -0.9 - beyond))
+    reach = Reach(("thigh", "calf", "ankle"), "foothold")
+    for applied in (reach.apply(tree), meet(tree, {"stand": reach})["stand"]):
+        assert applied.miss == pytest.approx(beyond, abs=1e-10)
+        assert applied.verdict is (Verdict.REACHED if is_met else Verdict.TOO_FAR)
 
 
 def test_an_unreachable_target_is_reported_with_the_distance(legs):

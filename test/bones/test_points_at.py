@@ -19,6 +19,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from basis_ik.bones.bone_limits import Cone
 from basis_ik.bones.points_at import (
     BoneError,
     Up,
@@ -331,6 +332,18 @@ def test_tails_and_targets_that_do_not_fit_are_refused() -> None:
             way(tree, "calf.l", "ankle.l", ("hip", (0, 0, math.inf)))
         with pytest.raises(ShapeError, match="point"):
             way(tree, "calf.l", ("ankle.l", (0, 0)), "hip")
+
+
+@pytest.mark.parametrize(("left", "verdict"), [(1e-10, "REACHED"), (1e-8, "LIMIT")])
+def test_a_bone_points_at_its_target_to_a_nanoradian(left: float, verdict: str) -> None:
+    tree = legs()
+    needed = points_at(tree, *LEFT).angle
+    rest = tree.basis("calf.l")
+    assert isinstance(rest, RigidTransform)
+    limit = Cone(rest, needed - left)
+    found = points_at(tree, *LEFT, limit=limit)
+    assert found.miss == pytest.approx(left, abs=1e-12)
+    assert found.verdict is Verdict[verdict]
 
 
 def test_the_root_cannot_turn() -> None:

@@ -116,10 +116,10 @@ def test_sweeps_never_lose_ground_and_keep_the_bones(seed):
 @pytest.mark.parametrize("n", [2, 5])
 def test_a_straight_chain_leaves_the_line_that_holds_it(n, inside):
     p = chain(np.ones(n), 0, bend=0.0)
-    residual, _ = sweep_ball_chain(
-        p, np.ones(n), np.array([inside * n, 0.0, 0.0]), 1e-5, 5000, NOTHING
-    )
+    target, most = np.array([inside * n, 0.0, 0.0]), 100 if n == 2 else 6
+    residual, passes = sweep_ball_chain(p, np.ones(n), target, 1e-5, 5000, NOTHING)
     assert residual <= 1e-5
+    assert passes <= most, "it leaves the line far enough"
 
 
 def test_coincident_joints_do_not_divide_by_zero():

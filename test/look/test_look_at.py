@@ -33,6 +33,7 @@ from rotations import turned
 
 from basis_ik.errors import SolveArgumentError
 from basis_ik.look.look_at import MOST_KEPT, look_at, warm_up
+from basis_ik.look.pan_tilt_kernel import pan_tilt
 from basis_ik.robot.robot import RobotModel
 from basis_ik.search.prepare import prepared
 from basis_ik.verdict import Verdict
@@ -462,3 +463,16 @@ def test_bad_arguments_are_refused_by_name(argument, value):
     with pytest.raises(SolveArgumentError, match=argument) as caught:
         look_at(HEAD, **arguments)
     assert caught.value.argument == argument
+
+
+def test_the_closed_form_answers_with_rays_that_point_to_and_not_away():
+    chain, found, met = SHIPPED["optical head"], np.empty((4, 2)), 0
+    exact = prepared(chain).exact
+    for point in np.random.default_rng(0).uniform(-2.0, 2.0, (100, 3)):
+        count, _ = pan_tilt(exact, point, np.zeros(2), found)
+        met += count
+        rotations, places = tip_of(chain, found[:count])
+        lines = point - places
+        along = (rotations[:, :, 2] * lines).sum(axis=1)
+        np.testing.assert_allclose(along, np.linalg.norm(lines, axis=1), rtol=1e-12)
+    assert met >= 100

@@ -76,3 +76,13 @@ def test_a_node_that_is_off_is_refused_with_its_residual() -> None:
         combine(["there", "back"], [far, back])
     assert caught.value.residual > 1e-12
     assert caught.value.names == ("there", "back")
+
+
+def test_twelve_digits_of_the_product_are_promised() -> None:
+    def swing(far: float) -> list[TransformNode]:
+        return [TransformNode(center=(far, 0, 0), rotation=each) for each in (QUARTER, QUARTER.T)]
+
+    assert combine(["there", "back"], swing(1e2)).residual < 1e-13
+    with pytest.raises(NotOneNodeError) as caught:
+        combine(["there", "back"], swing(1e6))
+    assert 1e-12 < caught.value.residual < 1e-8
