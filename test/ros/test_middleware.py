@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Every interface once, over the middleware that RMW_IMPLEMENTATION names.
+"""Every interface of ik_node once, over the middleware that RMW_IMPLEMENTATION names.
 
 `RMW_IMPLEMENTATION=rmw_cyclonedds_cpp pytest test/ros/test_middleware.py` tries another one. With
 Zenoh its router must run: `ros2 run rmw_zenoh_cpp rmw_zenohd`.
