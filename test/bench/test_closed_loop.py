@@ -16,7 +16,7 @@
 
 import numpy as np
 import pytest
-from bench import CYCLE, HOME, PERIOD, down, running
+from bench import CONTROLLER_STATES, CYCLE, HOME, PERIOD, Robot, down, running
 from diagnostic_msgs.msg import DiagnosticStatus
 from std_srvs.srv import SetBool
 from world import SECOND
@@ -73,16 +73,53 @@ def test_arrival_is_reported_for_the_measured_arm(robot):
     assert robot.at(FAR, 1e-9)
 
 
-def test_a_slow_controller_gets_no_stream():
+@pytest.mark.parametrize("factor", [0.3, 0.0])
+def test_a_slow_controller_gets_no_stream(factor):
     with running() as robot:
-        robot.arm.controller.speed_scaling = 0.3
+        robot.arm.controller.speed_scaling = factor
         robot.wait_status(state="WAITING")
-        assert "scales its speed to 0.3" in robot.statuses[-1]["message"]
+        assert f"scales its speed to {factor:g}," in robot.statuses[-1]["message"]
         robot.send("base_link", FAR)
         assert robot.rests()
         robot.arm.controller.speed_scaling = 1.0
         robot.wait_status(state="READY")
         robot.reach(FAR, 1e-9)
+
+
+@pytest.mark.parametrize("factor", [0.5, 0.2, 0.0])
+def test_a_stream_ends_once_the_controller_says_that_it_is_slow(factor):
+    """Each further window would be entered by a leap."""
+    with running(lag=0.03) as robot:
+        robot.set_off(FAR, 0.3)
+        robot.arm.controller.speed_scaling, slow_since = factor, robot.world.now
+        robot.run(0.5)
+        leaps = [time for time, _, _ in robot.arm.complaints]
+        assert all(time <= slow_since + CONTROLLER_STATES + 2 * PERIOD * SECOND for time in leaps)
+        robot.arm.complaints.clear()
+        robot.run(3.0)  # until it has braked, at its pace
+        assert robot.statuses[-1]["state"] == "WAITING"
+        assert robot.rests()
+        here = robot.positions
+        robot.arm.controller.speed_scaling = 1.0
+        robot.wait_status(state="READY")
+        assert np.abs(robot.positions - here).max() < 0.75, "the way of one window"
+        robot.arm.complaints.clear()  # the controller goes on with its window at once
+        robot.reach(FAR, 1e-9)
+
+
+@pytest.mark.parametrize("takes_factors", [True, False])
+def test_a_speed_of_zero_from_the_start_counts_where_there_is_scaling(takes_factors):
+    """Controllers without it leave the field at zero."""
+    robot = Robot()
+    try:
+        robot.boundary.sources["scaling"] = int(takes_factors)
+        robot.arm.controller.speed_scaling = 0.0
+        robot.wait_status(state="WAITING" if takes_factors else "READY")
+        if takes_factors:
+            robot.run(0.5)
+            assert "scales its speed to 0," in robot.statuses[-1]["message"]
+    finally:
+        robot.end()
 
 
 def test_a_blocked_joint_stops_the_arm_until_it_is_enabled(robot):

@@ -69,7 +69,13 @@ class VirtualBoundary(Boundary):
     def __init__(self, world):
         self.world, self.stalls = world, Stalls(world)
         self.offset = EPOCH
-        self.sources = {"alike": 1, "listeners": 1, "publishers": 1, "compiling": False}
+        self.sources = {
+            "alike": 1,
+            "listeners": 1,
+            "publishers": 1,
+            "compiling": False,
+            "scaling": 1,
+        }
         self.sources |= {"publishing": ["/robot"], "progress": "", "ready": True}
         self.solving, self.replaces = 0.0, False
         self.publish_to = self.order = self.cancel = None

@@ -35,7 +35,7 @@ from basis_ik.ros.outputs.goal_output import FollowJointTrajectoryOutput, Progre
 from basis_ik.ros.outputs.output import OutputOptions
 from basis_ik.ros.outputs.replacement_rule import NOT_ALLOWED
 from basis_ik.ros.outputs.stream_output import VelocityOutput
-from basis_ik.ros.outputs.trajectory_output import INSISTENCE, TrajectoryOutput
+from basis_ik.ros.outputs.trajectory_output import INSISTENCE, LONG_AGO, TrajectoryOutput
 
 URDF = (Path(__file__).parents[2] / "urdf" / "ur5e.urdf").read_text()
 HOME = np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0])
@@ -112,9 +112,9 @@ def streaming(window, stamp=0, reference=None):
     output.failure, output._period, output._periods = "", 0.01, 0
     output._rule, output._by_stamp, output._stride = SimpleNamespace(by_stamp=True), True, 1
     output._is_first_window = output._unsent = output._changed = False
-    output._insists_until = -math.inf
+    output._insists_until, output._slow_at = -math.inf, LONG_AGO
     output._window, output._window_stamp, output._clock = window, 0, 0
-    output._state = SimpleNamespace(stamp=stamp, reference=lambda _: reference)
+    output._state = SimpleNamespace(stamp=stamp, reference=lambda _: reference, speed_scaling=1.0)
     output._joint_names, output._recent = (), RecentCommands(1, 6)
     output._boundary = SimpleNamespace(steady=lambda: 0.0)
     return output
@@ -511,6 +511,9 @@ class Clocks:
     def create_subscription(self, _, topic, callback, __):
         self.tell = callback
         return SimpleNamespace(topic_name=topic)
+
+    def count_subscribers(self, _):
+        return 0
 
     def get_clock(self):
         return self

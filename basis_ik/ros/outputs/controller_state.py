@@ -56,6 +56,7 @@ class ControllerState:
 
     def __init__(self, node: Node, controller: str) -> None:
         self._node, self._boundary = node, boundary_of(node)
+        self._controller = controller
         self._subscription = node.create_subscription(
             JointTrajectoryControllerState,
             f"{controller}/controller_state",
@@ -67,7 +68,7 @@ class ControllerState:
         self._received_clock, self._interval = 0, 0.0  # ROS time [ns]; average interval [s]
         self._ahead: deque[float] = deque(maxlen=STAMPS)
         self._newest = JointTrajectoryControllerState()
-        self.speed_scaling = 1.0
+        self._scaling, self._scales = 1.0, False
 
     def _on_state(self, message: JointTrajectoryControllerState) -> None:
         self._received_at, self._expected, self._newest = loop_time(self._node), True, message
@@ -78,9 +79,24 @@ class ControllerState:
         self._received_clock = now
         if stamp.sec and not clock.ros_time_is_active:  # with simulated time both use /clock
             self._ahead.append(stamp.sec + 1e-9 * (stamp.nanosec - now))
-        scaling = message.speed_scaling_factor
+        self._scaling = message.speed_scaling_factor
+        self._scales = self._scales or self._scaling > 0.0
+
+    @property
+    def speed_scaling(self) -> float:
+        """Factor of the controller's speed, from 0 to 1; 1 if it has none."""
         # Controllers without scaling leave it at 0.
-        self.speed_scaling = scaling if 0.0 < scaling <= 1.0 else 1.0
+        is_given = 0.0 <= self._scaling <= 1.0 and (self._scaling > 0.0 or self._scales)
+        return self._scaling if is_given else 1.0
+
+    def _find_scaling(self) -> None:
+        """Find out whether a 0 is a factor: the controller has given others, or takes them."""
+        if self._scaling == 0.0 and not self._scales:
+            topic = f"{self._controller}/speed_scaling_input"
+            count = self._boundary.read(
+                f"scaling {topic}", lambda: self._node.count_subscribers(topic)
+            )
+            self._scales = count > 0
 
     def on_clock_jump(self) -> None:
         """Restart the time without a message: the last one was timed by the old clock."""
@@ -119,6 +135,7 @@ class ControllerState:
     def unmet(self) -> str:
         """Return why the controller would not execute commands, or nothing."""
         silence = loop_time(self._node) - self._received_at
+        self._find_scaling()
         if silence <= CONTROLLER_TIMEOUT:
             return self._clock_offset()
         if not self._expected:

@@ -40,6 +40,7 @@ EARLY = 3_000_000  # ns by which a stream's first stamp is in the past
 FULL_SPEED = 0.999  # a larger speed scaling counts as full speed
 INSISTENCE = 3.0  # s for which the arm's position is sent to a controller that does not take it
 NARROWEST = 0.01  # s: least spacing of final commands, so that 10 ms of delay change nothing
+LONG_AGO = -(10**18)  # ns
 TRANSIT = 5_000_000  # ns that a window may need until the controller has taken it
 
 
@@ -81,16 +82,20 @@ class TrajectoryOutput(StreamOutput):
         self._changed = False  # whether the goal has changed since the last window
         self._paused_until = -math.inf  # ROS time [ns] before which nothing is sent
         self._insists_until = -math.inf  # loop time [s] until which a hold is repeated
+        self._slow_at = LONG_AGO  # last ROS time at which the controller scaled its speed [ns]
         self._held = np.zeros(len(self._joint_names), bool)  # joints held where they are measured
 
     def _check(self) -> str:
         self._rule.ask()
         unmet = super()._check() or self._state.unmet()
+        is_slow = self._is_slow(self._boundary.clock(self._node.get_clock()))
         if not unmet and self._state.speed_scaling < FULL_SPEED:
             return (
                 f"the controller scales its speed to {self._state.speed_scaling:.2g}, which a "
                 "stream does not follow; set command_interface to follow_joint_trajectory"
             )
+        if not unmet and is_slow:
+            return "the controller still ends the motion during which it scaled its speed"
         return unmet
 
     def on_clock_jump(self) -> None:
@@ -118,11 +123,17 @@ class TrajectoryOutput(StreamOutput):
         self._changed = True
 
     def advance(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> Phase:
-        """Send the next window, unless the controller is silent; see `Output.advance`.
+        """Send the next window, unless the controller is silent or slow; see `Output.advance`.
 
         Without windows the controller brakes by itself. One that was switched off would jump to the
-        next window, so nothing is sent until it has published its state for a while.
+        next window, so nothing is sent until it has published its state for a while. One that
+        scales its speed is behind in each window, and would jump into the next one.
         """
+        if self._is_slow(now.clock):
+            if self._state.speed_scaling == 0.0 or self._has_ended():
+                pipeline.rest()
+            self._paused_until = now.clock + RESUMPTION
+            return pipeline.phase
         silence = self._state.silence(now.clock)
         if silence > 0.0:
             self._paused_until = now.clock + RESUMPTION
@@ -138,6 +149,22 @@ class TrajectoryOutput(StreamOutput):
             if self._was_restarted(pipeline, now):
                 return pipeline.phase
         return super().advance(pipeline, measured, now)
+
+    def _is_slow(self, clock: int) -> bool:
+        """Return whether the controller scales its speed, or is still behind because it did.
+
+        Args:
+            clock: ROS time [ns].
+        """
+        window = 0 if self._window is None else round(1e9 * self._window.times[-1])
+        if self._state.speed_scaling < FULL_SPEED:
+            self._slow_at = clock
+            return True
+        return 0 <= clock - self._slow_at <= window
+
+    def _has_ended(self) -> bool:
+        """Return whether the controller is at the end of the last window."""
+        return self._window is None or self.keeps(self._window.positions[-1])
 
     def _insist(self, pipeline: Pipeline, measured: FloatArray) -> None:
         """Repeat a hold until the controller has taken it, unless a held joint has been moved.
@@ -191,7 +218,7 @@ class TrajectoryOutput(StreamOutput):
         self._begin_at(now.clock - EARLY)
         # It begins with a rest, so that a window that arrives late is not entered in motion.
         self._periods -= self._stride
-        self._window, self._clock = None, now.clock
+        self._window, self._clock, self._slow_at = None, now.clock, LONG_AGO
 
     def _begin_at(self, stamp: int) -> None:
         """Start the next window at a time [ns], with the pipeline's current state."""
