@@ -15,9 +15,8 @@
 
 # All tests, and how many they were; with arguments: pytest with those, once.
 # Kernels run three times: compiled by us, as plain Python, which checks bounds and types, and in part compiled by
-# numba alone, as they are with a numba that we do not know. Two lanes of tests with ROS,
-# which mostly wait, and two that compute in what those leave of the processor. How far each is, and what fails, is
-# shown at once; all of their output follows at the end.
+# numba alone, as they are with a numba that we do not know. Four lanes of about the same length, two of which
+# mostly wait. How far each is, and what fails, is shown at once; all of their output follows at the end.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 if [ $# -gt 0 ]; then exec python -m pytest "$@"; fi
@@ -32,10 +31,6 @@ trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$logs"' EXIT
 
 SOLVERS=(test/fabrik test/look test/pose test/search test/tasks)
 
-# Give way at once to whatever else wants to run: at a low priority a lane keeps the processor for some
-# milliseconds more, and nodes are late.
-give_way() { chrt --idle --pid 0 "$BASHPID" 2>/dev/null || renice -n 19 "$BASHPID" >/dev/null; }
-
 run() { # run TITLE COMMAND...
   printf '\n== %s\n' "$1"
   BASIS_IK_TEST_TITLE=$1 "${@:2}" 2>&1
@@ -46,7 +41,7 @@ launch_files() {
 }
 
 programs() {
-  run "nodes and programs" python -m pytest -q --durations=10 test/ros test/config
+  run "nodes and programs" python -m pytest -q --durations=10 test/ros test/config test/bench
 }
 
 library() {
@@ -59,15 +54,13 @@ library() {
       run "$package" python -m pytest -q "$package/test" || status=1
     done
   fi
-  give_way
   run "the library" python -m pytest -q --durations=10 test --ignore test/ros --ignore test/launch \
-    --ignore test/config "${SOLVERS[@]/#/--ignore=}" || status=1
+    --ignore test/config --ignore test/bench "${SOLVERS[@]/#/--ignore=}" || status=1
   return $status
 }
 
 solvers() {
   local status=0
-  give_way
   run "the solvers" python -m pytest -q --durations=10 "${SOLVERS[@]}" || status=1
   run "kernels, as plain Python" env NUMBA_DISABLE_JIT=1 python -m pytest -q test/*/test_*_kernel.py || status=1
   run "kernels, compiled by numba alone" env BASIS_IK_PLAIN_NUMBA=1 python -m pytest -q test/transforms \

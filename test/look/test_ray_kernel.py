@@ -118,7 +118,7 @@ def test_the_first_row_is_the_gradient_of_the_angle(name):
     ready = ready_chain(name)
     n = len(ready.variables)
     rng = np.random.default_rng(0)
-    for _ in range(40):
+    for _ in range(10):
         q, point = rng.uniform(-2.0, 2.0, n), rng.uniform(-1, 1, 3)
         work = related(ready, point)
         angle, _ = ray_step(ready.packed, q, work, q, 0.0, 0.0)
@@ -150,7 +150,7 @@ def test_a_joint_at_its_limit_leaves_the_step_to_the_others():
 def test_a_descent_converges_quadratically():
     ready = ready_chain("hinges")
     rng = np.random.default_rng(1)
-    for _ in range(50):
+    for _ in range(15):
         q = rng.uniform(-2.0, 2.0, 5)
         frame = np.empty((3, 4))
         exact_miss(ready.exact, q, np.zeros(3), frame)
@@ -166,7 +166,7 @@ def test_a_pull_shortens_the_way_and_keeps_the_ray_on_the_point():
     ready = ready_chain("hinges")
     rng = np.random.default_rng(3)
     shorter = 0
-    for _ in range(50):
+    for _ in range(15):
         q, seed = rng.uniform(-2.0, 2.0, (2, 5))
         frame = np.empty((3, 4))
         exact_miss(ready.exact, q, np.zeros(3), frame)
@@ -176,7 +176,7 @@ def test_a_pull_shortens_the_way_and_keeps_the_ray_on_the_point():
         assert miss(ready, q, point) < 2e-8
         assert np.linalg.norm(q - seed) <= before
         shorter += np.linalg.norm(q - seed) < 0.9 * before
-    assert shorter > 30
+    assert shorter > 8
 
 
 def test_early_starts_are_near_the_seed_and_later_ones_point_well():
