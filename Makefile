@@ -22,7 +22,7 @@ setup: ## Make .setup/: Python environment, underlay, package with everything (t
 # What the demo needs, and no more; launch arguments may ask for a view or for masses.
 DEMO_NEEDS := $(if $(findstring mujoco,$(ARGS)),all,$(if $(VIEW)$(findstring view:=true,$(ARGS)),view,demo))
 
-demo: ## Show a simulated arm reach targets given in other tf frames
+demo: ## Show a simulated arm reach targets given in other tf frames (a minute; fetches 133 MB once)
 	@bash underlay/setup.sh $(DEMO_NEEDS)
 	@$(ENV) && ros2 launch basis_ik demo.launch.py robot:=$(ROBOT) $(if $(VIEW),view:=true) $(ARGS)
 
@@ -30,7 +30,7 @@ lint: setup
 	@$(ENV) && if [ $$DEPENDENCIES = newest ]; then ruff check . && ruff format --check . && mypy; else \
 	  echo "lint is left out with DEPENDENCIES=$$DEPENDENCIES: the type checker knows the newest numpy only"; fi
 
-test: lint ## Lint, type check, and run every test
+test: lint ## Lint, type check, and run every test (some 20 minutes; fetches 313 MB once)
 	@$(ENV) && bash test/run.sh $(ARGS)
 
 test-long: setup ## Run the tests that are too long for every change, and N random inputs (each Monday)

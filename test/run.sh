@@ -15,8 +15,9 @@
 
 # All tests, and how many they were; with arguments: pytest with those, once.
 # Kernels run three times: compiled by us, as plain Python, which checks bounds and types, and in part compiled by
-# numba alone, as they are with a numba that we do not know. Four lanes of about the same length, two of which
-# mostly wait. How far each is, and what fails, is shown at once; all of their output follows at the end.
+# numba alone, as they are with a numba that we do not know. Two lanes of about the same length: what starts
+# processes takes the more of the processor the longer it lasts, so it shares two of them with one other lane only.
+# How far each is, and what fails, is shown at once; all of their output follows at the end.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 if [ $# -gt 0 ]; then exec python -m pytest "$@"; fi
@@ -29,25 +30,22 @@ started=$SECONDS
 logs=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$logs"' EXIT
 
-SOLVERS=(test/fabrik test/look test/pose test/search test/tasks)
-
 run() { # run TITLE COMMAND...
   printf '\n== %s\n' "$1"
   BASIS_IK_TEST_TITLE=$1 "${@:2}" 2>&1
 }
 
-launch_files() {
-  run "launch files" python -m pytest -q --durations=5 test/launch
+processes() {
+  local status=0
+  run "launch files" python -m pytest -q --durations=5 test/launch || status=1
+  run "nodes and programs" python -m pytest -q --durations=10 test/ros test/config || status=1
+  run "the bench" python -m pytest -q --durations=10 test/bench || status=1
+  return $status
 }
 
-programs() {
-  run "nodes and programs" python -m pytest -q --durations=10 test/ros test/config test/bench
-}
-
-library() {
+computing() {
   local status=0 package
-  # First what has processes, too. With ROS 2 installed the underlay is not used, and upstream's packages have
-  # their own tests.
+  # With ROS 2 installed the underlay is not used, and upstream's packages have their own tests.
   if [ -n "${BASIS_IK_UNDERLAY:-}" ]; then
     for package in underlay/*/setup.py; do
       package=$(dirname "$package")
@@ -55,13 +53,7 @@ library() {
     done
   fi
   run "the library" python -m pytest -q --durations=10 test --ignore test/ros --ignore test/launch \
-    --ignore test/config --ignore test/bench "${SOLVERS[@]/#/--ignore=}" || status=1
-  return $status
-}
-
-solvers() {
-  local status=0
-  run "the solvers" python -m pytest -q --durations=10 "${SOLVERS[@]}" || status=1
+    --ignore test/config --ignore test/bench || status=1
   run "kernels, as plain Python" env NUMBA_DISABLE_JIT=1 python -m pytest -q test/*/test_*_kernel.py || status=1
   run "kernels, compiled by numba alone" env BASIS_IK_PLAIN_NUMBA=1 python -m pytest -q test/transforms \
     test/pose/test_solve.py || status=1
@@ -75,7 +67,7 @@ export BASIS_IK_TEST_PROGRESS=$logs/progress
 tail -n +1 -f "$BASIS_IK_TEST_PROGRESS" &
 TIMEFORMAT='%R %U %S'
 lane() { { time "$1" >"$logs/$1" 2>&1; } 2>"$logs/$1.time"; }
-LANES=(launch_files programs library solvers)
+LANES=(processes computing)
 running=()
 for lane in "${LANES[@]}"; do
   lane "$lane" &
@@ -88,7 +80,7 @@ total() { cat "${LANES[@]/#/$logs/}" | grep -oE "[0-9]+ ($1)\b" | awk '{ n += $1
 cat "${LANES[@]/#/$logs/}"
 printf '\n'
 for lane in "${LANES[@]}"; do
-  awk -v lane="$lane" '{ printf "%-12s %5.0f s, %5.0f s of processor\n", lane, $1, $2 + $3 }' "$logs/$lane.time"
+  awk -v lane="$lane" '{ printf "%-9s %5.0f s, %5.0f s of processor\n", lane, $1, $2 + $3 }' "$logs/$lane.time"
 done
 printf '\nall tests in %d s\n%d passed, %d failed\n' \
   $((SECONDS - started)) "$(total passed)" "$(total 'failed|errors?')"

@@ -289,6 +289,7 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch_ros.actions import Node
 
 PATIENT = {
+    "update_rate": 50.0,
     "joint_state_timeout": 10.0,
     "target_max_age": 1000.0,
     "tracking_lag": 5.0,
@@ -311,7 +312,7 @@ def description():
                 package="basis_ik",
                 executable="simulated_arm",
                 name=name,
-                parameters=[described, start],
+                parameters=[described, start, {"publish_rate": 50.0}],
                 remappings=[("~/controller_state", "not_heard")],
             ),
             Node(
@@ -526,8 +527,9 @@ def test_a_slider_moves_its_joint(page, arm):
     page.get_by_role("slider").nth(1).focus()
     for _ in range(10):
         page.keyboard.press("ArrowRight")
-    # Steps of 0.01 rad, from the measured position, rounded.
-    arm.wait_for(lambda: np.abs(arm.positions() - before).max() > 0.09)
+    # All ten steps of 0.01 rad, from the measured position, rounded: a step that comes later would
+    # take the arm from the next test.
+    arm.wait_for(lambda: np.abs(arm.positions() - before).max() > 0.0949)
     arm.wait_for(arm.is_at_rest)
     assert np.sort(np.abs(arm.positions() - before))[-2] < 1e-3, "one joint has moved"
 
