@@ -70,18 +70,24 @@ def leave_domain(claim):
 
 
 def claim_domain():
-    """Claim a domain as upstream's domain_coordinator does: by a port, as long as it is open."""
-    while _left and _left[0][0] < time.monotonic():
-        _left.popleft()[1].close()
-    for number in itertools.islice(_numbers, 100):
-        claim = socket.socket()
-        try:
-            claim.bind(("", 32768 + number))
-        except OSError:
-            claim.close()
-            continue
-        return number, claim
-    raise RuntimeError("all of the ROS domains 1 to 100 are taken")
+    """Claim a domain as upstream's domain_coordinator does: by a port, as long as it is open.
+
+    Where all are taken, the one that was left first is waited for.
+    """
+    while True:
+        while _left and _left[0][0] < time.monotonic():
+            _left.popleft()[1].close()
+        for number in itertools.islice(_numbers, 100):
+            claim = socket.socket()
+            try:
+                claim.bind(("", 32768 + number))
+            except OSError:
+                claim.close()
+                continue
+            return number, claim
+        if not _left:
+            raise RuntimeError("all of the ROS domains 1 to 100 are taken")
+        time.sleep(max(_left[0][0] - time.monotonic(), 0.0))
 
 
 # A run that was started in the background ignores SIGINT, and so would every process under test.

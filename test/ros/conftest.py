@@ -26,14 +26,14 @@ PATIENCE = 30.0  # s, for what must end by itself
 
 
 @pytest.fixture
-def complaint(capfd, monkeypatch, own_domain):
+def complaint(capfd, monkeypatch):
     """Run a program that must fail, in this process; return its one line."""
     # A guard that is gone lets it run: then it is stopped, and the end of pytest must not follow.
     monkeypatch.setattr(programs, "PATIENCE", 3600.0)
 
     # A node of this process that is not freed at once is still in the graph, under the name of the
-    # program; so it has a domain for itself.
-    monkeypatch.setenv("ROS_DOMAIN_ID", str(own_domain))
+    # program; so none is discovered.
+    monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "OFF")
 
     def complain(program, *parameters, more=()):
         given = [word for parameter in parameters for word in ("-p", parameter)]
