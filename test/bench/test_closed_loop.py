@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from bench import CONTROLLER_STATES, CYCLE, HOME, PERIOD, Robot, down, running
 from diagnostic_msgs.msg import DiagnosticStatus
-from std_srvs.srv import SetBool
+from std_srvs.srv import SetBool, Trigger
 from world import SECOND
 
 NEAR, FAR = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40)
@@ -96,8 +96,8 @@ def test_a_stream_ends_once_the_controller_says_that_it_is_slow(factor):
         leaps = [time for time, _, _ in robot.arm.complaints]
         assert all(time <= slow_since + CONTROLLER_STATES + 2 * PERIOD * SECOND for time in leaps)
         robot.arm.complaints.clear()
-        robot.run(3.0)  # until it has braked, at its pace
-        assert robot.statuses[-1]["state"] == "WAITING"
+        robot.run(3.0)  # until it has braked, at its pace; at 0 it has a way left
+        assert robot.statuses[-1]["state"] == ("WAITING" if factor else "BRAKING")
         assert robot.rests()
         here = robot.positions
         robot.arm.controller.speed_scaling = 1.0
@@ -105,6 +105,23 @@ def test_a_stream_ends_once_the_controller_says_that_it_is_slow(factor):
         assert np.abs(robot.positions - here).max() < 0.75, "the way of one window"
         robot.arm.complaints.clear()  # the controller goes on with its window at once
         robot.reach(FAR, 1e-9)
+
+
+def test_stopped_is_not_said_of_an_arm_that_will_move_with_the_slider():
+    """At a speed of 0 it stands, and ends its window once the speed is above."""
+    with running(lag=0.03) as robot:
+        robot.set_off(FAR, 0.3)
+        robot.arm.controller.speed_scaling = 0.0
+        robot.run(0.5)
+        assert robot.call(Trigger, "stop").success
+        robot.run(1.0)
+        assert robot.statuses[-1]["state"] == "BRAKING"
+        robot.arm.controller.speed_scaling = 1.0
+        robot.wait_status(state="STOPPED")
+        here = robot.positions
+        robot.run(1.0)
+        assert np.abs(robot.positions - here).max() < 0.01, "what the drives lag behind"
+        robot.arm.complaints.clear()  # of the controller's own factor
 
 
 @pytest.mark.parametrize("takes_factors", [True, False])

@@ -130,7 +130,7 @@ class TrajectoryOutput(StreamOutput):
         scales its speed is behind in each window, and would jump into the next one.
         """
         if self._is_slow(now.clock):
-            if self._state.speed_scaling == 0.0 or self._has_ended():
+            if self._has_ended():  # at a factor of 0 it stands, but has a way left
                 pipeline.rest()
             self._paused_until = now.clock + RESUMPTION
             return pipeline.phase
