@@ -76,6 +76,8 @@ def test_arrival_is_reported_for_the_measured_arm(robot):
 @pytest.mark.parametrize("factor", [0.3, 0.0])
 def test_a_slow_controller_gets_no_stream(factor):
     with running() as robot:
+        robot.boundary.sources["scaling"] = 0  # it has shown a factor, that is enough
+        robot.run(0.1)
         robot.arm.controller.speed_scaling = factor
         robot.wait_status(state="WAITING")
         assert f"scales its speed to {factor:g}," in robot.statuses[-1]["message"]
@@ -100,10 +102,12 @@ def test_a_stream_ends_once_the_controller_says_that_it_is_slow(factor):
         assert robot.statuses[-1]["state"] == ("WAITING" if factor else "BRAKING")
         assert robot.rests()
         here = robot.positions
-        robot.arm.controller.speed_scaling = 1.0
+        robot.arm.controller.speed_scaling, fast_since = 1.0, robot.world.now
         robot.wait_status(state="READY")
         assert np.abs(robot.positions - here).max() < 0.75, "the way of one window"
-        robot.arm.complaints.clear()  # the controller goes on with its window at once
+        leaps = [time for time, _, _ in robot.arm.complaints]
+        assert all(time <= fast_since + 2 * CYCLE for time in leaps), "the controller's own"
+        robot.arm.complaints.clear()
         robot.reach(FAR, 1e-9)
 
 
@@ -116,12 +120,15 @@ def test_stopped_is_not_said_of_an_arm_that_will_move_with_the_slider():
         assert robot.call(Trigger, "stop").success
         robot.run(1.0)
         assert robot.statuses[-1]["state"] == "BRAKING"
-        robot.arm.controller.speed_scaling = 1.0
+        robot.arm.complaints.clear()
+        robot.arm.controller.speed_scaling, fast_since = 1.0, robot.world.now
         robot.wait_status(state="STOPPED")
         here = robot.positions
         robot.run(1.0)
         assert np.abs(robot.positions - here).max() < 0.01, "what the drives lag behind"
-        robot.arm.complaints.clear()  # of the controller's own factor
+        leaps = [time for time, _, _ in robot.arm.complaints]
+        assert all(time <= fast_since + 2 * CYCLE for time in leaps), "the controller's own"
+        robot.arm.complaints.clear()
 
 
 @pytest.mark.parametrize("takes_factors", [True, False])
