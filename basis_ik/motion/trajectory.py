@@ -169,6 +169,11 @@ def _fit(
     return np.where(np.isnan(quintic).any(axis=(1, 2), keepdims=True), pieces, quintic)
 
 
+def whole_nanoseconds(time: float) -> float:
+    """Return a time [s] as upstream counts it, so that what falls on a cycle does so exactly."""
+    return round(time, 9)
+
+
 class Entry(NamedTuple):
     """Where and when a controller enters a new trajectory.
 
@@ -272,7 +277,7 @@ def blend_trajectory(
         rest[0][:, ~omitted] = states[0, -1, ~omitted]
         rest[1:][:, :, ~omitted] *= 0.0  # NaN stays: what is not stated
         parts.append((old.times[after], rest))
-    merged = np.concatenate([part for part, _ in parts]) + (entry.now - cursor)
+    merged = np.round(np.concatenate([part for part, _ in parts]) + (entry.now - cursor), 9)
     return _entered(merged, np.concatenate([part for _, part in parts], axis=1), entry)
 
 
@@ -286,7 +291,8 @@ def _waypoints(
         for kind, values in enumerate(waypoint[1:4]):
             if values.size:
                 states[kind, row, columns] = values
-    return np.array([start + waypoint.time for waypoint in command.waypoints]), states
+    times = [whole_nanoseconds(start + waypoint.time) for waypoint in command.waypoints]
+    return np.array(times), states
 
 
 def _omitted(command: TrajectoryCommand, joints: Sequence[str]) -> NDArray[np.bool_]:

@@ -20,6 +20,7 @@ Positions are [rad] or [m], velocities per second, times [s].
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from enum import Enum
 from typing import NamedTuple
@@ -35,6 +36,7 @@ from basis_ik.motion.trajectory import (
     TrajectorySample,
     blend_trajectory,
     plan_trajectory,
+    whole_nanoseconds,
 )
 from basis_ik.motion.trajectory_command import ErrorCode, TrajectoryCommand
 from basis_ik.numerics.arrays import FloatArray
@@ -164,6 +166,7 @@ class TrajectoryController:
         """
         self._active = True
         self._tolerances = tolerances
+        self._commanded_at = math.inf  # as upstream: the first trajectory begins without a delay
         self._hold(self._output.positions)
 
     def deactivate(self) -> GoalEnd | None:
@@ -219,20 +222,24 @@ class TrajectoryController:
             elapsed: Time since the last cycle [s]; None: a period.
         """
         self._measured = positions
+        now = whole_nanoseconds(now)
         first = self._new is not None
         if self._new is None:
-            self._time += (self._period if elapsed is None else elapsed) * self.speed_scaling
+            passed = (self._period if elapsed is None else elapsed) * self.speed_scaling
+            self._time = whole_nanoseconds(self._time + passed)
         else:
             self._trajectory = self._enter(self._new, now, positions, velocities)
             self._time = now
             self._new = None
-        reference = self._trajectory.sample(self._time)
+        # As upstream before 6.9.0: a cycle after the command, the desired state is at the end too.
+        at_end = not first and not self._blends and self._output.finished
+        reference = self._output if at_end else self._trajectory.sample(self._time)
         # As upstream: a whole period ahead, regardless of the speed scaling.
-        output = self._trajectory.sample(self._time + self._period)
+        output = self._trajectory.sample(whole_nanoseconds(self._time + self._period))
         errors = np.stack([reference.positions - positions, reference.velocities - velocities])
         goal_end, violation = self._check(errors[0], first, output.finished)
         if not violation:
-            self._output = output
+            self._output, self._commanded_at = output, now
         return Update(reference, self._output, errors, goal_end, violation)
 
     def _enter(
@@ -246,7 +253,8 @@ class TrajectoryController:
             return new
         if self._from_desired_state:
             # As upstream: the last command is for now, but has the time of the cycle that gave it.
-            since, state = now - self._period, self._output
+            # That may be long ago: cycles were missed, or violated a tolerance and gave none.
+            since, state = min(self._commanded_at, now), self._output
         else:
             # As upstream: accelerations are not measured, and count as zero.
             since = now

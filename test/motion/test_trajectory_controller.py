@@ -162,6 +162,16 @@ def test_from_the_desired_state_the_command_advances_two_cycles_at_once():
     assert rig.out[-1] - rig.out[-2] == pytest.approx(2 * step, rel=1e-6)
 
 
+def test_from_the_desired_state_a_trajectory_right_after_the_activation_begins_then():
+    rig = Rig(from_desired=True)
+    rig.run(1.0)
+    rig.controller.deactivate()
+    rig.run(1.0)
+    rig.controller.activate(tolerances())
+    rig.controller.follow(to((1.0, 0.5)))
+    assert rig.cycle().output.positions[0] == pytest.approx(0.5 * DT)
+
+
 def test_an_unmeasured_acceleration_counts_as_zero():
     rig = Rig()
     rig.controller.follow(to((1.0, 0.1, 0.0, 0.0)))

@@ -1,0 +1,62 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Recordings of what the real controller did with messages that came late, or not at all.
+
+data/jtc_late.json.gz was recorded as data/jtc_replacement.json was, at 500 Hz, of one joint. What
+`the node` sends is of one joint of a UR5e on the bench, with the node in the loop; all other
+schedules are made by hand, of windows that the node has sent. Times are in ns since the first
+update. No speed scaling is used that upstream's arithmetic cuts to whole nanoseconds.
+
+- windows: of each stream, the messages: stamp, points: time, position, velocity, acceleration.
+- taken: when the controller takes which of them; at an update's time: before it.
+- arrived: the same before the thread that takes them has stood still, in the times `deaf`.
+- stalls: from when until when there are no updates; those that were missed follow with catch_up.
+- desired: interpolate_from_desired_state. path: the path tolerance [rad]; 0: none.
+- output: by rule (allow_trajectory_replacement), of all updates: commanded position, position and
+  velocity of the reference [rad, rad/s], as second differences in units of 1e-7.
+"""
+
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+
+_DATA = Path(__file__).parent / "data" / "jtc_late.json.gz"
+_READ = json.loads(gzip.decompress(_DATA.read_bytes()))
+WINDOWS = _READ["windows"]
+RECORDINGS = [(case, rule) for case in _READ["recordings"] for rule in case["output"]]
+NAMES = [f"{case['windows']}: {case['case']}, {rule}" for case, rule in RECORDINGS]
+HOME = np.array([-1.57])
+PERIOD = 2_000_000  # ns
+
+
+def recorded(case, rule):
+    """Return command, reference's position and velocity of all updates, shape (3, updates)."""
+    return 1e-7 * np.cumsum(np.cumsum(case["output"][rule], axis=1), axis=1)
+
+
+def updates(case):
+    """Return the times of a case's updates."""
+    times = []
+    for due in range(0, case["cycles"] * PERIOD, PERIOD):
+        ends = [end for begin, end in case["stalls"] if begin <= due < end]
+        if not ends:
+            times.append(due)
+        elif case["catch_up"]:
+            times.append(max(ends))
+    for index in range(1, len(times)):  # one that was missed takes 0.1 ms
+        times[index] = max(times[index], times[index - 1] + 100_000)
+    return times
