@@ -14,10 +14,17 @@
 
 """The bench itself: time, order, delays, stalls, and runs that repeat."""
 
+import late_messages
 import numpy as np
 import pytest
-from bench import CYCLE, PERIOD, down, running
+from bench import CYCLE, PERIOD, Arm, down, running
+from builtin_interfaces.msg import Duration, Time
+from late_messages import HOME, NAMES, RECORDINGS, WINDOWS
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from world import MILLISECOND, SECOND, Link, Stalls, World
+
+from basis_ik.motion.tolerances import Tolerances
+from basis_ik.robot.robot import RobotModel
 
 NEAR, FAR = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40)
 
@@ -141,3 +148,68 @@ def test_cycles_that_are_left_out_count_in_the_next_one():
         assert sorted(set(times)) == [CYCLE, 20 * MILLISECOND]
         robot.arm.complaints.clear()  # the output has caught up in one cycle
         robot.reach(FAR, 1e-9)
+
+
+ONE_JOINT = """<robot name="one"><link name="base"/><link name="tip"/>
+<joint name="j" type="revolute"><parent link="base"/><child link="tip"/><axis xyz="0 0 1"/>
+  <limit lower="-6" upper="6" velocity="2" effort="1"/></joint></robot>"""
+EPOCH = 1000 * SECOND
+
+
+def message(window, since):
+    """Return a recorded window as a message, its times as of a moment [ns]."""
+
+    def split(kind, time):
+        seconds, nanoseconds = divmod(time, SECOND)
+        return kind(sec=seconds, nanosec=nanoseconds)
+
+    stamp, points = window
+    trajectory = JointTrajectory(joint_names=["j"])
+    trajectory.header.stamp = split(Time, since + stamp)
+    for time, *state in points:
+        position, velocity, acceleration = ([value] for value in state)
+        trajectory.points.append(
+            JointTrajectoryPoint(
+                positions=position,
+                velocities=velocity,
+                accelerations=acceleration,
+                time_from_start=split(Duration, time),
+            )
+        )
+    return trajectory
+
+
+# Its updates are never caught up, and it has the controller's default of where a trajectory begins.
+REPLAYED = [
+    (name, *recording)
+    for name, recording in zip(NAMES, RECORDINGS, strict=True)
+    if not (recording[0]["catch_up"] or recording[0]["desired"])
+]
+
+
+@pytest.mark.parametrize(
+    ("case", "rule"), [row[1:] for row in REPLAYED], ids=[row[0] for row in REPLAYED]
+)
+def test_an_arm_to_which_messages_come_late_moves_as_the_real_one_did(case, rule):
+    world, begin = World(), 5 * CYCLE
+    arm = Arm(
+        world,
+        RobotModel.from_urdf(ONE_JOINT).chain(),
+        HOME,
+        lambda: EPOCH + world.now,
+        lag=case["lag"],
+        replaces=rule == "true",
+    )
+    arm.controller.activate(Tolerances(np.array([case["path"]]), np.zeros(1), 0.0))
+    for stalls, part in ((case["stalls"], arm.updating), (case["deaf"], arm.taking)):
+        for since, until in stalls:
+            part.add(begin + since, (until - since) / SECOND)
+    for when, factor in case["scaling"]:
+        world.at(begin + when, lambda f=factor: setattr(arm.controller, "speed_scaling", f))
+    for when, index in case.get("arrived", case["taken"]):
+        window = message(WINDOWS[case["windows"]][index], EPOCH + begin)
+        world.at(begin + when, lambda window=window: arm.take(window))
+    world.advance(begin + (case["cycles"] - 1) * CYCLE)
+    outputs = [output[0] for when, output in arm.outputs if when >= begin]
+    recorded = late_messages.recorded(case, rule)[0]
+    np.testing.assert_allclose(outputs, recorded, rtol=0, atol=1e-6)
