@@ -26,6 +26,16 @@ update. No speed scaling is used that upstream's arithmetic cuts to whole nanose
 - desired: interpolate_from_desired_state. path: the path tolerance [rad]; 0: none.
 - output: by rule (allow_trajectory_replacement), of all updates: commanded position, position and
   velocity of the reference [rad, rad/s], as second differences in units of 1e-7.
+
+data/jtc_live.json.gz has recordings of joint_trajectory_controller 4.42.1 running over DDS, under
+load, at 500 Hz: of the first joint of six. Not recorded was which window was taken when: that is
+what explains all recorded references and outputs, of all joints, within 1e-6. Stamps were recorded
+in whole microseconds; times are fitted within that.
+
+- taken: update, its time after the first one [ns], the window that is taken there.
+- elapsed: times between updates [ns]. unrecorded: updates of which only the taking is known.
+- scaling: from which update on it is what.
+- reference, output: positions, as above.
 """
 
 import gzip
@@ -34,8 +44,13 @@ from pathlib import Path
 
 import numpy as np
 
-_DATA = Path(__file__).parent / "data" / "jtc_late.json.gz"
-_READ = json.loads(gzip.decompress(_DATA.read_bytes()))
+
+def _read(name):
+    return json.loads(gzip.decompress((Path(__file__).parent / "data" / name).read_bytes()))
+
+
+_READ = _read("jtc_late.json.gz")
+LIVE = _read("jtc_live.json.gz")
 WINDOWS = _READ["windows"]
 RECORDINGS = [(case, rule) for case in _READ["recordings"] for rule in case["output"]]
 NAMES = [f"{case['windows']}: {case['case']}, {rule}" for case, rule in RECORDINGS]
@@ -43,9 +58,14 @@ HOME = np.array([-1.57])
 PERIOD = 2_000_000  # ns
 
 
+def unpacked(differences):
+    """Return numbers of which second differences are given, along the last axis."""
+    return 1e-7 * np.cumsum(np.cumsum(differences, axis=-1), axis=-1)
+
+
 def recorded(case, rule):
     """Return command, reference's position and velocity of all updates, shape (3, updates)."""
-    return 1e-7 * np.cumsum(np.cumsum(case["output"][rule], axis=1), axis=1)
+    return unpacked(case["output"][rule])
 
 
 def updates(case):

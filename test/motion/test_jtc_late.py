@@ -17,7 +17,7 @@
 import late_messages
 import numpy as np
 import pytest
-from late_messages import HOME, NAMES, PERIOD, RECORDINGS, WINDOWS
+from late_messages import HOME, LIVE, NAMES, PERIOD, RECORDINGS, WINDOWS
 
 from basis_ik.motion.control_loop import ControlLoop
 from basis_ik.motion.simulated_joints import SimulatedJoints
@@ -38,14 +38,18 @@ def command(window):
     return TrajectoryCommand(("j",), tuple(waypoints), START + 1e-9 * stamp)
 
 
+def controller_at(home, path=0.0, **rules):
+    tolerances = Tolerances(np.array([path]), np.zeros(1), 0.0)
+    return TrajectoryController(
+        ("j",), np.zeros(1, bool), home, tolerances, period=1e-9 * PERIOD, **rules
+    )
+
+
 def replayed(case, *, blends):
     """Return what was recorded, of the simulated controller, and how often it has held."""
-    controller = TrajectoryController(
-        ("j",),
-        np.zeros(1, bool),
+    controller = controller_at(
         HOME,
-        Tolerances(np.array([case["path"]]), np.zeros(1), 0.0),
-        period=1e-9 * PERIOD,
+        case["path"],
         interpolate_from_desired_state=case["desired"],
         allow_trajectory_replacement=blends,
     )
@@ -74,3 +78,23 @@ def test_the_simulation_does_what_the_real_controller_did(case, rule):
     rows, held = replayed(case, blends=rule == "true")
     np.testing.assert_allclose(rows, late_messages.recorded(case, rule), rtol=0, atol=1e-6)
     assert bool(held) == bool(case["path"])
+
+
+@pytest.mark.parametrize("case", LIVE, ids=[case["case"] for case in LIVE])
+def test_the_simulation_does_what_a_running_controller_did(case):
+    recorded = late_messages.unpacked([case["reference"], case["output"]])
+    controller, zero = controller_at(recorded[0, :1]), np.zeros(1)
+    controller.update(START - 1e-9 * PERIOD, recorded[0, :1], zero)
+    taken = {update: rest for update, *rest in case["taken"]}
+    scaling, rows = dict(case["scaling"]), []
+    for index, elapsed in enumerate(case["elapsed"]):
+        controller.speed_scaling = scaling.get(index, controller.speed_scaling)
+        now = START
+        if index in taken:
+            after, window = taken[index]
+            now += 1e-9 * after
+            controller.follow(command(case["windows"][window]))
+        update = controller.update(now, zero, zero, 1e-9 * elapsed)
+        if index not in case["unrecorded"]:
+            rows.append((update.reference.positions[0], update.output.positions[0]))
+    np.testing.assert_allclose(np.transpose(rows), recorded, rtol=0, atol=1e-6)
