@@ -23,7 +23,6 @@ from launch.actions import (
     DeclareLaunchArgument,
     IncludeLaunchDescription,
     OpaqueFunction,
-    Shutdown,
 )
 from launch.conditions import IfCondition
 from launch.launch_description_sources import PythonLaunchDescriptionSource
@@ -31,7 +30,7 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
 from basis_ik.robot.robot import RobotModel
-from basis_ik.ros.demo.tour_end import end_with
+from basis_ik.ros.demo.tour_end import end_launch, end_with
 
 
 def generate_launch_description():
@@ -94,7 +93,7 @@ def start(context, launched_at):
             package="robot_state_publisher",
             executable="robot_state_publisher",
             parameters=[described, {"publish_frequency": 100.0}],
-            on_exit=Shutdown(reason="robot_state_publisher ended"),
+            on_exit=end_launch,
         ),
         Node(
             package="basis_ik",
@@ -109,7 +108,7 @@ def start(context, launched_at):
                 },
                 str(share / "config" / f"demo_{robot}.yaml"),
             ],
-            on_exit=Shutdown(reason="the simulated arm ended"),
+            on_exit=end_launch,
         ),
         Node(
             package="basis_ik",
@@ -121,7 +120,7 @@ def start(context, launched_at):
                 {"max_velocity_scaling_factor": 1.0, "max_acceleration_scaling_factor": 1.0}
             ],
             ros_arguments=["--log-level", f"basis_ik:={argument('log_level')}"],
-            on_exit=Shutdown(reason="basis_ik ended"),
+            on_exit=end_launch,
         ),
         table(chain.root),
     ]

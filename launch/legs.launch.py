@@ -22,13 +22,14 @@ from launch.actions import (
     DeclareLaunchArgument,
     IncludeLaunchDescription,
     OpaqueFunction,
-    Shutdown,
 )
 from launch.conditions import IfCondition
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
+
+from basis_ik.ros.demo.tour_end import end_launch
 
 
 def generate_launch_description():
@@ -70,7 +71,7 @@ def start(context):
             package="robot_state_publisher",
             executable="robot_state_publisher",
             parameters=[{"robot_description": description, "publish_frequency": 100.0}],
-            on_exit=Shutdown(reason="robot_state_publisher ended"),
+            on_exit=end_launch,
         ),
         Node(
             package="basis_ik",
@@ -102,7 +103,7 @@ def start(context):
             name="frames_node",
             output="screen",
             parameters=[LaunchConfiguration("params_file")],
-            on_exit=Shutdown(reason="frames_node ended"),
+            on_exit=end_launch,
         ),
     ]
     actions.append(

@@ -18,14 +18,14 @@ from pathlib import Path
 
 from ament_index_python.packages import get_package_share_directory
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, Shutdown
+from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
 from launch.conditions import IfCondition
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
-from basis_ik.ros.demo.tour_end import end_with
+from basis_ik.ros.demo.tour_end import end_launch, end_with
 
 
 def generate_launch_description():
@@ -71,7 +71,7 @@ def generate_launch_description():
                 package="robot_state_publisher",
                 executable="robot_state_publisher",
                 parameters=[described, {"publish_frequency": 100.0}],
-                on_exit=Shutdown(reason="robot_state_publisher ended"),
+                on_exit=end_launch,
             ),
             Node(
                 package="basis_ik",
@@ -81,7 +81,7 @@ def generate_launch_description():
                     described,
                     {"drive_time_constant": 0.03, "physics": LaunchConfiguration("physics")},
                 ],
-                on_exit=Shutdown(reason="the simulated head ended"),
+                on_exit=end_launch,
             ),
             Node(
                 package="basis_ik",
@@ -92,7 +92,7 @@ def generate_launch_description():
                     str(share / "config" / "robots" / "pan_tilt.yaml"),
                     {"max_velocity_scaling_factor": 1.0, "max_acceleration_scaling_factor": 1.0},
                 ],
-                on_exit=Shutdown(reason="basis_ik ended"),
+                on_exit=end_launch,
             ),
             checker,
             *end_with([checker], "the head did not keep the point in sight"),

@@ -18,11 +18,13 @@ from pathlib import Path
 
 from ament_index_python.packages import get_package_share_directory
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, Shutdown
+from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
 from launch.conditions import IfCondition
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
+
+from basis_ik.ros.demo.tour_end import end_launch
 
 
 def generate_launch_description():
@@ -52,7 +54,7 @@ def generate_launch_description():
                 name="transform_nodes",
                 output="screen",
                 parameters=[LaunchConfiguration("params_file")],
-                on_exit=Shutdown(reason="transform_nodes ended"),
+                on_exit=end_launch,
             ),
             IncludeLaunchDescription(
                 PythonLaunchDescriptionSource(str(share / "launch" / "web_view.launch.py")),

@@ -18,13 +18,13 @@ from pathlib import Path
 
 from ament_index_python.packages import get_package_share_directory
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, Shutdown
+from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
 from launch.conditions import IfCondition
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
-from basis_ik.ros.demo.tour_end import end_with
+from basis_ik.ros.demo.tour_end import end_launch, end_with
 
 SIDES = ("left", "right")
 YES_NO = ["true", "false"]
@@ -62,7 +62,7 @@ def generate_launch_description():
                 package="robot_state_publisher",
                 executable="robot_state_publisher",
                 parameters=[described, {"publish_frequency": 100.0}],
-                on_exit=Shutdown(reason="robot_state_publisher ended"),
+                on_exit=end_launch,
             ),
             *(simulated(side, described, config) for side in SIDES),
             Node(
@@ -71,7 +71,7 @@ def generate_launch_description():
                 name="basis_ik",
                 output="screen",
                 parameters=[config],
-                on_exit=Shutdown(reason="basis_ik ended"),
+                on_exit=end_launch,
             ),
             *tours,
             *end_with(tours, "a tour failed: not all targets were as expected"),
@@ -98,7 +98,7 @@ def simulated(side, described, config):
             {"drive_time_constant": 0.03, "physics": LaunchConfiguration("physics")},
             config,
         ],
-        on_exit=Shutdown(reason=f"the simulated {side} arm ended"),
+        on_exit=end_launch,
     )
 
 

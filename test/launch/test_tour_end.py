@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""When and how the demos end, with stand-ins for RViz and all programs."""
+"""When and how launches end, with stand-ins for RViz and all programs."""
 
 import os
 import signal
@@ -29,14 +29,25 @@ TOURS = {
     "point_head.launch.py": "moving_point",
     "two_arms.launch.py": "demo_targets",
 }
+# Programs without which a launch ends.
+REQUIRED = {
+    "demo.launch.py": ["robot_state_publisher", "simulated_arm", "ik_node"],
+    "legs.launch.py": ["robot_state_publisher", "frames_node"],
+    "point_head.launch.py": ["robot_state_publisher", "simulated_arm", "ik_node"],
+    "transform_nodes.launch.py": ["transform_nodes"],
+    "two_arms.launch.py": ["robot_state_publisher", "simulated_arm", "ik_node"],
+}
 PROGRAMS = {
-    "basis_ik": ["ik_node", "simulated_arm", "demo_targets", "moving_point", "web_view"],
+    "basis_ik": [
+        *("ik_node", "frames_node", "transform_nodes", "simulated_arm", "legs_motion", "web_view"),
+        *TOURS.values(),
+    ],
     "robot_state_publisher": ["robot_state_publisher"],
     "tf2_ros": ["static_transform_publisher"],
     "rviz2": ["rviz2"],
 }
 STAND_IN = """#!/bin/sh
-trap 'exit 0' INT TERM
+trap 'exit 3' INT TERM
 : >'{started}'
 until [ -e '{end}' ]; do /bin/sleep 0.05; done
 read status <'{end}' && exit $status
@@ -44,9 +55,12 @@ read status <'{end}' && exit $status
 
 
 class Stage:
-    """A launch of programs that run until their exit status is set."""
+    """A launch of programs that run until their exit status is set, for some beforehand.
 
-    def __init__(self, folder, file, rviz, view):
+    They fail if the launch ends them.
+    """
+
+    def __init__(self, folder, file, rviz, view, ended):
         for package, programs in PROGRAMS.items():
             marker = folder / "share" / "ament_index" / "resource_index" / "packages" / package
             marker.parent.mkdir(parents=True, exist_ok=True)
@@ -58,6 +72,8 @@ class Stage:
                     STAND_IN.format(started=folder / f"{program}.started", end=folder / program)
                 )
                 path.chmod(0o755)
+        for program, status in ended.items():
+            (folder / program).write_text(f"{status}\n")
         for room in ("launch", "config", "urdf", "rviz"):
             copytree(ROOT / room, folder / "share" / "basis_ik" / room)
         # Nothing but the stand-ins is found, not even an RViz that is installed here.
@@ -109,8 +125,8 @@ class Stage:
 def stage(tmp_path):
     stages = []
 
-    def start(file, rviz, view="false"):
-        stages.append(Stage(tmp_path, file, rviz, view))
+    def start(file, rviz, view="false", **ended):
+        stages.append(Stage(tmp_path, file, rviz, view, ended))
         return stages[-1]
 
     yield start
@@ -163,3 +179,24 @@ def test_the_tour_continues_if_rviz_ends(stage):
     launch.wait_for(lambda: "process has died" in launch.logged())
     launch.end("moving_point", 1)
     assert launch.status() != 0, launch.logged()  # the launch still waits for the tour
+
+
+@pytest.mark.parametrize(
+    ("file", "program"), [(file, each) for file, needed in REQUIRED.items() for each in needed]
+)
+def test_a_launch_fails_if_a_program_that_it_requires_dies_at_its_start(stage, file, program):
+    launch = stage(file, rviz=True, **{program: 1})
+    assert launch.status() != 0, launch.logged()
+    assert "which the others require" in launch.logged()
+
+
+def test_a_required_program_that_was_asked_to_end_is_no_failure(stage):
+    launch = stage("legs.launch.py", rviz=True, frames_node=0)
+    assert launch.status() == 0, launch.logged()
+
+
+def test_ctrl_c_is_no_failure(stage):
+    launch = stage("demo.launch.py", rviz=True)
+    launch.wait_for(lambda: launch.started("rviz2"))
+    launch.close()
+    assert launch.status() == 0, launch.logged()

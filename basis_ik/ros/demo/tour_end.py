@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Ends a demo's launch after its tours and after all programs that show the robot."""
+"""Ends a demo's launch: after its tours and all programs that show the robot, or with a process."""
 
 from __future__ import annotations
 
@@ -30,6 +30,20 @@ VIEWERS = {
     "rviz2": "Close RViz to end the launch.",
     "web_view": "The page in the browser stays; Ctrl-C ends the launch.",
 }
+
+
+def end_launch(event: ProcessExited, context: LaunchContext) -> Action | None:
+    """End the launch with a process that it requires: the `on_exit` of its node.
+
+    Raises:
+        RuntimeError: The process has died. Only an exception in a launch file gives `ros2 launch`
+            an exit status other than 0.
+    """
+    if context.is_shutdown:
+        return None
+    if event.returncode != 0:
+        raise RuntimeError(f"{event.process_name} has died, which the others require")
+    return Shutdown(reason=f"{event.process_name} has ended")
 
 
 def end_with(tours: Sequence[Node], failure: str) -> list[Action]:
@@ -79,9 +93,8 @@ class _End:
         if self._open:
             message = " ".join(VIEWERS[name] for name in self._open)
             return None if self._under_way else LogInfo(msg=message)
-        # Only an exception in a launch file gives `ros2 launch` an exit status other than 0.
         if self._failed:
-            raise RuntimeError(self._failure)
+            raise RuntimeError(self._failure)  # see `end_launch`
         return None if self._under_way else Shutdown(reason=reason)
 
 
