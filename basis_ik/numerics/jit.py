@@ -108,17 +108,20 @@ def inlined(function: F) -> F:
 
 
 def _compiled(function: F, *, no_cpython_wrapper: bool, forceinline: bool = False) -> F:
-    # A package installed by symbolic links has two paths, and numba would keep two caches.
     code = function.__code__
-    function.__code__ = code.replace(co_filename=os.path.realpath(code.co_filename))
+    source = os.path.realpath(code.co_filename)
+    kept = _kept_source(source)
+    function.__code__ = code.replace(co_filename=kept)
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
     if not WHY_PLAIN:
         options |= compiler.OPTIONS
         options |= {"no_cpython_wrapper": no_cpython_wrapper, "forceinline": forceinline}
     set_before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = _cache_directory()  # read when the function is wrapped
+    # Read when the function is wrapped. Without it, numba's cache is beside the source.
+    numba.config.CACHE_DIR = _cache_directory() if kept == source else ""
     try:
-        kernel: Any = numba.njit(cache=True, **options)(function)
+        # The cache's directory does not stand for what was edited, nor for what calls it.
+        kernel: Any = numba.njit(cache=not _edited, **options)(function)
     except RuntimeError as error:  # numba: "cannot cache function ...: no locator available"
         warnings.warn(f"kernel cache is off, start-up will be slow: {error}", stacklevel=3)
         kernel = numba.njit(**options)(function)
@@ -289,6 +292,19 @@ def _warn(what: str) -> None:
 
 
 @cache
+def _sources() -> dict[str, tuple[str, bytes]]:
+    """Return the room and file name of each source of the kernels, and its hash, by its path."""
+    here = Path(__file__).parent
+    paths = sorted({*here.glob("*.py"), *here.parent.glob("*/*_kernel.py")})
+    return {
+        os.path.realpath(path): (
+            f"{path.parent.name}/{path.name}", hashlib.sha256(path.read_bytes()).digest()
+        )
+        for path in paths
+    }  # fmt: skip
+
+
+@cache
 def _cache_directory() -> str:
     """Return the directory for the present sources of the kernels.
 
@@ -298,10 +314,40 @@ def _cache_directory() -> str:
     """
     settings = f"{numba.config.BOUNDSCHECK} {numba.config.OPT} {bool(WHY_PLAIN)} "
     digest = hashlib.sha256(settings.encode())
-    here = Path(__file__).parent
-    for path in sorted({*here.glob("*.py"), *here.parent.glob("*/*_kernel.py")}):
-        digest.update(path.read_bytes())
+    for _, hash_ in _sources().values():
+        digest.update(hash_)
     return str(_root() / f"basis_ik-{digest.hexdigest()[:16]}")
+
+
+_edited: list[str] = []  # sources that were edited while this process runs, before their import
+
+
+@cache
+def _kept_source(path: str) -> str:
+    """Return the path of a source's copy in the cache, or its own if there can be none.
+
+    numba finds machine code by the path of the source, and in older versions by the time of its
+    last change, so a package that was moved or installed again would be compiled again. Beside a
+    copy that belongs to the content, it finds its cache wherever the package is.
+    """
+    if numba.config.DISABLE_JIT or path not in _sources():
+        return path
+    name, hash_ = _sources()[path]
+    kept = Path(_cache_directory(), name).with_suffix(".source")  # not to be taken for a module
+    try:
+        content = Path(path).read_bytes()
+        if hashlib.sha256(content).digest() != hash_:
+            _edited.append(path)
+            return path
+        if not kept.exists() or kept.stat().st_mtime != 0.0 or kept.read_bytes() != content:
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            part = kept.with_name(f"{kept.name}.{os.getpid()}")
+            part.write_bytes(content)
+            os.utime(part, (0.0, 0.0))
+            part.replace(kept)
+    except OSError:  # not writable
+        return path
+    return str(kept)
 
 
 def remove_old_caches() -> None:

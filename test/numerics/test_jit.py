@@ -83,8 +83,8 @@ def cached(compiled_once, tmp_path):
 GIVEN = {"NUMBA_DISABLE_JIT": "0", "BASIS_IK_PLAIN_NUMBA": "0", "PYTHONDONTWRITEBYTECODE": "1"}
 
 
-def run(package, **environment):
-    code = "import sys; sys.path.insert(0, sys.argv[1])\n"
+def run(package, first="", **environment):
+    code = f"import sys; sys.path.insert(0, sys.argv[1])\n{first}\n"
     code += "from basis_ik.room.caller_kernel import outer; print(outer(1.0))"
     inherited = {
         k: v for k, v in os.environ.items() if k not in ("NUMBA_CACHE_DIR", "NUMBA_BOUNDSCHECK")
@@ -100,16 +100,69 @@ def run(package, **environment):
     return float(done.stdout), done.stderr
 
 
+def written(folder):
+    """Return the files of machine code, and when each was written."""
+    files = {path.relative_to(folder): path.stat().st_mtime_ns for path in folder.rglob("*.nb?")}
+    assert files, "nothing was cached"
+    return files
+
+
 def test_a_package_behind_a_symbolic_link_has_the_same_cache(cached, tmp_path):
     package, cache = cached
-    before = {path: path.stat().st_mtime_ns for path in cache.rglob("*.nb?")}
-    assert before, "nothing was cached"
+    before = written(cache)
     installed = tmp_path / "installed"
     installed.mkdir()
     (installed / "basis_ik").symlink_to(package / "basis_ik")
     run(installed, NUMBA_CACHE_DIR=str(cache))
-    after = {path: path.stat().st_mtime_ns for path in cache.rglob("*.nb?")}
-    assert after == before
+    assert written(cache) == before
+
+
+def test_a_package_that_is_installed_again_elsewhere_has_the_same_cache(cached, tmp_path):
+    package, cache = cached
+    before = written(cache)
+    shutil.copytree(package / "basis_ik", tmp_path / "basis_ik", copy_function=shutil.copyfile)
+    assert run(tmp_path, NUMBA_CACHE_DIR=str(cache)) == (3.0, "")
+    assert written(cache) == before
+
+
+def test_a_package_that_is_moved_takes_its_cache_along(package):
+    run(package)
+    before = written(package)
+    moved = package.rename(package.with_name(package.name + "-moved"))
+    assert run(moved) == (3.0, "")
+    assert written(moved) == before
+    times = {path.stat().st_mtime for path in moved.rglob("*.source")}
+    assert times == {0.0}, "older versions of numba compare it, and a copied cache would not match"
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "value"),
+    [
+        ("callee_kernel.py", CALLEE.format(factor=5.0), 6.0),
+        ("caller_kernel.py", CALLER.replace("1.0", "4.0"), 6.0),
+    ],
+    ids=["callee", "caller"],
+)
+def test_another_text_of_the_same_size_and_time_is_compiled(cached, tmp_path, file, text, value):
+    package, cache = cached
+    shutil.copytree(package / "basis_ik", tmp_path / "basis_ik")
+    other, its = (folder / "basis_ik" / "room" / file for folder in (tmp_path, package))
+    other.write_text(text)
+    shutil.copystat(its, other)
+    assert other.stat().st_size == its.stat().st_size
+    for _ in range(2):
+        assert run(tmp_path, NUMBA_CACHE_DIR=str(cache)) == (value, "")
+        assert run(package, NUMBA_CACHE_DIR=str(cache)) == (3.0, "")
+
+
+def test_what_is_edited_between_start_and_import_is_not_kept_for_the_old_text(package):
+    """The caller is not edited, but the new callee is part of its machine code."""
+    callee = package / "basis_ik" / "room" / "callee_kernel.py"
+    edit = "from basis_ik.numerics import jit; jit._cache_directory()\n"
+    edit += f"open({str(callee)!r}, 'w').write({CALLEE.format(factor=5.0)!r})"
+    assert run(package, edit)[0] == 6.0
+    callee.write_text(CALLEE.format(factor=2.0))
+    assert run(package)[0] == 3.0
 
 
 def test_a_changed_callee_is_not_served_from_its_callers_cache(package):
