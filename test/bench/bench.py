@@ -265,6 +265,7 @@ class Robot:
         statuses: The values of all statuses, and when each was published [s].
         frames: Functions that return the poses of moving frames, by the names of parent and frame.
         publishing: Whether joint states are published.
+        controlled: The joints that the controller says it has.
     """
 
     def __init__(self, *words, urdf=URDF, home=HOME, seed=0, lag=0.0, replaces=False):
@@ -275,6 +276,7 @@ class Robot:
         self.boundary.publish_to, self.boundary.replaces = self._on_message, replaces
         self.arm = Arm(world, self.chain, home, self.boundary.system, lag=lag, replaces=replaces)
         self.commands, self.statuses, self.frames, self.publishing = [], [], {}, True
+        self.controlled = list(self.chain.joint_names)
         self.heard = {}
         self.commanding = Link(world)
         given = [word for each in (*FAST, f"tracking_lag:={max(2.0 * lag, 0.2)}")
@@ -340,13 +342,19 @@ class Robot:
         self.tf.publish(TFMessage(transforms=frames))
 
     def _publish_controller_state(self, stamp, update):
-        state = JointTrajectoryControllerState(joint_names=list(self.chain.joint_names))
+        state = JointTrajectoryControllerState(joint_names=self.controlled)
         state.header.stamp = stamp
-        state.reference = to_point(*update.reference[:3])
-        state.output = to_point(*update.output[:3])
+        names = list(self.chain.joint_names)
+        places = [names.index(each) if each in names else -1 for each in self.controlled]
+
+        def point(*values):
+            return to_point(*(np.append(each, 0.0)[places] for each in values))
+
+        state.reference = point(*update.reference[:3])
+        state.output = point(*update.output[:3])
         joints = self.arm.joints
-        state.feedback = to_point(joints.positions, joints.velocities)
-        state.error = to_point(*update.errors)
+        state.feedback = point(joints.positions, joints.velocities)
+        state.error = point(*update.errors)
         state.speed_scaling_factor = self.arm.controller.speed_scaling
         self.controller_states.publish(state)
 

@@ -16,7 +16,7 @@
 
 import numpy as np
 import pytest
-from bench import PERIOD, down, running
+from bench import PERIOD, Robot, down, running
 
 from basis_ik.ros.convert import time_message
 
@@ -45,3 +45,97 @@ def test_each_interface_drives_the_arm(interface, topic, field):
             time, _, message = robot.commands[0]
             assert tuple(message.name) == robot.chain.joint_names
             assert message.header.stamp == time_message(time + robot.boundary.offset)
+
+
+INTERFACES = ["joint_trajectory", "follow_joint_trajectory"]
+THERE = down(0.40, 0.20, 0.40)
+
+
+def split(interface, joints):
+    """Return an arm whose controller has some joints, of which its first state tells."""
+    robot = Robot("-p", f"command_interface:={interface}")
+    robot.controlled = joints(robot.controlled)
+    robot.boundary.sources |= {"listeners": 0, "ready": False}
+    robot.run(0.1)  # until the node has found it
+    robot.boundary.sources |= {"listeners": 1, "ready": True}
+    return robot
+
+
+@pytest.fixture(params=INTERFACES)
+def sharing(request):
+    """Return an arm whose controller has the joints of a gripper, too, and says so."""
+    robot = split(request.param, lambda arm: ["finger_joint", *arm, "thumb_joint"])
+    yield robot
+    robot.end()
+
+
+def test_an_arm_whose_controller_has_other_joints_does_not_begin_to_move(sharing):
+    sharing.wait(lambda: "refuses" in str(sharing.statuses[-1:]), "the reason")
+    message = sharing.statuses[-1]["message"]
+    assert "has finger_joint, thumb_joint, too, and refuses trajectories without" in message
+    assert "set its parameter allow_partial_joints_goal" in message
+    sharing.send("base_link", THERE)
+    assert sharing.rests()
+    sharing.boundary.partial = True
+    sharing.wait_status(state="READY")
+    sharing.reach(THERE, 1e-9)
+
+
+def test_a_controller_that_takes_trajectories_without_other_joints_moves_the_arm(sharing):
+    sharing.boundary.partial = True
+    sharing.wait_status(state="READY")
+    sharing.reach(THERE, 1e-9)
+
+
+def test_a_motion_that_began_before_the_first_state_goes_on():
+    """It may be right: the controller is asked meanwhile."""
+    robot = Robot("-p", "command_interface:=follow_joint_trajectory")
+    try:
+        robot.controlled, robot.boundary.partial = [*robot.controlled, "finger_joint"], True
+        robot.wait_status(state="READY")
+        assert robot.time < 0.02, "a controller publishes its state at 50 Hz"
+        robot.reach(THERE, 1e-9)
+    finally:
+        robot.end()
+
+
+def test_an_answer_is_waited_for_and_then_done_without(sharing):
+    sharing.boundary.partial = None
+    sharing.wait(lambda: "too: waiting for" in str(sharing.statuses[-1:]), "the reason")
+    since = sharing.time
+    sharing.wait_status(state="READY")
+    assert sharing.time - since == pytest.approx(2.0, abs=0.5)
+    sharing.reach(THERE, 1e-9)
+    told = "does not tell whether the controller takes trajectories without finger_joint"
+    assert str(sharing.log.lines()).count(told) == 1
+
+
+def test_no_motion_begins_before_the_controller_has_said_which_joints_it_has(sharing):
+    sharing.wait(lambda: "refuses" in str(sharing.statuses[-1:]), "the reason")
+    assert {each["state"] for each in sharing.statuses} == {"WAITING"}
+
+
+def test_a_controller_that_comes_back_is_asked_again(sharing):
+    sharing.boundary.partial = True
+    sharing.wait_status(state="READY")
+    sharing.controller_states.link.loss = 1.0
+    sharing.wait_status(state="WAITING")
+    sharing.controller_states.link.loss, sharing.boundary.partial = 0.0, False
+    sharing.wait(lambda: "refuses" in sharing.statuses[-1]["message"], "the reason")
+
+
+@pytest.mark.parametrize("interface", INTERFACES)
+def test_an_arm_over_two_controllers_does_not_begin_to_move(interface):
+    robot = split(interface, lambda arm: arm[:4])
+    robot.boundary.partial = True
+    try:
+        robot.wait(lambda: "does not have" in str(robot.statuses[-1:]), "the reason")
+        message = robot.statuses[-1]["message"]
+        assert "does not have wrist_2_joint, wrist_3_joint: set controller to one" in message
+        assert robot.statuses[-1]["state"] == "WAITING"
+        robot.send("base_link", THERE)
+        assert robot.rests()
+        robot.controlled = list(robot.chain.joint_names)
+        robot.wait_status(state="READY")
+    finally:
+        robot.end()

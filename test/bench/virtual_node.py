@@ -61,6 +61,7 @@ class VirtualBoundary(Boundary):
         sources: What the node sees of the ROS graph, by the beginnings of the sources' names.
         solving: Time that a solve in a thread takes [s].
         replaces: What the controller answers to whether it replaces trajectories; None: nothing.
+        partial: What it answers to whether a trajectory may omit joints; None: nothing.
         publish_to: Called with topic and message of all that the node publishes.
         order, cancel: Called with each goal that the node sends, or cancels.
         answers: What callbacks of clients and actions are to be called with, in order.
@@ -77,7 +78,7 @@ class VirtualBoundary(Boundary):
             "scaling": 1,
         }
         self.sources |= {"publishing": ["/robot"], "progress": "", "ready": True}
-        self.solving, self.replaces = 0.0, False
+        self.solving, self.replaces, self.partial = 0.0, False, False
         self.publish_to = self.order = self.cancel = None
         self.answers = collections.deque()
         self._begun = {}
@@ -141,9 +142,14 @@ class VirtualBoundary(Boundary):
     def send(self, name, message, send):
         if isinstance(message, JointTrajectory):
             self.order(Goal(self, message))
-        elif self.replaces is not None:  # asked for the controller's parameters
-            kind = ParameterType.PARAMETER_BOOL
-            values = [ParameterValue(type=kind, bool_value=self.replaces)]
+            return
+        values = {
+            "allow_trajectory_replacement": self.replaces,
+            "allow_partial_joints_goal": self.partial,
+        }
+        value = values[message.names[0]]  # it asks the controller for one parameter
+        if value is not None:
+            values = [ParameterValue(type=ParameterType.PARAMETER_BOOL, bool_value=value)]
             answer = SimpleNamespace(result=lambda: GetParameters.Response(values=values))
             self.answer(f"parameters {name.removesuffix('/request')}", answer)
 

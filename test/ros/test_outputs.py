@@ -501,12 +501,15 @@ def test_velocities_keep_the_limits_at_any_error(sent, output, pipeline):
     assert (sent[-1] == np.pi).all()
 
 
+JOINTS = ["a", "b"]
+
+
 class Clocks:
     """A node, a controller that publishes its state, and the clocks of both [ns]."""
 
     def __init__(self):
         self.here, self.ros_time_is_active = 10 * 10**9, False
-        self.state = ControllerState(self, "c")
+        self.state = ControllerState(self, "c", JOINTS)
 
     def create_subscription(self, _, topic, callback, __):
         self.tell = callback
@@ -525,7 +528,7 @@ class Clocks:
         """Hear states of a controller whose clock is ahead; they come after delays [s]."""
         for delay in delays:
             stamp = self.here + round(1e9 * (ahead - delay))
-            message = JointTrajectoryControllerState()
+            message = JointTrajectoryControllerState(joint_names=JOINTS)
             message.header.stamp = Time(sec=stamp // 10**9, nanosec=stamp % 10**9)
             self.tell(message)
         return self.state.unmet()

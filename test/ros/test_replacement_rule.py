@@ -20,7 +20,8 @@ import pytest
 from rcl_interfaces.msg import ParameterValue
 from rcl_interfaces.srv import GetParameters
 
-from basis_ik.ros.outputs.replacement_rule import PATIENCE, ReplacementRule
+from basis_ik.ros.outputs.controller_parameter import PATIENCE
+from basis_ik.ros.outputs.replacement_rule import ReplacementRule
 from basis_ik.ros.recording.action_forms import PARAMETERS
 
 NOT_SET, TRUE = ParameterValue(), ParameterValue(type=1, bool_value=True)

@@ -25,8 +25,10 @@ from control_msgs.msg import JointTrajectoryControllerState
 from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
 
+from basis_ik.motion.admission import printable
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.ros.boundary import boundary_of
+from basis_ik.ros.outputs.controller_parameter import PATIENCE, ControllerParameter
 from basis_ik.ros.outputs.output import count_publishers
 from basis_ik.ros.sim_clock import loop_time
 
@@ -52,11 +54,14 @@ class ControllerState:
     Args:
         node: The node that subscribes.
         controller: Name of the controller.
+        joint_names: The commanded joints.
     """
 
-    def __init__(self, node: Node, controller: str) -> None:
+    def __init__(self, node: Node, controller: str, joint_names: Sequence[str]) -> None:
         self._node, self._boundary = node, boundary_of(node)
-        self._controller = controller
+        self._controller, self._joint_names = controller, joint_names
+        self._partial: ControllerParameter | None = None  # asked for if it has other joints
+        self._reported = False
         self._subscription = node.create_subscription(
             JointTrajectoryControllerState,
             f"{controller}/controller_state",
@@ -65,12 +70,15 @@ class ControllerState:
         )
         self._received_at = loop_time(self._node)
         self._expected = False
+        self._has_passed = False  # whether a motion may have begun
         self._received_clock, self._interval = 0, 0.0  # ROS time [ns]; average interval [s]
         self._ahead: deque[float] = deque(maxlen=STAMPS)
         self._newest = JointTrajectoryControllerState()
         self._scaling, self._scales = 1.0, False
 
     def _on_state(self, message: JointTrajectoryControllerState) -> None:
+        if loop_time(self._node) - self._received_at > CONTROLLER_TIMEOUT:
+            self._forget_answer()
         self._received_at, self._expected, self._newest = loop_time(self._node), True, message
         stamp, clock = message.header.stamp, self._node.get_clock()
         now = self._boundary.clock(clock)
@@ -137,7 +145,9 @@ class ControllerState:
         silence = loop_time(self._node) - self._received_at
         self._find_scaling()
         if silence <= CONTROLLER_TIMEOUT:
-            return self._clock_offset()
+            unmet = self._clock_offset() or self._other_joints()
+            self._has_passed = self._has_passed or not unmet
+            return unmet
         if not self._expected:
             topic = self._subscription.topic_name
             self._expected = count_publishers(self._node, topic) > 0
@@ -155,6 +165,52 @@ class ControllerState:
             return f"the controller's clock is {-ahead:.3g} s behind this one: synchronise them"
         return ""
 
+    def _other_joints(self) -> str:
+        """Return how the controller's joints keep it from taking trajectories of the chain's."""
+        theirs = self._newest.joint_names
+        if not theirs:  # nothing was received, or it does not tell
+            return ""
+        missing = ", ".join(name for name in self._joint_names if name not in theirs)
+        if missing:
+            return (
+                f"{self._controller} does not have {printable(missing)}: set controller to one "
+                "with all joints of the chain, or root_link and tip_link to a chain that it has"
+            )
+        others = ", ".join(name for name in theirs if name not in self._joint_names)
+        return others and self._without(printable(others))
+
+    def _without(self, others: str) -> str:
+        """Return why the controller refuses trajectories without other joints, if it does."""
+        if self._partial is None:
+            self._partial = ControllerParameter(
+                self._node, self._controller, "allow_partial_joints_goal", unset=None
+            )
+        # It can be set at run time.
+        self._partial.ask(again=math.inf if self._partial.value else PATIENCE)
+        if self._partial.value is False:
+            return (
+                f"{self._controller} has {others}, too, and refuses trajectories without: set its "
+                "parameter allow_partial_joints_goal, or move them with a controller of their own"
+            )
+        if self._partial.value is None and not self._partial.is_overdue:
+            if self._has_passed:  # a motion that may be right must not end for it
+                return ""
+            return f"{self._controller} has {others}, too: waiting for {self._partial.service}"
+        if self._partial.value is None and not self._reported:
+            self._reported = True
+            self._node.get_logger().warning(
+                f"{self._partial.service} does not tell whether the controller takes trajectories "
+                f"without {others}: see its parameter allow_partial_joints_goal"
+            )
+        return ""
+
+    def _forget_answer(self) -> None:
+        """Ask a controller again that was away: it may have been started with another answer."""
+        if self._partial is not None:
+            self._partial.destroy()
+        self._partial, self._has_passed = None, False
+
     def destroy(self) -> None:
-        """Destroy the subscription."""
+        """Destroy the subscription and the client."""
+        self._forget_answer()
         self._node.destroy_subscription(self._subscription)

@@ -69,7 +69,7 @@ class FollowJointTrajectoryOutput(Output):
         topic = f"{options.controller}/follow_joint_trajectory"
         self._client = ActionClient(options.node, FollowJointTrajectory, topic)
         self.name = options.node.resolve_service_name(topic)
-        self._state = ControllerState(options.node, options.controller)
+        self._state = ControllerState(options.node, options.controller, options.joint_names)
         self._phase, self._ordered = Phase.IDLE, False
         self._override, self._halted = 1.0, False  # of the current motion; whether it is 0
         self._newest, self._accepted, self._canceled = 0, 0, False

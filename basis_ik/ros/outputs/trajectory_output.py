@@ -65,7 +65,7 @@ class TrajectoryOutput(StreamOutput):
         most = LEAD * stride_of(WIDEST, options.period)
         topic = f"{options.controller}/joint_trajectory"
         super().__init__(options, JointTrajectory, topic, earliest=most)
-        self._state = ControllerState(options.node, options.controller)
+        self._state = ControllerState(options.node, options.controller, options.joint_names)
         self._rule = ReplacementRule(
             options.node, options.controller, options.trajectory_replacement
         )
