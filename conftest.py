@@ -53,7 +53,7 @@ settings.register_profile(
     "basis_ik",
     deadline=None,
     derandomize=True,
-    max_examples=15 if os.environ.get("NUMBA_DISABLE_JIT") == "1" else 60,
+    max_examples=5 if os.environ.get("NUMBA_DISABLE_JIT") == "1" else 60,
 )
 settings.load_profile("basis_ik")
 

@@ -21,7 +21,7 @@ from math import atan2, cos, pi, sin, sqrt
 
 import numpy as np
 import pytest
-from from_python import from_python
+from from_python import from_python, sample
 from hypothesis import given
 from hypothesis import strategies as st
 from random_chains import random_chain
@@ -118,7 +118,7 @@ def test_the_first_row_is_the_gradient_of_the_angle(name):
     ready = ready_chain(name)
     n = len(ready.variables)
     rng = np.random.default_rng(0)
-    for _ in range(10):
+    for _ in range(sample(10)):
         q, point = rng.uniform(-2.0, 2.0, n), rng.uniform(-1, 1, 3)
         work = related(ready, point)
         angle, _ = ray_step(ready.packed, q, work, q, 0.0, 0.0)

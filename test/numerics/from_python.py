@@ -33,8 +33,8 @@ def from_python(helper):
 
 
 def sample(count):
-    """Return how many random cases to draw: as plain Python a tenth of a kernel's, or three.
+    """Return how many random cases to draw: as plain Python a thirtieth of a kernel's, or three.
 
     Bounds and types are the same in each; that figures are right is for the compiled ones to show.
     """
-    return max(min(count, 3), count // 10) if IS_PLAIN else count
+    return max(min(count, 3), count // 30) if IS_PLAIN else count

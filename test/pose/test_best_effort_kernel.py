@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from closed_arms import FEWER, ROWS, chain_of
-from from_python import from_python
+from from_python import IS_PLAIN, from_python, sample
 from hard_arms import ARMS
 
 from basis_ik.pose.best_effort_kernel import (
@@ -98,7 +98,10 @@ def named(name):
     return RobotModel.from_urdf_file(URDF / f"{name}.urdf").chain()
 
 
-@pytest.mark.parametrize(("name", "rpy", "xyz", "seed", "away", "turned"), UNREACHABLE)
+@pytest.mark.parametrize(
+    ("name", "rpy", "xyz", "seed", "away", "turned"),
+    UNREACHABLE[3:12:4] if IS_PLAIN else UNREACHABLE,  # an arm of each kind
+)
 def test_none_is_worse_than_brute_force(name, rpy, xyz, seed, away, turned):
     chain = named(name)
     solution = solve(chain, RigidTransform.from_rpy(*rpy, xyz), seed)
@@ -121,7 +124,7 @@ def test_a_position_alone_is_the_nearest():
     target = RigidTransform.from_rpy(0, 0, 0, (-0.7286, -0.2075, -1.0378))
     least = [
         solve(chain, target, chain.random(rng), position_only=True).position_error
-        for _ in range(20)
+        for _ in range(sample(20))
     ]
     assert max(least) - min(least) <= 1e-6
 
@@ -211,7 +214,7 @@ def test_no_more_starts_are_made_once_most_have_come_to_the_best():
     """A Gen3 far out of reach comes to it from half of its starts; 40 would take 1200 steps."""
     chain, rng = named("gen3"), np.random.default_rng(5)
     steps = []
-    for _ in range(20):
+    for _ in range(sample(20)):
         way = rng.normal(size=3)
         target = RigidTransform.from_rpy(*rng.uniform(-3, 3, 3), 2.0 * way / np.linalg.norm(way))
         steps.append(solve(chain, target, chain.random(rng)).iterations)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from from_python import from_python, sample
+from from_python import IS_PLAIN, from_python, sample
 
 from basis_ik.pose import detour_kernel as kernel
 from basis_ik.pose.null_space_kernel import Pace
@@ -214,12 +214,12 @@ def test_a_detour_ends(robot):
     rng, chain = np.random.default_rng(0), robot("panda")
     q = before = rng.uniform(chain.lower, chain.upper)
     target = chain.forward(q + 0.35 * (rng.uniform(chain.lower, chain.upper) - q))
-    for _ in range(200):
+    for _ in range(sample(200)):
         step = track(chain, target, q, 0.02, previous=before)
         q, before = step.positions, q
         if step.success:
             return
-    raise AssertionError(step)
+    assert IS_PLAIN, step
 
 
 def test_a_step_does_not_delay_the_arrival(robot):

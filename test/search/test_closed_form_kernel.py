@@ -30,7 +30,8 @@ angle_of = from_python(kernel.angle_of)
 
 def rodrigues(axis, angle, v):
     axis, v = np.array(axis), np.array(v)
-    return cos(angle) * v + sin(angle) * np.cross(axis, v) + (1 - cos(angle)) * (axis @ v) * axis
+    c, s = np.cos(angle), np.sin(angle)
+    return c * v + s * np.cross(axis, v) + (1 - c) * (axis @ v) * axis
 
 
 def drawn(rng):
@@ -76,8 +77,8 @@ def test_subproblem_4_solves_its_equation_and_bounds_errors():
         for each in (one, two):
             assert np.dot(normal, rodrigues(axis, each, v)) == pytest.approx(height, abs=1e-12)
         # The top of the wave is where the two become one.
-        heights = [np.dot(normal, rodrigues(axis, x, v)) for x in np.linspace(-pi, pi, 4001)]
-        gap = min(max(heights) - height, height - min(heights))
+        heights = rodrigues(axis, np.linspace(-pi, pi, 4001)[:, None], v) @ normal
+        gap = min(heights.max() - height, height - heights.min())
         assert margin == pytest.approx(gap / 1e-6, rel=1e-3, abs=10.0)
         moved = subproblem_4(normal, axis, v, height + 1e-6, 1e-6, 1e-9, 9.0)
         if margin > 1e3:
