@@ -35,6 +35,7 @@ test: lint ## Lint, type check, and run every test (some 20 minutes; fetches 313
 
 test-long: setup ## Run the tests that are too long for every change, and N random inputs (each Monday)
 	@$(ENV) && python -m basis_ik warm-up && python -m pytest -q -m long test && \
+	  BASIS_IK_PLAIN_NUMBA=1 python -m pytest -q -m long test/pose/test_solve.py && \
 	  python test/fuzz/fuzz_run.py --inputs $(N) --seed $(SEED)
 
 faults: setup ## Try every fault of the catalogue, with processes too (20 minutes); writes docs/faults.md

@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from math import pi
@@ -30,6 +31,9 @@ from basis_ik.errors import SolveArgumentError
 from basis_ik.pose.solve import Solution, solve, warm_up
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Verdict
+
+if os.environ.get("BASIS_IK_PLAIN_NUMBA") == "1":  # which compiles for two minutes
+    pytestmark = pytest.mark.long
 
 
 def spread(chain, rng, count):
