@@ -176,17 +176,16 @@ def test_poses_are_those_of_the_numbers(robots):
 
 def test_limits_are_those_of_the_numbers(robots):
     for robot in robots:
-        chain = chain_of(robot)
-        limits = MotionLimits.of_chain(chain)
+        model = RobotModel.from_urdf(robot.text)
+        limits = MotionLimits.of_chain(model.chain("l0", robot.tip))
         used = limits.lower, limits.upper, limits.velocity, limits.acceleration, limits.jerk
         np.testing.assert_array_equal(used, robot.limits())
         for joint in robot.moving:
             stated = {**UNLIMITED, "effort": math.inf, **joint["limit"]}
             if "deceleration" not in joint["limit"]:
                 stated["deceleration"] = stated["acceleration"]
-            read = RobotModel.from_urdf(robot.text).joints[joint["name"]]
             for name in (*UNLIMITED, "effort"):
-                assert getattr(read, name) == stated[name]
+                assert getattr(model.joints[joint["name"]], name) == stated[name]
 
 
 def test_bodies_are_those_of_the_numbers(robots):
