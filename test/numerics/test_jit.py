@@ -24,6 +24,7 @@ from pathlib import Path
 
 import numba
 import pytest
+from numba.core import event
 
 from basis_ik.numerics import jit as module
 from basis_ik.numerics.jit import jit, with_large_frame
@@ -66,6 +67,9 @@ def make_package(folder):
 def compiled_once(request, tmp_path_factory):
     """Return such a package and its cache with the kernels; neither may be changed."""
     package = make_package(tmp_path_factory.mktemp("compiled"))
+    old = package / "cache" / "basis_ik-aaaaaaaaaaaaaaaa"
+    old.mkdir(parents=True)
+    os.utime(old, (0.0, 0.0))
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(GIVEN, "BASIS_IK_PLAIN_NUMBA", request.param)
         assert run(package, NUMBA_CACHE_DIR=str(package / "cache")) == (3.0, "")
@@ -107,6 +111,7 @@ def written(folder):
     return files
 
 
+@pytest.mark.parametrize("compiled_once", ["0"], ids=["our_compiler"], indirect=True)
 def test_a_package_behind_a_symbolic_link_has_the_same_cache(cached, tmp_path):
     package, cache = cached
     before = written(cache)
@@ -172,23 +177,43 @@ def test_a_changed_callee_is_not_served_from_its_callers_cache(package):
     assert run(package)[0] == 6.0
 
 
-def test_the_users_cache_directory_is_used(package, tmp_path):
-    assert run(package, NUMBA_CACHE_DIR=str(tmp_path / "mine"))[0] == 3.0
-    assert list((tmp_path / "mine").rglob("*.nbi"))
-    assert not list((package / "basis_ik").rglob("*.nbi"))
+def test_the_users_cache_directory_is_used(compiled_once):
+    assert list((compiled_once / "cache").rglob("*.nbi"))
+    assert not list((compiled_once / "basis_ik").rglob("*.nbi"))
+
+
+def test_old_caches_are_removed_when_something_is_compiled(compiled_once):
+    assert not (compiled_once / "cache" / "basis_ik-aaaaaaaaaaaaaaaa").exists()
+
+
+class Callers(event.Listener):
+    """Collects what calls numba's compiler."""
+
+    def __init__(self):
+        self.codes = []
+
+    def on_start(self, event):
+        frame = sys._getframe()
+        while frame is not None:
+            self.codes.append(frame.f_code)
+            frame = frame.f_back
+
+    def on_end(self, event):
+        pass
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="without a compiler there is no cache")
-def test_without_a_cache_directory_kernels_compile_with_a_warning():
+def test_without_a_cache_directory_kernels_compile_with_large_frame_and_a_warning():
     namespace = {}
     exec("def double(x):\n    return 2 * x", namespace)  # has no file, hence no cache
     with pytest.warns(UserWarning, match="kernel cache is off"):
         double = jit(namespace["double"])
-    assert double(4) == 8
+    with event.install_listener("numba:compile", Callers()) as callers:
+        assert double(4) == 8
+    assert with_large_frame.__code__ in callers.codes or module.WHY_PLAIN
 
 
-@pytest.mark.parametrize("kind", ["*.nbi", "*.nbc"])
-@pytest.mark.parametrize("left", [0, 40])
+@pytest.mark.parametrize(("kind", "left"), [("*.nbi", 40), ("*.nbc", 0)])
 def test_a_truncated_cache_is_rewritten_with_a_warning(cached, kind, left):
     """A power failure leaves such files."""
     package, cache = cached
@@ -215,13 +240,22 @@ def test_with_a_full_disk_kernels_compile_with_a_warning(cached):
         assert not list(cache.rglob("*.nb?"))
 
 
-@pytest.mark.parametrize("setting", ["NUMBA_BOUNDSCHECK", "NUMBA_OPT", "BASIS_IK_PLAIN_NUMBA"])
-def test_settings_that_change_the_machine_code_have_their_own_cache(cached, setting):
-    package, cache = cached
-    assert len(list(cache.iterdir())) == 1
-    other = "0" if GIVEN.get(setting) == "1" else "1"
-    run(package, **{"NUMBA_CACHE_DIR": str(cache), setting: other})
-    assert len(list(cache.iterdir())) == 2
+@pytest.mark.parametrize(
+    ("where", "setting", "other"),
+    [
+        (numba.config, "BOUNDSCHECK", int(not numba.config.BOUNDSCHECK)),
+        (numba.config, "OPT", int(not numba.config.OPT)),
+        (module, "WHY_PLAIN", "" if module.WHY_PLAIN else "it is set"),
+    ],
+)
+def test_settings_that_change_the_machine_code_have_their_own_cache(
+    monkeypatch, where, setting, other
+):
+    directory = module._cache_directory.__wrapped__
+    before = directory()
+    assert directory() == before
+    monkeypatch.setattr(where, setting, other)
+    assert directory() != before
 
 
 @pytest.fixture
@@ -364,14 +398,6 @@ def test_a_read_only_cache_is_left_alone(tmp_path, monkeypatch):
     module.remove_old_caches()
 
 
-def test_old_caches_are_removed_when_something_is_compiled(package, tmp_path):
-    old = tmp_path / "cache" / "basis_ik-aaaaaaaaaaaaaaaa"
-    old.mkdir(parents=True)
-    os.utime(old, (0.0, 0.0))
-    run(package, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
-    assert not old.exists()
-
-
 def test_a_large_frame_has_memory_for_all_callees():
     """Calls across the end of a chunk of frames map and unmap a page in every iteration."""
 
@@ -393,41 +419,8 @@ def test_a_large_frame_has_memory_for_all_callees():
     assert max(faults) < 1000
 
 
-STACK = """
-import sys
-from numba.core import event
-from basis_ik.numerics.jit import jit, with_large_frame
-
-class Stack(event.Listener):
-    def on_start(self, event):
-        frame = sys._getframe()
-        while frame is not None and frame.f_code is not with_large_frame.__code__:
-            frame = frame.f_back
-        print("with room" if frame is not None else "without")
-    def on_end(self, event):
-        pass
-
-event.register("numba:compile", Stack())
-exec(compile("def double(x): return 2.0 * x", jit.__code__.co_filename, "exec"))
-jit(double)(1.0)
-"""
-
-
-def test_kernels_are_compiled_with_large_frame(tmp_path):
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "0", "NUMBA_CACHE_DIR": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, "-c", STACK], env=environment, capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "with room\n"
-
-
 OTHER = """
 import sys
-import numba
-
-if sys.argv[1]:
-    numba.version_info = numba.version_info._replace(short=(0, int(sys.argv[1])))
-    numba.__version__ = f"0.{sys.argv[1]}.0"
 import numpy as np
 from basis_ik.numerics import jit
 from basis_ik.transforms.rigid_kernel import invert
@@ -439,23 +432,32 @@ print(out[0, 3], sorted(each.split(".")[2] for each in used), jit.WHY_PLAIN)
 """
 
 
-@pytest.mark.parametrize(
-    ("minor", "plain", "why"),
-    [
-        ("57", "", "basis_ik does not know numba 0.57.0"),
-        ("999", "0", "basis_ik does not know numba 0.999.0"),
-        ("", "1", "BASIS_IK_PLAIN_NUMBA is set"),
-    ],
-)
-def test_numba_compiles_by_itself_if_it_is_unknown_or_told_to(tmp_path, minor, plain, why):
+def test_numba_compiles_by_itself_if_it_is_told_to(tmp_path):
     environment = {
         **os.environ,
         "NUMBA_DISABLE_JIT": "0",
         "NUMBA_CACHE_DIR": str(tmp_path),
-        "BASIS_IK_PLAIN_NUMBA": plain,
+        "BASIS_IK_PLAIN_NUMBA": "1",
     }
     done = subprocess.run(
-        [sys.executable, "-c", OTHER, minor],
+        [sys.executable, "-c", OTHER],
         env=environment, capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert done.stdout == f"-5.0 ['arrays', 'jit'] {why}\n"
+    assert done.stdout == "-5.0 ['arrays', 'jit'] BASIS_IK_PLAIN_NUMBA is set\n"
+
+
+@pytest.mark.parametrize(
+    ("version", "why"),
+    [
+        ((0, 57), "basis_ik does not know numba 0.57.0"),
+        ((0, 58), ""),
+        ((0, 68), ""),
+        ((0, 69), "basis_ik does not know numba 0.69.0"),
+        ((1, 0), "basis_ik does not know numba 1.0.0"),
+    ],
+)
+def test_numba_compiles_by_itself_if_it_is_unknown(monkeypatch, version, why):
+    monkeypatch.setenv("BASIS_IK_PLAIN_NUMBA", "0")
+    monkeypatch.setattr(numba, "version_info", numba.version_info._replace(short=version))
+    monkeypatch.setattr(numba, "__version__", "{}.{}.0".format(*version))
+    assert module._why_plain() == why
