@@ -392,6 +392,7 @@ class Arm(Peer):
         self.set_speed(1.0)
         self.arrives(self.send(xyz))
         self.wait_for(lambda: np.linalg.norm(self.tip() - xyz) < 2e-3)
+        self.wait_for(self.is_at_rest)
 
     def arrives(self, stamp):
         """Wait until the arm has arrived at what was sent with a stamp."""
