@@ -25,7 +25,9 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from threading import Event
 from typing import TYPE_CHECKING
 
@@ -113,28 +115,52 @@ def run(program: str) -> int:
     """
     stop, forced = Event(), 0  # while it is only loading, a forced end loses nothing
 
-    def on_signal(*_: object) -> None:
+    def on_signal() -> None:
         stop.set()
-        # During a long operation, like a compilation, nothing checks `stop`; and an exception
-        # raised here would get lost in the compiler's callbacks.
-        rescue = threading.Timer(PATIENCE, os._exit, [forced])
-        rescue.daemon = True
-        rescue.start()
+        time.sleep(PATIENCE)  # during a long operation, like a compilation, nothing checks `stop`
+        os._exit(forced)
 
+    with _when_signalled(on_signal):
+        try:
+            main = _load(program)
+        except BasisIkError as error:
+            return _fail(program, str(error))
+        forced = 1
+        status = _run(program, main, stop)
+        from basis_ik.warm_up import still_compiling
+
+        if still_compiling():  # the compiler would be interrupted
+            sys.stdout.flush()
+            os._exit(status)
+        return status
+
+
+@contextmanager
+def _when_signalled(act: Callable[[], None]) -> Iterator[None]:
+    """Have a thread act on SIGINT and SIGTERM.
+
+    A handler of Python's would interrupt the main thread, and wait forever for a lock that this
+    holds, be it the one of an event that it waits for.
+
+    Args:
+        act: What the thread calls.
+    """
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)  # Python requires it
+
+    def wait() -> None:
+        if os.read(reading, 1):
+            act()
+
+    threading.Thread(target=wait, name="signals", daemon=True).start()
+    signal.set_wakeup_fd(writing)
     for each in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(each, on_signal)
+        signal.signal(each, lambda *_: None)
     try:
-        main = _load(program)
-    except BasisIkError as error:
-        return _fail(program, str(error))
-    forced = 1
-    status = _run(program, main, stop)
-    from basis_ik.warm_up import still_compiling
-
-    if still_compiling():  # the compiler would be interrupted
-        sys.stdout.flush()
-        os._exit(status)
-    return status
+        yield
+    finally:
+        signal.set_wakeup_fd(-1)
+        os.close(writing)  # ends the thread
 
 
 def _load(program: str) -> Callable[[Event], int]:

@@ -111,6 +111,30 @@ def test_an_unknown_ros_argument_is_reported(domain, monkeypatch):
     assert error.splitlines()[-1] == words
 
 
+CHECKS_ONLY = """
+import os, signal, sys, threading
+from types import SimpleNamespace
+from basis_ik.ros import programs
+
+def check(stop):
+    threading.Timer(0.01, os.kill, [os.getpid(), signal.SIGTERM]).start()
+    while not stop.wait(0.0):
+        pass
+    return 0
+
+programs.PATIENCE = 3600.0
+programs.importlib = SimpleNamespace(import_module=lambda _: SimpleNamespace(main=check))
+sys.exit(any([programs.ik_node() for _ in range(20)]))
+"""
+
+
+def test_a_signal_ends_a_program_that_is_just_checking_for_one(domain, monkeypatch):
+    """Each check holds the lock of the event that a signal sets."""
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
+    command = [sys.executable, "-c", CHECKS_ONLY]
+    assert subprocess.run(command, cwd=ROOT, timeout=120, check=False).returncode == 0
+
+
 @pytest.fixture
 def stand_in(monkeypatch, domain):
     """Put a main in the place of ik_node's."""
