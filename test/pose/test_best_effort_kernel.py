@@ -100,7 +100,7 @@ def named(name):
 
 @pytest.mark.parametrize(
     ("name", "rpy", "xyz", "seed", "away", "turned"),
-    [UNREACHABLE[i] for i in (0, 3, 7, 17)] if IS_PLAIN else UNREACHABLE,  # of every line some
+    [UNREACHABLE[i] for i in (0, 3, 7, 17)] if IS_PLAIN else UNREACHABLE,  # nearly all lines
 )
 def test_none_is_worse_than_brute_force(name, rpy, xyz, seed, away, turned):
     chain = named(name)

@@ -110,7 +110,7 @@ HANDS = ("left_hand", "right_hand")
 def test_both_hands_reach_whatever_both_can_reach():
     model, rng = torso(), np.random.default_rng(1)
     restarts = []
-    for _ in range(20):
+    for _ in range(60):
         _, frames = draw(model, HANDS, rng)
         seed, _ = draw(model, HANDS, rng)
         tasks = [PoseTask(tip, f) for tip, f in zip(HANDS, frames, strict=True)]
@@ -127,7 +127,7 @@ def test_both_hands_reach_whatever_both_can_reach():
 
 def test_hands_and_gaze():
     model, rng = torso(), np.random.default_rng(2)
-    for _ in range(10):
+    for _ in range(30):
         _, (left, right, camera) = draw(model, (*HANDS, "camera"), rng)
         point = camera.apply(np.array([rng.uniform(0.3, 2.0), 0.0, 0.0]))
         tasks = [
@@ -161,7 +161,7 @@ def test_feet_of_the_shipped_legs_are_reached_from_the_hip_and_from_one_another(
         link for link in model.links if not any(j.parent == link for j in model.joints.values())
     ]
     rng = np.random.default_rng(4)
-    for _ in range(15):
+    for _ in range(40):
         _, frames = draw(model, tips, rng)
         solution = solve_tasks(model, [PoseTask(*pair) for pair in zip(tips, frames, strict=True)])
         assert solution.success
@@ -223,7 +223,7 @@ def gaps_to(first, sign, goal, other, bounds):
 def test_the_order_is_strict_and_the_lower_gets_the_best_of_what_is_left():
     model = planar(2, 1, fork=0.0)
     rng, compared = np.random.default_rng(5), 0
-    for _ in range(40):
+    for _ in range(60):
         goals = rng.uniform(-2.5, 2.5, (2, 2))
         targets = [RigidTransform.from_rpy(0, 0, 0, (*goal, 0.0)) for goal in goals]
         tasks = [PoseTask(f"{'ab'[i]}_tip", targets[i], POSITION, i) for i in (0, 1)]
@@ -243,7 +243,7 @@ def test_the_order_is_strict_and_the_lower_gets_the_best_of_what_is_left():
 
 def test_what_is_more_important_is_not_touched_by_what_is_less():
     model, rng = torso(), np.random.default_rng(6)
-    for _ in range(5):
+    for _ in range(15):
         _, (left, _) = draw(model, HANDS, rng)
         far = RigidTransform.from_rpy(0, 0, 0, (*rng.uniform(-1, 1, 2), 3.5))
         tasks = [PoseTask("right_hand", far, POSITION, 1), PoseTask("left_hand", left, None, 0)]
@@ -294,7 +294,7 @@ def test_tasks_of_one_priority_share_by_their_weights():
 
 def test_the_posture_counts_where_the_tasks_leave_freedom():
     model, rng = torso(), np.random.default_rng(7)
-    for _ in range(5):
+    for _ in range(15):
         q, frames = draw(model, HANDS, rng)
         posture, _ = draw(model, HANDS, rng)
         tasks = [PoseTask(tip, f) for tip, f in zip(HANDS, frames, strict=True)]
@@ -331,7 +331,7 @@ def test_mimic_joints_move_both_tips():
 def test_a_hand_is_posed_while_the_other_keeps_its_distance():
     model, rng = torso(), np.random.default_rng(10)
     origin = np.array([0.1, -0.05, 0.02])
-    for _ in range(8):
+    for _ in range(20):
         _, (left, right) = draw(model, HANDS, rng)
         point = rng.uniform(-1.0, 2.0, 3)
         distance = float(np.linalg.norm(right.apply(origin) - point))
@@ -370,7 +370,7 @@ def least_off_distance(point, distance):
 
 def test_a_distance_that_cannot_be_kept_is_missed_by_the_least():
     model, rng, missed = planar(1, 1), np.random.default_rng(11), 0
-    for _ in range(15):
+    for _ in range(40):
         point, distance = rng.uniform(-3.0, 3.0, 2), float(rng.uniform(0.05, 2.0))
         solution = solve_tasks(model, [DistanceTask("b_tip", (*point, 0.0), distance)])
         expected = least_off_distance(point, distance)
@@ -387,7 +387,7 @@ def test_a_distance_that_cannot_be_kept_is_missed_by_the_least():
                 assert outcome.reason.missing == pytest.approx(expected, abs=1e-4)
         else:
             assert solution.success
-    assert 2 < missed < 13
+    assert 5 < missed < 35
 
 
 def test_a_long_tool_keeps_a_distance_from_where_its_link_never_gets():
@@ -428,7 +428,7 @@ def random_tree(rng):
 
 def test_random_trees_reach_what_they_can_reach():
     rng = np.random.default_rng(8)
-    for _ in range(4):
+    for _ in range(8):
         model = random_tree(rng)
         parents = {j.parent for j in model.joints.values()}
         tips = [link for link in model.links if link not in parents]
@@ -451,7 +451,7 @@ def test_the_same_question_has_the_same_answer():
     assert solve_tasks(model, tasks) == solve_tasks(model, tasks)
 
 
-@settings(max_examples=10)
+@settings(max_examples=25)
 @given(
     st.lists(st.floats(-3, 3), min_size=6, max_size=6),
     st.lists(st.integers(0, 2), min_size=3, max_size=3),

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Ends a demo's launch: after its tours and all programs that show the robot, or with a process."""
+"""Ends a demo's launch: with a program that it requires, or after its tours and all viewers."""
 
 from __future__ import annotations
 
