@@ -139,6 +139,7 @@ class Pipeline:
         goal: The current goal.
         solution: The solution for it; None for goals that need none.
         command: The last command of the current motion (n,) [rad or m]; None at rest.
+        origin: The command before it, or where the motion began (n,).
         notice: The effect of a singularity on the motion; None if none is near.
         line_held: Why the last line ended before the pose; None if it did not.
     """
@@ -173,6 +174,7 @@ class Pipeline:
         self.goal: Goal | None = None
         self.solution: Solution | None = None
         self.command: FloatArray | None = None
+        self.origin = np.zeros(len(self._max_step))
         self._destination: FloatArray | None = None
         self.line_held: Held | None = None
         self._line_end: RigidTransform | None = None  # root_T_tip; None in joint space
@@ -552,6 +554,7 @@ class Pipeline:
             return None
         self._elapsed += self._period
         previous, braking = self._prepare(measured)
+        self.origin = previous
         command = self._brake_command() if braking else self._next(self._destination)
         if not self._is_safe(command, previous, self._max_step):
             return self._brake_instead(previous)
@@ -577,12 +580,30 @@ class Pipeline:
         self.command = command if safe else None
         return self.command
 
-    def window(self, stride: int = 1) -> Motion:
-        """Return the last commands, and the motion to rest if no other command follows.
+    def remainder(self) -> Motion | None:
+        """Return the motion of all further commands, if nothing changes.
 
-        See `Limiter.window`. Only valid while there is a command.
+        Only valid while there is a command.
+
+        Returns:
+            The motion to the goal, or to rest while braking. None if it is found step by step: on a
+            line, to a goal that moves, with caps on speeds; or if it would be unsafe.
         """
-        return self._limiter.window(stride)
+        braking = self.phase is Phase.BRAKING or not self._valid
+        if self.on_line or self._followed or self._line_end is not None:
+            return None
+        if not braking and (isinstance(self.goal, JOGGING) or self._destination is None):
+            return None
+        motion = self._limiter.remainder(None if braking else self._destination)
+        if motion is None:
+            return None
+        way = np.ascontiguousarray(motion.positions)  # another layout would compile kernels again
+        steps = np.diff(motion.times)[:, np.newaxis] * self._max_step / self._period
+        return motion if all(map(self._is_safe, way[1:], way[:-1], steps)) else None
+
+    def tail(self) -> Motion:
+        """Return the motion from the last command if no other one follows; see `Limiter.tail`."""
+        return self._limiter.tail()
 
     @property
     def state(self) -> FloatArray:

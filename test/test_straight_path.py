@@ -119,10 +119,10 @@ def test_an_arm_that_gets_no_more_commands_comes_to_rest_near_the_line(chains, r
         start = arm.tip
         arm.set_goal(PoseGoal(target))
         while not arm.walk(7):
-            window = Trajectory(*arm.pipe.window())
+            tail = Trajectory(*arm.pipe.tail())
             rest = Arm(chain, q)
-            times = np.linspace(0.0, window.end, 20)
-            rest.commands = [window.sample(time).positions for time in times]
+            times = np.linspace(0.0, tail.end, 20)
+            rest.commands = [tail.sample(time).positions for time in times]
             off, turn = rest.off(start, target)
             wide, turned = max(wide, off), max(turned, turn)
     print(f"off by {1e3 * wide:.1f} mm and {np.degrees(turned):.2f}°")

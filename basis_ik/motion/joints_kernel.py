@@ -54,7 +54,6 @@ ROUNDING = 1.0 + 1e-9  # allowance at the other limits
 ROUNDED = 1e-9  # allowance for times, in periods
 HALVINGS = 30  # of the bracket for the fraction of its limits with which a joint stops last
 LEAST_PART = 1e-3
-SHORTEST_WINDOW = 0.5  # s: a late controller refuses one that is over
 
 
 @jit
@@ -135,17 +134,6 @@ def begin(memory: FloatArray, positions: FloatArray) -> bool:
         memory[i, POSITION] = positions[i]
         finite = finite and isfinite(positions[i])
     return finite
-
-
-@jit
-def append_state(memory: FloatArray, past: FloatArray) -> None:
-    """Drop the oldest of past states (k, 3, n), and append the current one; memory (n, 27)."""
-    last = past.shape[0] - 1
-    for i in range(memory.shape[0]):
-        for column in range(3):
-            for k in range(last):
-                past[k, column, i] = past[k + 1, column, i]
-            past[last, column, i] = memory[i, column]
 
 
 @jit
@@ -419,85 +407,6 @@ def _keeps_speed(now: FloatArray, then: FloatArray, limits: FloatArray, i: int) 
     was = _comes_to(now[SPEED], now[RATE], limits[JERK, i])
     speed = _comes_to(then[SPEED], then[RATE], limits[JERK, i])
     return bool(abs(speed) <= max(limits[VELOCITY, i], abs(was)) * ROUNDING)
-
-
-@helper
-def _continue(
-    memory: FloatArray, work: FloatArray, limits: FloatArray, time: float, ahead: float
-) -> bool:
-    """Advance a copy of `memory` without new goals; return whether the joints could then stop.
-
-    Args:
-        memory: (n, 27).
-        work: (n, 27) the copy.
-        limits: (5, n).
-        time: As the first of `look_ahead`'s clock.
-        ahead: As the last of it.
-
-    Returns:
-        Whether they could stop before their limits, and would keep their velocity limits.
-    """
-    if time > 0.0:
-        advance(work, limits, time + ahead)
-        return bool(can_stop(work, limits))
-    keeps_speed = True
-    for i in range(memory.shape[0]):
-        x, v, a = after(work[i, POSITION], work[i, SPEED], work[i, RATE], 0.0, ahead)
-        work[i, POSITION], work[i, SPEED], work[i, RATE] = x, v, a
-        keeps_speed = keeps_speed and _keeps_speed(memory[i], work[i], limits, i)
-    return keeps_speed and bool(can_stop(work, limits))
-
-
-@jit
-def look_ahead(
-    memory: FloatArray, limits: FloatArray, clock: tuple[float, float, float],
-    past: FloatArray, times: FloatArray, states: FloatArray,
-) -> int:  # fmt: skip
-    """Write the last states, and the motion without new goals: it continues, then brakes to rest.
-
-    Args:
-        memory: (n, 27).
-        limits: (5, n).
-        clock: Time since the profiles' start [s]; if not positive, the last step followed no
-            profile, and the joints continue with their current state. The spacing of past states
-            [s]. The time until braking begins [s]; it begins at once if the joints could then not
-            stop in time, or would be too fast.
-        past: (h, 3, n) positions, velocities and accelerations, a spacing apart, up to now.
-        times: (h + k,) times since the first of those [s], output: theirs, the start, samples and
-            end of braking, and the end of a rest if all that is shorter than SHORTEST_WINDOW.
-        states: (h + k, 3, n) states at these times, output.
-
-    Returns:
-        The number of states written: if braking takes less than a period, only its end is written,
-        and the current state is not repeated.
-    """
-    time, period, ahead = clock
-    work, h, n = memory.copy(), past.shape[0], memory.shape[0]
-    for j in range(h):
-        times[j] = j * period
-        for column in range(3):
-            for i in range(n):
-                states[j, column, i] = past[j, column, i]
-    if not _continue(memory, work, limits, time, ahead):
-        work, ahead = memory.copy(), 0.0
-    slowest = plan_brake_together(work, limits)
-    count, last = h, times.shape[0] - h - 2
-    for j in range(last if slowest < period else 0, last + 1):
-        since = slowest * j / last
-        if ahead + since > 0.0:
-            advance(work, limits, inf if j == last else since)
-            times[count] = (h - 1) * period + ahead + since
-            for column in range(3):
-                for i in range(n):
-                    states[count, column, i] = work[i, column]
-            count += 1
-    if times[count - 1] < SHORTEST_WINDOW:
-        times[count] = max(SHORTEST_WINDOW, times[count - 1] + period)  # in messages, ns apart
-        for column in range(3):
-            for i in range(n):
-                states[count, column, i] = states[count - 1, column, i]
-        count += 1
-    return int(count)
 
 
 @helper

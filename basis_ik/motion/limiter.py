@@ -28,13 +28,27 @@ from basis_ik.motion.profile_kernel import duration
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.checks import finite_array
 
-LEAD = 2  # commands of a window that are final: later windows do not change them
-AHEAD = 3  # least number of periods for which it then continues the motion before it brakes
-WIDEST = 0.02  # s: largest spacing of a window's final commands, unless the period is larger
-# Samples of the braking at the end of a window. A controller's interpolation exceeds the
-# acceleration limits by at most 8 %; with three samples, by 10 %.
-TAIL = 4
-MOST_POINTS = 1 + LEAD + TAIL + 1  # of a window; the last is the end of its rest
+WIDEST = 0.02  # s: largest spacing of a window's commands, unless the period is larger
+# Pieces of the braking at the end of a window. A controller's interpolation exceeds the
+# acceleration limits by at most 4 %; with three pieces, by 5 %.
+TAIL = 5
+PARTS = 16  # of a curve that is split in search of a place on it
+SHORTEST_SEGMENT = 1e-6  # s: shorter ones change nothing that can be seen
+EXACT = 1e-10  # s: a time is not searched any closer
+ROUNDING = 1e-15  # of positions of 1 rad or m: they are the same
+LITTLE = 1e-2  # of a squared distance: off the way, a place is near enough
+
+
+def _splitting() -> FloatArray:
+    """Return the matrix (6 * PARTS, 6) from a Bézier curve's control points to its parts'."""
+    half = np.array([[math.comb(i, j) / 2.0**i for j in range(6)] for i in range(6)])
+    halves, parts = np.concatenate([half, half[::-1, ::-1]]), np.eye(6)[np.newaxis]
+    while len(parts) < PARTS:
+        parts = (halves @ parts).reshape(-1, 6, 6)
+    return parts.reshape(-1, 6)
+
+
+SPLIT = _splitting()
 
 
 class Motion(NamedTuple):
@@ -81,6 +95,43 @@ class Motion(NamedTuple):
         velocity = v + s * (2.0 * a + s * (3.0 * c[0] + s * (4.0 * c[1] + s * 5.0 * c[2])))
         acceleration = 2.0 * a + s * (6.0 * c[0] + s * (12.0 * c[1] + s * 20.0 * c[2]))
         return np.stack([position, velocity / width, acceleration / width**2], axis=1)
+
+    def time_of(self, positions: FloatArray, since: float = 0.0) -> float:
+        """Return the time at which the motion is at positions that are on its way [s].
+
+        Args:
+            positions: The positions (n,).
+            since: Earliest time to consider [s].
+
+        Returns:
+            The first such time, to a nanosecond if a joint then is faster than 1e-5 rad/s or m/s.
+            Compare the positions then with the given ones: off the way it is near them at best.
+        """
+        first = max(int(np.searchsorted(self.times, since, side="right")) - 1, 0)
+        if first >= len(self.times) - 1:
+            return float(self.times[-1])
+        begins = np.array([max(since, self.times[first]), *self.times[first + 1 :]])
+        states = np.stack(self[1:])[:, first:]
+        states[:, 0] = self.at(float(begins[0])).T
+        states[0] -= positions
+        widths = np.append(np.diff(begins), 0.0)  # the last curve is the end
+        curves = _control_points(states, widths)
+        rounding = (ROUNDING * (1.0 + float(np.abs(positions).max()))) ** 2
+        while True:  # each curve is in the box around its control points
+            outside = np.maximum(np.maximum(curves.min(axis=1), -curves.max(axis=1)), 0.0)
+            least, off = (np.einsum("kn,kn->k", each, each) for each in (outside, curves[:, 0]))
+            allowed = rounding + LITTLE * off.min()
+            near = least <= off.min() + allowed
+            split = near & (off - least > allowed) & (widths > EXACT)
+            if not split.any():
+                return float(begins[near].min())
+            parts = widths[split, np.newaxis] / PARTS
+            times = begins[split, np.newaxis] + parts * np.arange(PARTS)
+            pieces = (SPLIT @ curves[split]).reshape(-1, *curves.shape[1:])
+            near &= ~split
+            begins = np.concatenate([begins[near], times.ravel()])
+            widths = np.concatenate([widths[near], np.repeat(parts, PARTS)])
+            curves = np.concatenate([curves[near], pieces])
 
     def nearest(self, positions: FloatArray, since: float) -> float:
         """Return the time at which the motion is nearest to positions [s].
@@ -136,11 +187,6 @@ class Limiter:
         n = len(limits.lower)
         self._memory: FloatArray = np.zeros((n, kernels.COLUMNS))
         self._before = self._memory.copy()
-        # Newest last; as many as a window with the widest spacing needs.
-        self._final: FloatArray = np.zeros((1 + LEAD * stride_of(WIDEST, period), 3, n))
-        self._count = 0
-        self._times: FloatArray = np.zeros(MOST_POINTS)
-        self._states: FloatArray = np.zeros((MOST_POINTS, 3, n))
         self._still = np.zeros(n)
         self._wanted = limits.scaled(1.0, 1.0, 1.0)
         self._scaling = (1.0, 1.0, 1.0)
@@ -158,8 +204,8 @@ class Limiter:
         if positions.shape != (n,) or not kernels.begin(self._memory, positions):
             finite_array("positions", positions, n)
         self._before[:] = self._memory
-        self._begin()
-        self._final[:], self._count = self._final[-1], len(self._final)  # it has rested before
+        if self._caps is not None:
+            self._caps.reset()
         self._kept = self._wanted
         self._ticks, self.braking = 0, False
 
@@ -181,18 +227,6 @@ class Limiter:
         acceleration = np.where(gains, np.clip(acceleration, -steepest, steepest), acceleration)
         self._memory[:, :3] = np.column_stack([states[:, 0], velocity, acceleration])
         self._before[:, :3] = self._memory[:, :3]
-        self._begin()
-
-    def _begin(self) -> None:
-        if self._caps is not None:
-            self._caps.reset()
-        self._count = 0
-        self._append_final()
-
-    def _append_final(self) -> None:
-        """Append the last command to the final ones."""
-        kernels.append_state(self._memory, self._final)
-        self._count = min(self._count + 1, len(self._final))
 
     @property
     def state(self) -> FloatArray:
@@ -204,8 +238,6 @@ class Limiter:
         self._memory[:] = self._before
         if self._caps is not None:
             self._caps.reset()
-        self._final[1:] = self._final[:-1]
-        self._count -= 1
         self._ticks = 0
 
     def scale(self, velocity: float, acceleration: float = 1.0, jerk: float = 1.0) -> None:
@@ -275,7 +307,6 @@ class Limiter:
         self._ticks = step(
             self._memory, goal, velocity, acceleration, self._slowed(), self.period, self._ticks
         )
-        self._append_final()
         return self.position
 
     def take(self, states: FloatArray) -> bool:
@@ -297,7 +328,6 @@ class Limiter:
         ):
             self._memory[:] = self._before
             return False
-        self._append_final()
         return True
 
     def brake(self) -> FloatArray:
@@ -307,7 +337,6 @@ class Limiter:
             self._ticks = self._capped.brake(self._memory, self._kept, self.period)
         else:
             self._ticks = kernels.brake(self._memory, self._kept, self.period, self._ticks)
-        self._append_final()
         return self.position
 
     def time_to_rest(self) -> float:
@@ -358,30 +387,56 @@ class Limiter:
         """Return the largest fraction of a cap that joints at q (n,) with velocities v (n,) use."""
         return 0.0 if self._capped is None else self._capped.part(q, v)
 
-    def window(self, stride: int = 1) -> Motion:
-        """Return the motion through the last commands, and its continuation without new ones.
+    def tail(self) -> Motion:
+        """Return the motion from the last command if no other one follows.
 
-        It continues the motion of `step`, and then brakes to rest, so that a controller that
-        receives no other window stops. The joints stop together: on a line the tip hardly leaves
-        it.
-
-        Args:
-            stride: Number of periods between two final commands; at most `stride_of` WIDEST.
+        It brakes to rest. The joints stop together: on a line the tip hardly leaves it.
 
         Returns:
-            The motion, at most MOST_POINTS samples: LEAD commands and the one before them, `stride`
-            periods apart, the start of braking, samples of the braking, and a rest until the motion
-            has lasted half a second.
+            The motion, TAIL pieces; one if it is shorter than a period, none at rest.
         """
-        first = len(self._final) - 1 - stride * min(LEAD, (self._count - 1) // stride)
-        ahead = AHEAD + -AHEAD % stride  # a whole number of strides
-        count = kernels.look_ahead(
-            self._memory, self._kept,
-            (self._ticks * self.period, stride * self.period, ahead * self.period),
-            self._final[first::stride].copy(), self._times, self._states,
-        )  # fmt: skip
-        states = self._states[:count].copy()
-        return Motion(self._times[:count].copy(), states[:, 0], states[:, 1], states[:, 2])
+        memory = self._memory.copy()
+        longest = kernels.plan_brake_together(memory, self._kept)
+        pieces = 0 if longest == 0.0 else 1 if longest < self.period else TAIL
+        return _sampled(memory, self._kept, np.linspace(0.0, longest, 1 + pieces))
+
+    def remainder(self, goal: FloatArray | None) -> Motion | None:
+        """Return the motion of all further commands to a goal at rest, from the last one.
+
+        Its samples are the ends of the profiles' segments, in which the jerk is constant, so that
+        an interpolation with positions, velocities and accelerations is exact.
+
+        Args:
+            goal: As for `step`, at rest; None: the motion of `brake`.
+
+        Returns:
+            The motion; None if its commands depend on caps, which are found step by step.
+        """
+        if self._capped is not None:
+            return None
+        goal = None if self.override == 0.0 else goal
+        self._prepare(braking=goal is None)
+        memory, limits = self._memory.copy(), self._slowed()
+        if goal is None:
+            ticks = kernels.brake(memory, self._kept, 0.0, self._ticks) - 1
+        else:
+            still = self._still
+            ticks = kernels.step_joints(memory, goal, still, still, limits, 0.0, self._ticks) - 1
+        elapsed = ticks * self.period
+        rows = memory[:, kernels.PROFILE :]
+        ends = np.cumsum(rows[:, : rows.shape[1] // 2], axis=1).ravel() - elapsed
+        times = [0.0]
+        for end in np.sort(ends):
+            if end > times[-1] + SHORTEST_SEGMENT:
+                times.append(float(end))
+        out = np.empty((len(times), len(memory), 3))
+        out[0] = self._memory[:, :3]
+        for k, time in enumerate(times[1:-1], 1):
+            kernels.advance(memory, limits, elapsed + time)
+            out[k] = memory[:, :3]
+        kernels.advance(memory, limits, np.inf)
+        out[-1] = memory[:, :3]  # the only one, if what is left is too short
+        return Motion(np.array(times), out[..., 0], out[..., 1], out[..., 2])
 
     def _prepare(self, *, braking: bool) -> None:
         """Discard the profiles if the conditions of their planning have changed."""
@@ -420,7 +475,9 @@ def warm_up(limits: MotionLimits) -> None:
     limiter.brake()
     limiter.plan(here, 2)
     limiter.take(np.zeros((len(here), 3)))
-    limiter.window()
+    limiter.tail()
+    limiter.remainder(here)
+    limiter.remainder(None)
 
 
 def plan_motion(limits: FloatArray, start: FloatArray, goal: FloatArray, period: float) -> Motion:
@@ -457,3 +514,18 @@ def _sampled(memory: FloatArray, limits: FloatArray, times: FloatArray) -> Motio
         kernels.advance(memory, limits, time)
         state[:] = memory[:, :3]
     return Motion(times, states[..., 0], states[..., 1], states[..., 2])
+
+
+def _control_points(states: FloatArray, widths: FloatArray) -> FloatArray:
+    """Return the control points of quintics as Bézier curves of degree 5, shape (k, 6, n).
+
+    Args:
+        states: Positions, velocities and accelerations at their begins, shape (3, k, n). Each ends
+            where the next one begins, the last one where it begins.
+        widths: How long each lasts (k,) [s].
+    """
+    p, v, a = states
+    q, w, b = (np.concatenate([each[1:], each[-1:]]) for each in states)
+    width = widths[:, np.newaxis]
+    v, w, a, b = (each / 5.0 * width for each in (v, w, 0.25 * width * a, 0.25 * width * b))
+    return np.stack([p, p + v, p + 2.0 * v + a, q - 2.0 * w + b, q - w, q], axis=1)

@@ -266,9 +266,18 @@ class MeasuredState:
         """Return a copy of the measured positions (n,) [rad or m]; NaN for joints never seen."""
         return np.array(self._positions)
 
-    def age(self, now: float) -> float:
-        """Return the age of the oldest joint position [s]; inf if a joint was never seen."""
-        return now - min(self._arrivals)
+    def age(self, now: float, clock: int = 0) -> float:
+        """Return the age of the oldest joint position [s]; inf if a joint was never seen.
+
+        A position that came late is older than its arrival tells.
+
+        Args:
+            now: The control loop's clock [s].
+            clock: The clock of the stamps [ns]; 0: the arrivals count alone.
+        """
+        oldest = min(self._stamps)  # accepted, so close to that clock; 0 if unknown
+        stamped = 1e-9 * (clock - oldest) if clock and oldest else 0.0
+        return max(now - min(self._arrivals), stamped)
 
     def silent(self, now: float, limit: float, *, moving: bool = False) -> tuple[str, ...]:
         """Return the joints whose positions are not known.

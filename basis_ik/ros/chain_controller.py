@@ -223,9 +223,9 @@ class ChainController:
         self._brake(Event.STOP, "stopped")
 
     def halt(self) -> None:
-        """Stop sending; the controller stops by itself."""
+        """Stop sending; the controller comes to rest by itself."""
+        self._output.end(self.pipeline)
         self.pipeline.rest()
-        self._output.end()
         self.state.handle(Event.DROP_TARGET)
         self.state.handle(Event.COME_TO_REST)
 
@@ -478,7 +478,7 @@ class ChainController:
 
     def _check_tracking(self, measured: NDArray[np.float64], now: Moment) -> None:
         """Stop an arm that does not follow its commands."""
-        expected = self._output.expected(now, self.measured.age(now.loop))
+        expected = self._output.expected(now, self.measured.age(now.loop, now.clock))
         if expected is None or self.state.latch is State.TRACKING_LOST:
             return
         departure = self._tracking.check(expected, measured)

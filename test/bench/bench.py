@@ -473,10 +473,11 @@ class Robot:
         return np.allclose(self.tip().matrix, root_T_target.matrix, rtol=0.0, atol=tolerance)
 
     def rests(self):
-        """Return whether the node sends nothing for 0.3 s, in which it lets time pass."""
-        count = len(self.commands)
+        """Return whether for 0.3 s nothing is sent and nothing moves; that time passes."""
+        count, first = len(self.commands), len(self.arm.outputs)
         self.run(0.3)
-        return len(self.commands) == count
+        outputs = np.array([output for _, output in self.arm.outputs[first:]])
+        return len(self.commands) == count and bool((outputs == outputs[:1]).all())
 
     def reach(self, root_T_target, tolerance=1e-4):
         """Send a target pose in base_link, and wait until the arm has arrived there."""

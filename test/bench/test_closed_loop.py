@@ -14,23 +14,31 @@
 
 """Drives that lag behind, joints that stand, and controllers that pause, in both interfaces."""
 
+import contextlib
+
 import numpy as np
 import pytest
-from bench import CONTROLLER_STATES, CYCLE, HOME, PERIOD, Robot, down, running
+from bench import CYCLE, HOME, PERIOD, Robot, down, running
 from diagnostic_msgs.msg import DiagnosticStatus
 from std_srvs.srv import SetBool, Trigger
 from world import SECOND
 
 NEAR, FAR = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40)
+BESIDE = down(0.45, -0.10, 0.30)
 LAG = 0.03  # s
 STREAM, WHOLE = (), ("-p", "command_interface:=follow_joint_trajectory")
 
 
-@pytest.fixture(params=[STREAM, WHOLE], ids=["stream", "whole"])
+@pytest.fixture(
+    params=[(STREAM, False), (STREAM, True), (WHOLE, False)], ids=["stream", "blended", "whole"]
+)
 def robot(request):
-    with running(*request.param, lag=LAG) as robot:
-        if request.param:
+    words, replaces = request.param
+    with running(*words, lag=LAG, replaces=replaces) as robot:
+        if words:
             robot.arm.bound = 4.0  # of a goal in mid-motion, as in test_whole_motions.py
+        if replaces:
+            robot.run(0.5)  # the answer about the rule counts from the next start from rest on
         yield robot
 
 
@@ -55,14 +63,19 @@ def enabled_again(robot):
     robot.reach(NEAR, 1e-6)
 
 
-@pytest.mark.parametrize(("replaces", "first_points"), [(False, {0.0}), (True, {-2 * PERIOD})])
-def test_windows_have_the_form_of_the_controllers_rule(replaces, first_points):
-    """Stamps are ahead of the present for a controller that blends."""
+@pytest.mark.parametrize("replaces", [False, True])
+def test_windows_have_the_form_of_the_controllers_rule(replaces):
+    """The first begins when it is taken; later stamps are ahead for a controller that blends."""
     with running(replaces=replaces) as robot:
         robot.run(0.5)  # the answer counts from the next start from rest on
         robot.set_off(FAR)
-        starts = [each.message.points[0].time_from_start for each in robot.commands]
-        assert {round(start.sec + 1e-9 * start.nanosec, 9) for start in starts} == first_points
+        robot.send("base_link", NEAR)
+        robot.run(0.1)
+        first, *others = (each.message for each in robot.commands)
+        assert (first.header.stamp.sec, first.points[0].time_from_start.sec) == (0, 0)
+        starts = [each.points[0].time_from_start for each in others]
+        assert others
+        assert {(start.sec + 1e-9 * start.nanosec < 0.0) for start in starts} == {replaces}
 
 
 def test_arrival_is_reported_for_the_measured_arm(robot):
@@ -89,46 +102,58 @@ def test_a_slow_controller_gets_no_stream(factor):
 
 
 @pytest.mark.parametrize("factor", [0.5, 0.2, 0.0])
-def test_a_stream_ends_once_the_controller_says_that_it_is_slow(factor):
-    """Each further window would be entered by a leap."""
+def test_a_motion_goes_on_at_the_controllers_speed(factor):
+    """At 0 it stands with its goal."""
     with running(lag=0.03) as robot:
+        robot.run(0.1)
         robot.set_off(FAR, 0.3)
         robot.arm.controller.speed_scaling, slow_since = factor, robot.world.now
         robot.run(0.5)
-        leaps = [time for time, _, _ in robot.arm.complaints]
-        assert all(time <= slow_since + CONTROLLER_STATES + 2 * PERIOD * SECOND for time in leaps)
-        robot.arm.complaints.clear()
-        robot.run(3.0)  # until it has braked, at its pace; at 0 it has a way left
-        assert robot.statuses[-1]["state"] == ("WAITING" if factor else "BRAKING")
-        assert robot.rests()
+        assert robot.statuses[-1]["state"] == "MOVING"
         here = robot.positions
+        robot.run(0.5)
+        way = np.abs(robot.positions - here).max()
+        assert (way < 1e-6) if factor == 0.0 else (0.01 < way <= 0.51 * factor * np.pi)
         robot.arm.controller.speed_scaling, fast_since = 1.0, robot.world.now
-        robot.wait_status(state="READY")
-        assert np.abs(robot.positions - here).max() < 0.75, "the way of one window"
+        robot.wait_status(state="ARRIVED")
+        robot.run(1.0)
+        assert robot.at(FAR, 1e-9)
         leaps = [time for time, _, _ in robot.arm.complaints]
-        assert all(time <= fast_since + 2 * CYCLE for time in leaps), "the controller's own"
+        assert all(
+            min(abs(time - slow_since), abs(time - fast_since)) <= 2 * CYCLE for time in leaps
+        ), "the controller's own"
         robot.arm.complaints.clear()
-        robot.reach(FAR, 1e-9)
 
 
-def test_stopped_is_not_said_of_an_arm_that_will_move_with_the_slider():
-    """At a speed of 0 it stands, and ends its window once the speed is above."""
+@pytest.mark.parametrize("factor", [0.5, 0.2])
+def test_a_slow_motion_can_be_stopped(factor):
     with running(lag=0.03) as robot:
+        robot.run(0.1)
+        robot.set_off(FAR, 0.3)
+        robot.arm.controller.speed_scaling = factor
+        robot.run(0.3)
+        robot.arm.complaints.clear()
+        assert robot.call(Trigger, "stop").success
+        robot.wait_status(state="STOPPED")
+        robot.wait(robot.rests, "silence")
+        assert not robot.at(FAR, 0.1)
+        assert {what for _, what, _ in robot.arm.complaints} <= {"rate"}, "no leap"
+        robot.arm.complaints.clear()  # it brakes at the controller's pace in the window, too
+
+
+def test_an_arm_that_was_stopped_at_a_speed_of_zero_does_not_go_on():
+    with running(lag=0.03) as robot:
+        robot.run(0.1)
         robot.set_off(FAR, 0.3)
         robot.arm.controller.speed_scaling = 0.0
         robot.run(0.5)
-        assert robot.call(Trigger, "stop").success
-        robot.run(1.0)
-        assert robot.statuses[-1]["state"] == "BRAKING"
         robot.arm.complaints.clear()
-        robot.arm.controller.speed_scaling, fast_since = 1.0, robot.world.now
+        assert robot.call(Trigger, "stop").success
         robot.wait_status(state="STOPPED")
         here = robot.positions
+        robot.arm.controller.speed_scaling = 1.0
         robot.run(1.0)
-        assert np.abs(robot.positions - here).max() < 0.01, "what the drives lag behind"
-        leaps = [time for time, _, _ in robot.arm.complaints]
-        assert all(time <= fast_since + 2 * CYCLE for time in leaps), "the controller's own"
-        robot.arm.complaints.clear()
+        assert np.abs(robot.positions - here).max() < 1e-6
 
 
 @pytest.mark.parametrize("takes_factors", [True, False])
@@ -163,6 +188,83 @@ def test_a_blocked_joint_stops_the_arm_until_it_is_enabled(robot):
     robot.send("base_link", NEAR)
     assert stands(robot), "latched"
     enabled_again(robot)
+
+
+INSISTENCE = 3.0  # s for which a hold is repeated
+
+
+@contextlib.contextmanager
+def deaf():
+    """Yield a robot whose first joint was blocked, and whose controller takes no hold."""
+    with running(lag=LAG) as robot:
+        robot.run(0.1)
+        robot.set_off(FAR, 0.1)
+        robot.arm.joints.blocked[0] = True
+        robot.wait(lambda: abs(robot.arm.outputs[-1][1][0] - robot.positions[0]) > 0.2, "a gap")
+        robot.commanding.loss = 1.0
+        robot.wait(lambda: len(robot.commands) > 1, "the hold")
+        yield robot
+        robot.arm.complaints.clear()  # the controller's output leaps back from where it went on
+
+
+@pytest.mark.parametrize("late", [0.05, 0.5, 2.5])
+def test_a_hold_is_repeated_until_the_controller_has_taken_it(late):
+    """Meanwhile the other joints go on to the target: it does not matter where they are."""
+    with deaf() as robot:
+        robot.run(late)
+        held, taken = robot.positions, robot.world.now
+        assert abs(robot.arm.outputs[-1][1][0] - held[0]) > 0.2
+        robot.commanding.loss = 0.0
+        robot.wait(lambda: robot.arm.outputs[-1][1][0] == held[0], "it is held where it is", 0.03)
+        robot.wait(robot.rests, "silence", 0.8)
+        assert 1e-9 * (robot.commands[-1].time - taken) <= 0.15
+        robot.arm.joints.blocked[0] = False
+        assert stands(robot)
+        assert abs(robot.positions[0] - held[0]) < 1e-9, "no step on release"
+
+
+def test_a_hold_that_the_controller_never_takes_is_given_up():
+    with deaf() as robot:
+        count = len(robot.commands)
+        robot.run(INSISTENCE + 1.0)
+        periods = len(robot.commands) - count
+        assert periods == pytest.approx(INSISTENCE / PERIOD, abs=10)
+        robot.commanding.loss = 0.0
+        assert stands(robot)
+        assert robot.statuses[-1]["state"] == "TRACKING_LOST"
+
+
+def test_a_hold_is_not_repeated_once_the_joint_has_been_moved():
+    """It would lead back to where the joint was blocked."""
+    with deaf() as robot:
+        robot.run(0.5)
+        held = robot.positions[0]
+        robot.arm.joints.positions[0] += 0.06
+        robot.run(2 * PERIOD)
+        assert robot.positions[0] == pytest.approx(held + 0.06)
+        robot.commanding.loss, first = 0.0, len(robot.arm.outputs)
+        robot.run(2 * INSISTENCE)
+        outputs = np.array([output[0] for _, output in robot.arm.outputs[first:]])
+        assert np.abs(outputs - held).min() > 0.03
+        assert robot.rests()
+
+
+@pytest.mark.parametrize("back", [2.0, 20.0])
+def test_a_clock_that_is_set_back_on_a_line_stops_the_arm(back):
+    """Also if a window is on its way: by its stamp it begins once the clock is there again."""
+    with running("-p", "path:=straight") as robot:
+        robot.reach(NEAR, 1e-6)
+        robot.wait(robot.rests, "silence")
+        robot.set_off(BESIDE, 0.1)
+        count = len(robot.commands)
+        robot.wait(lambda: len(robot.commands) > count, "a window")
+        before, first = robot.positions, len(robot.arm.outputs)
+        robot.boundary.offset -= round(SECOND * back)
+        robot.run(back + 2.0)
+        outputs = np.array([output for _, output in robot.arm.outputs[first:]])
+        rests = 1e-9 * CYCLE * np.flatnonzero(np.diff(outputs, axis=0).any(axis=1))[-1]
+        assert rests <= 0.4
+        assert np.abs(outputs - before).max() <= 0.3
 
 
 @pytest.mark.parametrize("pause", [0.25, 3.0])

@@ -12,11 +12,14 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Caps on speeds and a margin at limits: commands keep them exactly, and use them fully."""
+"""Caps on speeds and a margin at limits: they are kept, and used fully.
+
+Between two commands, which keep them exactly, the controller's spline is a little faster.
+"""
 
 import numpy as np
 import pytest
-from bench import HOME, PERIOD, down, running
+from bench import CYCLE, HOME, PERIOD, down, running
 from control_msgs.msg import JointJog
 
 NEAR, FAR = down(0.40, 0.20, 0.40), down(0.40, -0.35, 0.25)
@@ -49,15 +52,19 @@ def robot(request):
         f"command_interface:={request.param}",
     )
     with running(*(word for each in words for word in ("-p", each))) as robot:
+        interpolated = request.param == "joint_trajectory"
+        # Cycles from one position to the next; how much faster than a cap the output may be.
+        robot.grain = 1 if interpolated else round(1e9 * PERIOD / CYCLE)
+        robot.over, robot.over_steadily = (8e-3, 1e-4) if interpolated else (1e-6, 1e-6)
         yield robot
 
 
 @pytest.fixture
 def begun(robot):
-    """Return the number of the first command after the arm has come to NEAR."""
+    """Return the number of the first output after the arm has come to NEAR."""
     robot.reach(NEAR, 1e-9)
     robot.wait(robot.rests, "silence")
-    yield len(robot.commands)
+    yield len(robot.arm.outputs)
     complaints, robot.arm.complaints = robot.arm.complaints, []
     assert complaints == []
 
@@ -65,20 +72,18 @@ def begun(robot):
 def speeds(robot, begun):
     """Let the arm come to rest; return the largest speeds of its tip and its elbow [m/s]."""
     robot.wait(robot.rests, "silence")
-    commands = robot.commands[begun:]
-    assert set(np.diff([each.time for each in commands])) == {round(1e9 * PERIOD)}
-    messages = [each.message for each in commands]
-    way = [m.points[0].positions if hasattr(m, "points") else m.data for m in messages]
+    way = [positions for _, positions in robot.arm.outputs[begun :: robot.grain]]
+    duration = 1e-9 * robot.grain * CYCLE
     for link in (robot.chain.tip, "forearm_link"):
         chain = robot.model.chain(robot.chain.root, link)
         places = [chain.forward(q[: len(chain.joint_names)]).translation for q in way]
-        yield np.linalg.norm(np.diff(places, axis=0), axis=1).max() / PERIOD
+        yield np.linalg.norm(np.diff(places, axis=0), axis=1).max() / duration
 
 
 def test_motion_to_a_pose_keeps_the_cap(robot, begun):
     robot.reach(FAR, 1e-9)
     tip, elbow = speeds(robot, begun)
-    assert (1.0 - 1e-5) * CAP < tip <= (1.0 + 1e-6) * CAP
+    assert (1.0 - 1e-5) * CAP < tip <= (1.0 + robot.over) * CAP
     assert elbow < tip
 
 
@@ -87,13 +92,14 @@ def test_a_twist_keeps_the_cap(robot, begun):
         robot.jog("base_link", linear=(0.0, 0.9, 0.0))
         robot.run(0.02)
     tip, elbow = speeds(robot, begun)
-    assert tip == pytest.approx(JOGGED, rel=1e-6)
+    assert tip == pytest.approx(JOGGED, rel=robot.over_steadily)
     assert elbow < tip
 
 
 def test_an_elbow_that_is_faster_than_the_tip_keeps_the_cap(robot, begun):
     robot.positions = FOLDED
     robot.run(1.0)
+    begun = len(robot.arm.outputs)
     jog_joint(robot, "shoulder_lift_joint", -1.0, 1.0)
     tip, elbow = speeds(robot, begun)
     assert elbow == pytest.approx(JOGGED, rel=1e-5)
@@ -104,5 +110,5 @@ def test_a_lowered_cap_is_kept(robot, begun):
     assert robot.set_parameter("max_linear_speed", LOWER).successful
     robot.reach(FAR, 1e-9)
     tip, _ = speeds(robot, begun)
-    assert (1.0 - 1e-4) * LOWER < tip <= (1.0 + 1e-6) * LOWER
+    assert (1.0 - 1e-4) * LOWER < tip <= (1.0 + robot.over) * LOWER
     assert robot.set_parameter("max_linear_speed", CAP).successful

@@ -77,7 +77,7 @@ def test_a_point_in_a_moving_frame_is_followed(robot):
     while robot.time < start + 1.9:
         robot.run(0.01)
         misses.append(miss(robot, ball().apply((0.1, 0.2, 0.0))))
-    assert max(misses) < 1.5e-6, "the arm sees the ball"
+    assert max(misses) < 1.1e-5, "the arm sees the ball"
     robot.run(0.6)
     assert miss(robot, ball().apply((0.1, 0.2, 0.0))) < 1e-7, "also after it has stopped"
 
@@ -120,7 +120,7 @@ def test_stop_brakes_and_holds_until_enabled(robot, kind, name, fields):
         for time, positions in robot.arm.outputs[first:]
         if np.abs(positions - held).max() > 1e-9
     ]
-    assert 1e-9 * moving[-1] - braking["heard"] < 0.27
+    assert 1e-9 * moving[-1] - braking["heard"] < 0.35, "it gets faster for 50 to 70 ms"
     robot.jog("base_link", linear=(0.1, 0.0, 0.0))
     robot.look("base_link", (1.0, 0.0, 0.0))
     robot.run(PERIOD)

@@ -25,7 +25,7 @@ from std_msgs.msg import Float64
 from std_srvs.srv import SetBool, Trigger
 
 NEAR, FAR = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40)
-BRAKING = 0.33  # s that this arm needs at full speed
+BRAKING = 0.38  # s that this arm needs at full speed, 50 ms of them until it begins
 
 
 @pytest.fixture(scope="module")
@@ -113,13 +113,14 @@ def test_an_invalid_fraction_is_refused_and_the_last_one_stays(robot, bad, reaso
 
 def test_twists_are_scaled(robot):
     override(robot, 0.25)
-    count = len(robot.commands)
+    first = len(robot.arm.outputs)
     for _ in range(50):
         robot.jog("base_link", linear=(0.0, 0.0, 0.2))
         robot.run(0.02)
-    way = [each.message.points[0].positions for each in robot.commands[count:]]
-    heights = [robot.chain.forward(q).translation[2] for q in way]
-    assert max(np.diff(heights)) / PERIOD == pytest.approx(0.25 * 0.2, rel=1e-6)
+    heights = [robot.chain.forward(q).translation[2] for _, q in robot.arm.outputs[first:]]
+    upwards = np.diff(heights) / (1e-9 * CYCLE)
+    assert np.allclose(upwards[-250:], 0.25 * 0.2, rtol=1e-6, atol=0.0)
+    assert max(upwards) == pytest.approx(0.25 * 0.2, rel=1e-3), "while it gets faster"
 
 
 def test_at_zero_a_stop_ends_the_motion(robot):

@@ -36,15 +36,15 @@ def robot():
 
 
 @pytest.mark.parametrize(
-    ("path", "delay", "bound"),
+    ("path", "delay", "most_lag", "bound"),
     [
-        (circle, PUNCTUAL, 6e-5),
-        (line, PUNCTUAL, 6e-5),
-        (eight, PUNCTUAL, 1.5e-4),
-        (circle, LATE, 1.2e-4),
+        (circle, PUNCTUAL, 7e-4, 4e-4),
+        (line, PUNCTUAL, 7e-4, 4e-4),
+        (eight, PUNCTUAL, 1.5e-3, 7e-4),
+        (circle, LATE, 1e-3, 5e-4),
     ],
 )
-def test_a_moving_pose_is_followed_without_lag_or_distortion(robot, path, delay, bound):
+def test_a_moving_pose_is_followed_without_lag_or_distortion(robot, path, delay, most_lag, bound):
     robot.reach(START)
     robot.wait(robot.rests, "silence")
     begin, seen = robot.world.now, len(robot.arm.outputs)
@@ -68,7 +68,7 @@ def test_a_moving_pose_is_followed_without_lag_or_distortion(robot, path, delay,
     lag, shape = measure_errors(
         times[late], tips[late], lambda t: pose_of(START.matrix, path, t)[1]
     )
-    assert abs(lag) <= 2.5e-4
+    assert abs(lag) <= most_lag
     assert shape < bound
     robot.wait_status(state="ARRIVED")
     robot.wait(robot.rests, "silence")

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from action_msgs.msg import GoalStatus
-from bench import PERIOD, miss, running
+from bench import CONTROLLER_STATES, PERIOD, miss, running
 from builtin_interfaces.msg import Duration
 from std_msgs.msg import Float64, String
 from std_srvs.srv import SetBool, Trigger
@@ -170,9 +170,9 @@ def test_max_velocity_is_kept_and_used(head):
 
 def test_min_duration_is_kept_and_used(head):
     duration, all_speeds = speeds(head, min_duration=seconds(3.0))
-    assert 3.0 <= duration <= 3.0 + ENDS
+    assert 3.0 <= duration <= 3.0 + ENDS + 1e-9 * CONTROLLER_STATES
     moving = 2e-3 * np.count_nonzero(all_speeds.max(axis=1) > EXACT)
-    assert moving == pytest.approx(3.0, abs=0.05)
+    assert 3.0 <= moving <= 3.09, "the end is planned up to 70 ms ahead"
     duration, all_speeds = speeds(head, min_duration=seconds(1.0))
     assert 1.0 <= duration <= 1.0 + ENDS, "although it is there"
     assert all_speeds.max() < EXACT

@@ -33,6 +33,7 @@ READY = down(0.40, 0.20, 0.40)
 TURN = 20 * MILLISECOND  # of the program
 REPEAT = 0.04  # s between two strokes of a held key
 SPEED = 0.1  # m/s, the default
+LATER = 0.05  # s by which the reaction is later in motion than at rest
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +98,7 @@ def test_a_held_key_moves_the_tip_and_its_release_stops_it(robot, node):
     assert {each.header.frame_id for _, each in node.sent} == {"base_link"}
     x, y, z = robot.tip().translation - READY.translation
     assert max(abs(x), abs(y)) < 1e-8
-    assert z == pytest.approx(SPEED * (times[-1] - times[0]), abs=1e-3)
+    assert z == pytest.approx(SPEED * (times[-1] - times[0] + LATER), abs=1e-3)
     assert robot.statuses[-1]["state"] == "READY"
 
 

@@ -24,7 +24,8 @@ from world import SECOND
 NEAR, FAR = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40)
 ASIDE = np.array([0.1, 0.05, -0.05, 0.0, 0.0, 0.1])  # rad, to a good target
 # rad: top speed for 0.25 s and the jerk's 0.05 s, and what is settled until the node can brake.
-BRAKING_WAY = np.pi * (0.5 * 0.3 + 5 * PERIOD)
+SAFE = 0.05  # s: in motion, nothing changes earlier
+BRAKING_WAY = np.pi * (0.5 * 0.3 + SAFE + 5 * PERIOD)
 HOMING = ("-p", f"home:={HOME.tolist()}")
 
 
@@ -66,6 +67,12 @@ def stands(robot, seconds=0.5):
     count, before = len(robot.commands), robot.positions
     robot.run(seconds)
     return len(robot.commands) == count and np.abs(robot.positions - before).max() < 1e-9
+
+
+def moving(robot, first):
+    """Return whether each output from a number on differs from the one before."""
+    outputs = np.array([output for _, output in robot.arm.outputs[first - 1 :]])
+    return np.abs(np.diff(outputs, axis=0)).max(axis=1) > 1e-9
 
 
 def brakes(robot):

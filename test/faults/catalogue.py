@@ -266,7 +266,11 @@ ROWS: dict[int, Row] = {
             "HOLD once its states are too old; after its return no motion without a new target",
             PROCESSES,
         ),
-        ("the node is killed", "the controller brings the arm to rest", PROCESSES),
+        (
+            "the node is killed",
+            "the arm comes to rest: at a fixed goal, which it goes on to; else it brakes",
+            PROCESSES,
+        ),
         (
             "a second node of the same name, or a second publisher of commands",
             "detected in the graph; the node does not become active",
@@ -311,7 +315,8 @@ ROWS: dict[int, Row] = {
         ),
         (
             "the node is paused for 3 s in motion",
-            "it continues from rest at the measured positions, within its limits",
+            "a motion to a fixed goal ends there; others brake; a line goes on from rest, within "
+            "its limits",
             BENCH,
         ),
         (

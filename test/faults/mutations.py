@@ -784,8 +784,8 @@ MUTATIONS = tuple(
         (
             "an invalid solution does not brake",
             PIPELINE,
-            "braking = self.phase is Phase.BRAKING or not self._valid",
-            "braking = self.phase is Phase.BRAKING",
+            "braking = self.phase is Phase.BRAKING or not self._valid\n        return start",
+            "braking = self.phase is Phase.BRAKING\n        return start",
             (60,),
         ),
         (
@@ -1038,8 +1038,8 @@ MUTATIONS = tuple(
         (
             "a controller without a state counts as at the last command",
             "ros/outputs/trajectory_output.py",
-            "        return reference is not None and bool((",
-            "        return reference is None or bool((",
+            "reference is not None and bool((np.abs(reference - command) <= ACCEPTED)",
+            "reference is None or bool((np.abs(reference - command) <= ACCEPTED)",
             (KEEPS,),
         ),
         # What needs processes
@@ -1233,8 +1233,8 @@ MUTATIONS = tuple(
         (
             "old windows are sent to a controller after its silence",
             "ros/outputs/trajectory_output.py",
-            "        if silence > 0.0:",
-            "        if False:",
+            "        if silence > 0.0:\n            if silence > CONTROLLER_TIMEOUT:",
+            "        if False:\n            if silence > CONTROLLER_TIMEOUT:",
             (96,),
         ),
         (

@@ -18,19 +18,23 @@ It uses nothing of the limiter, the pipeline or the outputs. It stores messages 
 later, by their stamps, because messages of two topics may overtake each other.
 """
 
+import itertools
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 SETTLED = 2  # points after a window's first that no later window may change
 ROUNDING = 1e-9  # rad or m
-CURVE = 1e-6  # rad or m: a stamp between two points is on a curve, of times rounded to 1e-9 s
+CURVE = 1e-6  # rad or m, or per s: between two points is a curve, of times rounded to 1e-9 s
 # s. The arm's controller counts its own cycles of 8 ms, and the clock when it takes a window: two
 # of them may come at once. A cycle that the machine has delayed is made up for, too, at the speed
 # of the drives, which is above that of the commands: then states of the arm come late, or none do.
 LATENESS = 0.02
 HORIZON = 0.5  # s over which the measured speed is checked, and the state at a start searched
 SECOND = 1_000_000_000  # ns
+TRANSIT = 0.1  # s between the begin of a window without a stamp and its arrival here, at most
+GRAIN = 100_000  # ns between places at which its begin is searched
 KEPT = 200  # states of the arm from before a check, for motions that begin after it
 
 
@@ -43,6 +47,7 @@ class Window(NamedTuple):
         names: Names of the joints.
         times: Since the stamp, shape (k,) [ns].
         states: Positions, velocities and accelerations, lists of k lists.
+        is_stamped: Whether it has a stamp; otherwise it begins when it is taken, after `stamp`.
     """
 
     received: int | None
@@ -50,6 +55,7 @@ class Window(NamedTuple):
     names: list
     times: np.ndarray
     states: list
+    is_stamped: bool = True
 
 
 class Track:
@@ -109,8 +115,9 @@ class Recorder:
         times = np.array([nanoseconds(point.time_from_start) for point in points], dtype=np.int64)
         states = [[list(p.positions) for p in points], [list(p.velocities) for p in points]]
         states.append([list(p.accelerations) for p in points])
-        stamp = nanoseconds(message.header.stamp)
-        self._received.append(Window(received, stamp, list(message.joint_names), times, states))
+        stamp, names = nanoseconds(message.header.stamp), list(message.joint_names)
+        window = Window(received, stamp or received, names, times, states, bool(stamp))
+        self._received.append(window)
 
     def on_joint_state(self, message, received):
         """Store the positions in a JointState that arrived at a time [ns]."""
@@ -213,11 +220,14 @@ class Recorder:
         if velocities[-1].any():
             faults.append(f"it does not end at rest: {velocities[-1].tolist()}")
         ways = np.abs(np.diff(positions, axis=0))
-        farthest = np.diff(window.times)[:, np.newaxis] / SECOND * self._velocity + ROUNDING
+        spans = (
+            np.diff(window.times)[:, np.newaxis] + 1
+        ) / SECOND  # both times are rounded to 1 ns
+        farthest = spans * self._velocity + ROUNDING
         if (ways > farthest).any():
             k, j = np.argwhere(ways > farthest)[0]
             faults.append(f"{self.joints[j]} goes {ways[k, j]:.6g}, not {farthest[k, j]:.6g}")
-        if (np.abs(velocities) > self._velocity + ROUNDING).any():
+        if (np.abs(velocities) > self._velocity + CURVE).any():
             faults.append(f"a velocity is too large: {np.abs(velocities).max(axis=0).tolist()}")
         # A joint that is measured outside may be moved from there, inward and no other way.
         measured = arm.around(window.stamp)
@@ -253,6 +263,9 @@ class Recorder:
                 late = 0 if ended else max(since - settled, 0)
                 near = np.abs(positions - expected) <= late / SECOND * self._velocity + CURVE
                 near &= ~ended | (velocities == 0.0)
+                if not before.is_stamped and its_epoch == epoch and not ended:
+                    transit = round(TRANSIT * SECOND)
+                    near = is_on(before, positions, since - transit, since + transit)
         for track in (arm, references):
             places = track.around(window.stamp)
             if len(places):
@@ -297,6 +310,19 @@ class Recorder:
                 over = (ways / self._velocity - spans).max()
                 return [*faults, f"the measured arm is {over:.3f} s ahead of what it may go"]
         return faults
+
+
+def is_on(window, positions, first, last):
+    """Return which positions (n,) all lie on a window at one time of those between two [ns]."""
+    first, last = max(first, 0), max(last, GRAIN)
+    places = [state_at(window, since) for since in range(first, last + GRAIN, GRAIN)]
+    best = np.full(len(positions), math.inf)
+    for here, after in itertools.pairwise(places):
+        way = after - here
+        share = np.clip((positions - here) @ way / max(way @ way, 1e-30), 0.0, 1.0)
+        off = np.abs(positions - here - share * way)
+        best = off if off.max() < best.max() else best
+    return best <= CURVE
 
 
 def state_at(window, since):

@@ -16,7 +16,18 @@
 import numpy as np
 import pytest
 from bench import CYCLE, HOME, PERIOD, Robot, down
-from bench_arm import BRAKING_WAY, FAR, NEAR, arrives, brakes, enable, refusals, robot_of, stands
+from bench_arm import (
+    FAR,
+    NEAR,
+    SAFE,
+    arrives,
+    brakes,
+    enable,
+    moving,
+    refusals,
+    robot_of,
+    stands,
+)
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticStatus
 from std_srvs.srv import Trigger
@@ -24,6 +35,7 @@ from world import MILLISECOND, SECOND
 
 ELSEWHERE = HOME + np.array([0.6, 0.2, -0.3, 0.2, 0.0, 0.4])
 BESIDE = down(0.45, -0.10, 0.30)
+TIMEOUT = 0.5  # s: the default of joint_state_timeout
 FOLLOWED = 0.002  # rad: how far off a joint may be that has followed
 WHOLE = ("-p", "command_interface:=follow_joint_trajectory")
 
@@ -139,21 +151,43 @@ def test_row_73_nobody_takes_the_commands(robot, observed):
     observed("WAITING, answers, REJECT(NOT_READY); READY once somebody listens")
 
 
-def test_row_82_the_node_stands_still(robot, observed):
-    robot.set_off(FAR, 0.4)
-    here, begin = robot.positions, robot.world.now
-    robot.boundary.stalls.add(begin, 3.0)
-    robot.run(2 * PERIOD)
-    held = robot.positions
-    assert robot.world.now >= begin + 3 * SECOND
-    way = np.abs(held - here).max()
-    assert way <= BRAKING_WAY
-    robot.wait(lambda: robot.statuses[-1]["state"] in ("READY", "ARRIVED"), "its decision")
-    robot.wait(robot.rests, "silence")
-    moved = np.abs(robot.positions - held).max()
-    assert robot.at(FAR, 1e-6) or moved < 1e-6
-    went = "it goes on from rest" if robot.at(FAR, 1e-6) else "READY, it stays there"
-    observed(f"the arm brakes in {way:.2f} rad meanwhile; then {went}")
+@pytest.mark.parametrize("kind", ["fixed goal", "line", "jogging"])
+def test_row_82_the_node_stands_still(observed, kind):
+    """What is a window in each period brakes meanwhile; a line goes on from there."""
+    with robot_of(*(("-p", "path:=straight") if kind == "line" else ())) as robot:
+        if kind == "fixed goal":
+            target, (earliest, latest) = FAR, (0.64, 0.66)  # s, in which it ends
+            robot.set_off(FAR, 0.4)
+        else:
+            robot.reach(NEAR)
+            if kind == "line":
+                target, (earliest, latest) = BESIDE, (SAFE, 0.24)
+                robot.set_off(BESIDE, 0.2)
+            else:
+                target, (earliest, latest) = None, (SAFE, 0.14)
+                end = robot.time + 1.0
+                while robot.time < end:
+                    robot.jog("base_link", linear=(0.0, 0.0, -0.1))
+                    robot.run(0.02)
+        count, first, begin = len(robot.commands), len(robot.arm.outputs), robot.world.now
+        robot.boundary.stalls.add(begin, 3.0)
+        robot.run(2 * PERIOD)
+        assert robot.world.now >= begin + 3 * SECOND
+        meanwhile = moving(robot, first)[: 3 * SECOND // CYCLE]
+        rests = 1e-9 * CYCLE * (np.flatnonzero(meanwhile)[-1] + 1)
+        assert earliest <= rests <= latest
+        held = robot.positions if kind == "jogging" else None
+        assert (kind == "fixed goal") == robot.at(FAR, 1e-6)
+        robot.wait(lambda: robot.statuses[-1]["state"] in ("READY", "ARRIVED"), "its decision")
+        robot.wait(robot.rests, "silence")
+        assert np.array_equal(robot.positions, held) if target is None else robot.at(target, 1e-6)
+        assert kind == "line" or len(robot.commands) == count, "nothing more is sent"
+        then = {
+            "fixed goal": "it has arrived",
+            "line": "it goes on from rest",
+            "jogging": "READY, it stays there",
+        }
+        observed(f"{kind}: at rest after {rests:.2f} s meanwhile; then {then[kind]}")
 
 
 @pytest.mark.parametrize("share", [0.2, 0.3])
@@ -199,7 +233,9 @@ def of_1970(state):
 
 @pytest.mark.parametrize("kind", ["one for ever", "1970"])
 def test_row_85_joint_states_of_another_time(robot, observed, kind):
-    robot.set_off(FAR, 0.4)
+    assert robot.set_parameter("speed_override", 0.5).successful  # or it has arrived before
+    robot.set_off(FAR, 0.2)
+    count = len(robot.arm.outputs)
     good, kept = robot.states, []
 
     def first(state):
@@ -210,12 +246,15 @@ def test_row_85_joint_states_of_another_time(robot, observed, kind):
     robot.wait_status(state="WAITING")
     robot.run(0.5)
     assert "STALE" in robot.statuses[-1]["message"]
+    rests = 1e-9 * CYCLE * (np.flatnonzero(moving(robot, count))[-1] + 1)
+    assert TIMEOUT + SAFE <= rests <= TIMEOUT + SAFE + 0.21, "noticed, joined, braked"
     assert not robot.at(FAR, 1e-2)
     robot.send("base_link", NEAR)
     assert stands(robot)
     robot.states = good
     robot.wait_status(state="READY")
     assert stands(robot), "what was asked before is not taken up"
+    assert robot.set_parameter("speed_override", 1.0).successful
     observed("HOLD; STALE, as if it were silent; no motion by itself afterwards")
 
 
@@ -279,10 +318,23 @@ def test_row_87_a_driver_away_for_long(observed, begin):
 
 
 @pytest.mark.parametrize(
-    "kind", ["stopped for 1 s", "stopped for 0.1 s", "exchanged", "second publisher"]
+    "kind",
+    [
+        "stopped for 1 s",
+        "stopped for 0.1 s",
+        "exchanged",
+        "second publisher",
+        "stopped for 1 s on a line",
+        "stopped for 0.1 s on a line",
+    ],
 )
 def test_row_96_another_controller_in_mid_stream(robot, observed, kind):
-    robot.set_off(FAR, 0.4)
+    if "line" in kind:  # a window in each period
+        robot.reach(NEAR)
+        assert robot.set_parameter("path", "straight").successful
+        robot.set_off(BESIDE, 0.2)
+    else:
+        robot.set_off(FAR, 0.4)
     if kind == "second publisher":
         sources = dict(robot.boundary.sources)
         robot.boundary.sources |= {"publishers": 2, "publishing": ["/basis_ik", "/robot"]}
@@ -307,6 +359,8 @@ def test_row_96_another_controller_in_mid_stream(robot, observed, kind):
             robot.arm.activate()
         robot.run(1.5)
         assert np.array_equal(robot.positions, held), "no step when it is back"
+        restarted = any("the controller was restarted" in line for line in robot.log.lines())
+        assert restarted == ("0.1 s" in kind), "a longer silence is told as such"
     state = robot.statuses[-1]["state"]
     enable(robot)
     observed(f"{kind}: {state}, no step")

@@ -102,11 +102,14 @@ def test_row_43_another_description_at_run_time(robot, observed):
 
 
 def test_row_93_a_large_description_in_mid_motion(observed):
-    """Reading takes 0.1 s here; on what else a thread keeps from a period, the bench is silent."""
+    """Reading takes 0.1 s here; on what else a thread keeps from a period, the bench is silent.
+
+    With a cap there is a window in each period.
+    """
     text = large(990)
     assert len(text) > 190_000
     with robot_of("-p", "tip_link:=tool0") as robot:
-        assert robot.set_parameter("max_velocity_scaling_factor", 0.05).successful
+        assert robot.set_parameter("max_linear_speed", 0.05).successful
         robot.set_off(FAR, 0.05)
         robot.boundary.solving = 0.1
         count, begin = len(robot.commands), robot.world.now
@@ -119,7 +122,7 @@ def test_row_93_a_large_description_in_mid_motion(observed):
         robot.wait(lambda: said(robot, "ready: large"), "it is taken")
         robot.wait_status(state="READY")
         assert stands(robot), "nothing of before is taken up"
-        assert robot.set_parameter("max_velocity_scaling_factor", 1.0).successful
+        assert robot.set_parameter("max_linear_speed", 0.0).successful
         observed(
             f"{len(text) // 1000} kB: a command in each of the {len(times) - 1} periods meanwhile"
         )

@@ -13,12 +13,10 @@
 # limitations under the License.
 """Faults of targets, and of the publishers of targets."""
 
-import itertools
-
 import numpy as np
 import pytest
 from bench import CYCLE, PERIOD, down
-from bench_arm import FAR, NEAR, arrives, memory, refusals, robot_of, stands
+from bench_arm import FAR, NEAR, SAFE, arrives, memory, refusals, robot_of, stands
 from simulation import Simulation
 from world import MILLISECOND, SECOND
 
@@ -64,7 +62,7 @@ def test_row_15_stream_ceases(observed, clock):
         late = 1e-9 * (times[np.nonzero(speeds > 0.099)[0][-1]] - last)
         observed(f"the tip slowed down {1e3 * late:.0f} ms after the last twist")
         # A period, in which it is noticed, and two that were settled by then.
-        assert TIMEOUT <= late <= TIMEOUT + 3 * PERIOD + 1e-9
+        assert TIMEOUT + SAFE <= late <= TIMEOUT + SAFE + 3 * PERIOD + 1e-9
 
 
 def test_row_16_flood(robot, observed):
@@ -83,7 +81,7 @@ def test_row_16_flood(robot, observed):
     before, count, begin = memory(), len(robot.commands), robot.time
     newest = flood(2.0)
     sent = len(robot.commands) - count
-    assert sent >= (robot.time - begin) / PERIOD - 1
+    assert sent >= round((robot.time - begin) / PERIOD) - 1
     assert memory() - before < 4.0
     observed(f"a command in each of {sent} periods")
     arrives(robot, newest)
@@ -131,5 +129,8 @@ def test_row_94_targets_out_of_reach(robot, observed):
         assert k < 3 or robot.statuses[-1]["verdict"] == "TOO_FAR"
     times = [command.time for command in robot.commands[count:]]
     assert times[0] - begin <= 10 * MILLISECOND
-    assert {b - a for a, b in itertools.pairwise(times)} == {10 * MILLISECOND}
+    begun, *others = np.diff(times[1:])  # it waits until the controller is seen to have begun
+    assert times[1] - times[0] <= 20 * MILLISECOND
+    assert begun <= 20 * MILLISECOND
+    assert set(others) == {10 * MILLISECOND}
     observed(f"300 targets in 3 s: TOO_FAR; {len(times)} commands, one in each period")

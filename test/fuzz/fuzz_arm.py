@@ -52,12 +52,13 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from basis_ik.errors import BasisIkError
 from basis_ik.motion.chain_state import LATCHES, ChainState, Event, State
-from basis_ik.motion.limiter import AHEAD, Motion
+from basis_ik.motion.limiter import Motion
 from basis_ik.motion.limits import MotionLimits
 from basis_ik.motion.measured import StateStamp
 from basis_ik.ros.boundary import Boundary, Moment
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.loaded_robot import Robot, read_description
+from basis_ik.ros.outputs.stream_output import AHEAD
 from basis_ik.ros.outputs.trajectory_messages import to_command
 from basis_ik.ros.parameters import ik_parameters
 from basis_ik.ros.parameters.parameters import Parameters
@@ -600,7 +601,8 @@ class Arm:
         assert (rates <= self.limits.acceleration * ROUNDING + 1e-6).all()
         rates = np.abs(np.diff(motion.accelerations, axis=0)) / widths
         assert (rates <= self.limits.jerk * ROUNDING + 1e-4).all()
-        begin = round(1e9 * command.start)
+        # Without a stamp it begins now.
+        begin = self.now.clock if command.start is None else round(1e9 * command.start)
         if self._window is not None and self._history:
             # By now the arm is on both.
             stamp_, old = self._window

@@ -16,9 +16,11 @@
 
 import numpy as np
 import pytest
+from shipped_arms import HOMES, chain_of
 
 from basis_ik.motion import joints_kernel as kernels
-from basis_ik.motion.limiter import AHEAD, LEAD, Limiter, plan_motion
+from basis_ik.motion.caps import SpeedCaps
+from basis_ik.motion.limiter import SHORTEST_SEGMENT, TAIL, Limiter, plan_motion
 from basis_ik.motion.limits import MotionLimits
 from basis_ik.motion.trajectory import Trajectory
 from basis_ik.transforms.checks import NotFiniteError
@@ -412,61 +414,27 @@ def test_a_speed_that_will_exceed_its_limit_is_refused():
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_windows_join_keep_the_limits_and_end_at_rest(seed):
+def test_tails_begin_at_the_last_command_keep_the_limits_and_end_at_rest(seed):
     rng = np.random.default_rng(seed)
     limits = random_limits(rng)
     limiter = Limiter(limits, PERIOD, somewhere(rng, limits))
     commands = jumping(rng, limiter, limits, somewhere(rng, limits))
-    before = None
     next(commands)
     for _ in range(300):
-        command = next(commands)
-        window = limiter.window()
-        assert window.times[0] == 0.0
-        assert (np.diff(window.times) > 0.0).all()
-        np.testing.assert_array_equal(window.positions[LEAD], command)
-        assert not window.velocities[-1].any()
-        assert not window.accelerations[-1].any()
-        if before is not None:  # each begins where the one before it is by then
-            for count in range(LEAD):
-                here, then = window.at(count * PERIOD), before.at((count + 1) * PERIOD)
-                np.testing.assert_allclose(here, then, rtol=0, atol=1e-12)
-        edge = 1e-9 + 1e-6 * np.abs(window.positions).max()
-        assert (window.positions >= limits.lower - edge).all()
-        assert (window.positions <= limits.upper + edge).all()
-        assert (np.abs(window.velocities) <= limits.velocity * (1 + 1e-9)).all()
-        before = window
+        next(commands)
+        tail = limiter.tail()
+        assert tail.times[0] == 0.0
+        assert (np.diff(tail.times) > 0.0).all()
+        np.testing.assert_array_equal(np.stack(tail[1:], axis=2)[0], limiter.state)
+        assert not tail.velocities[-1].any()
+        assert not tail.accelerations[-1].any()
+        edge = 1e-9 + 1e-6 * np.abs(tail.positions).max()
+        assert (tail.positions >= limits.lower - edge).all()
+        assert (tail.positions <= limits.upper + edge).all()
+        assert (np.abs(tail.velocities) <= limits.velocity * (1 + 1e-9)).all()
 
 
-@pytest.mark.parametrize("stride", [1, 2, 3, 5, 10])
-def test_windows_with_spaced_commands_join(stride):
-    """A window's first two pieces are the last two of the window a stride earlier."""
-    limiter, before = Limiter(ONE, 0.002, np.array([-0.5])), None
-    for _ in range(40):
-        for _ in range(stride):
-            command = limiter.step(np.array([0.5]))
-        window = limiter.window(stride)
-        spacing = 0.002 * stride
-        np.testing.assert_allclose(window.times[: 1 + LEAD], spacing * np.arange(1 + LEAD))
-        np.testing.assert_array_equal(window.positions[LEAD], command)
-        if before is not None:
-            for kind in ("positions", "velocities", "accelerations"):
-                here, then = getattr(window, kind), getattr(before, kind)
-                np.testing.assert_array_equal(here[:LEAD], then[1 : 1 + LEAD])
-            assert before.times[1 + LEAD] >= (LEAD + 1) * spacing - 1e-9, "if the next one is lost"
-        before = window
-
-
-def test_a_window_begins_with_the_rest_before_the_motion():
-    limiter = Limiter(ONE, PERIOD, np.array([-0.5]))
-    command = limiter.step(np.array([0.5]))
-    assert limiter.window().positions[: 1 + LEAD, 0].tolist() == [-0.5, -0.5, *command]
-    limiter.go_on(np.array([[0.1, 0.2, 0.0]]))
-    command = limiter.step(np.array([0.5]))
-    np.testing.assert_array_equal(limiter.window().positions[:2, 0], [0.1, *command])
-
-
-def test_a_controllers_interpolation_of_a_window_keeps_the_limits():
+def test_a_controllers_interpolation_of_a_tail_keeps_the_limits():
     rng, n = np.random.default_rng(0), 6
     high, speed = np.full(n, 6.3), np.full(n, np.pi)
     limits = MotionLimits(-high, high, speed, speed / 0.25, speed / 0.0125)
@@ -476,73 +444,240 @@ def test_a_controllers_interpolation_of_a_window_keeps_the_limits():
             if count == 0 or rng.random() < 0.1:
                 goal = rng.uniform(-1.0, 1.0, n) * rng.choice([0.05, 0.3, 2.0], n)
             limiter.step(goal)
-        window = limiter.window()
-        drawn = Trajectory(*window)
-        samples = [drawn.sample(time) for time in np.arange(0.0, window.times[-1], 0.002)]
+        tail = limiter.tail()
+        drawn = Trajectory(*tail)
+        samples = [drawn.sample(time) for time in np.arange(0.0, tail.times[-1], 0.002)]
         speeds, rates = (np.abs([sample[kind] for sample in samples]).max() for kind in (1, 2))
         assert speeds <= 1.01 * speed[0]
-        assert rates <= 1.1 * speed[0] / 0.25
+        assert rates <= 1.04 * speed[0] / 0.25
 
 
-def test_a_window_predicts_the_commands_and_then_brakes():
+def test_in_a_tail_the_joints_stop_together():
+    rng, wide = np.random.default_rng(1), np.full(4, 9.0)
+    limits = MotionLimits(-wide, wide, np.full(4, 1.0), np.full(4, 4.0), np.full(4, 80.0))
+    for _ in range(50):
+        limiter = Limiter(limits, PERIOD, np.zeros(4))
+        for _ in range(100):
+            limiter.step(rng.permutation([4.0, 0.05, -0.2, 4.0]))
+        longest = 0.0
+        for velocity, acceleration in limiter.state[:, 1:]:
+            alone = taker(0.0, velocity, acceleration)
+            longest = max(longest, alone.tail().times[-1])
+        tail = limiter.tail()
+        assert len(tail.times) == 1 + TAIL
+        assert tail.times[-1] == pytest.approx(longest, abs=1e-12)
+        assert (tail.velocities[-2] != 0.0).all()
+
+
+def test_a_tail_of_one_joint_is_its_quickest_stop():
     limiter = Limiter(ONE, PERIOD, np.array([-0.5]))
-    commands = [limiter.step(np.array([0.5])) for _ in range(100)]
-    window = limiter.window()
-    ahead = [limiter.step(np.array([0.5]))[0] for _ in range(AHEAD)]
-    settled = [*np.ravel(commands[-1 - LEAD :]), ahead[-1]]
-    np.testing.assert_allclose(window.positions[: 2 + LEAD, 0], settled)
-    limiter.brake()
+    for _ in range(100):
+        limiter.step(np.array([0.5]))
+    tail, ticks = limiter.tail(), 0
     while not limiter.at_rest:
         limiter.brake()
-    np.testing.assert_allclose(window.positions[-1], limiter.position, rtol=0, atol=1e-12)
+        ticks += 1
+    np.testing.assert_allclose(tail.positions[-1], limiter.position, rtol=0, atol=1e-12)
+    assert -1e-9 <= ticks * PERIOD - tail.times[-1] <= PERIOD + 1e-9
 
 
-def test_a_window_brakes_at_once_before_a_position_limit():
+def test_a_tail_has_no_more_samples_than_it_needs():
+    limiter = Limiter(ONE, 0.01, np.array([0.2]))
+    assert [each.tolist() for each in limiter.tail()] == [[0.0], [[0.2]], [[0.0]], [[0.0]]]
+    assert len(taker(0.0, 1e-4).tail().times) == 2, "it takes 4 ms"
+    assert len(taker(0.0, 1e-3).tail().times) == 1 + TAIL, "it takes 7 ms, and a period 4 ms"
+
+
+def test_a_tail_brakes_before_a_position_limit():
     limiter = Limiter(ONE, 0.1, np.array([0.0]))
     for goal in np.linspace(0.1, 1.0, 20):  # a goal that moves: no profile tells what comes
         limiter.step(np.array([goal]), np.array([0.9]))
-        assert limiter.window().positions.max() <= 1.0 + 1e-9
+        assert limiter.tail().positions.max() <= 1.0 + 1e-9
 
 
-def test_a_window_brakes_at_once_before_a_velocity_limit():
+def test_a_tail_keeps_the_velocity_limit():
     limiter = Limiter(ONE, 0.01, np.array([-1.0]))
     for goal in np.linspace(-0.7, 0.5, 60):
         limiter.step(np.array([goal]), np.array([0.2]))
-        assert np.abs(limiter.window().velocities).max() <= 1.0 + 1e-9
+        assert np.abs(limiter.tail().velocities).max() <= 1.0 + 1e-9
 
 
-@pytest.mark.parametrize("period", [0.1, 0.1 - 1e-11, 0.01, 0.002])
-def test_a_window_at_rest_is_half_a_second_long(period):
-    """A controller that is late refuses what is over: it would not take a hold."""
-    limiter = Limiter(ONE, period, np.array([0.2]))
-    for _ in range(LEAD):
-        limiter.step(np.array([0.2]))
-    window = limiter.window()
-    assert window.times[-1] >= 0.5
-    assert (np.diff(np.rint(1e9 * window.times)) > 0).all(), "or the controller refuses it"
-    assert (window.positions == 0.2).all()
+def test_a_tail_changes_nothing():
+    limiter, other = (Limiter(ONE, PERIOD, np.array([0.0])) for _ in range(2))
+    for k in range(300):
+        limiter.tail()
+        commands = [
+            each.brake() if 30 < k < 50 else each.step(ONE.upper) for each in (limiter, other)
+        ]
+        assert commands[0] == commands[1]
 
 
-@pytest.mark.parametrize("override", [0.02, 0.2, 1.0])
-@pytest.mark.parametrize("period", [0.01, 0.002])
-def test_a_window_in_motion_is_half_a_second_long(period, override):
-    """A controller that is late refuses what is over: the arm would stand still."""
-    limiter = Limiter(ONE, period, np.array([-0.5]))
-    limiter.scale(override)
-    for _ in range(round(0.3 / period)):
-        limiter.step(np.array([0.5]))
-    window = limiter.window()
-    for _ in range(AHEAD):
-        limiter.step(np.array([0.5]))
-    while not limiter.at_rest:
-        limiter.brake()
-    rests = np.flatnonzero(np.abs(window.positions[:, 0] - limiter.position) < 1e-12)
-    assert window.times[-1] >= 0.5
-    assert (np.diff(window.times) > 0.0).all()
-    assert rests[-1] == len(window.times) - 1
-    assert (window.velocities[rests] == 0.0).all()
-    assert (window.accelerations[rests] == 0.0).all()
-    assert window.times[rests[0]] < (LEAD + AHEAD + 1) * period + 0.25 * override + 0.05
+def from_rest(rng, limiter, limits):
+    """Do nothing before."""
+
+
+def in_motion(rng, limiter, limits):
+    """Move somewhere else before."""
+    goal = somewhere(rng, limits)
+    for _ in range(rng.integers(1, 100)):
+        limiter.step(goal)
+
+
+def after_goals(rng, limiter, limits):
+    """Move to goals that have changed before."""
+    for _ in range(3):
+        in_motion(rng, limiter, limits)
+
+
+def after_a_moving_goal(rng, limiter, limits):
+    """Follow a moving goal before."""
+    goal, velocity = somewhere(rng, limits), 0.3 * limits.velocity
+    for _ in range(rng.integers(1, 100)):
+        limiter.step(goal, velocity)
+
+
+def assert_on(motion, limiter, goal):
+    """The commands to a goal, or of braking if that is None, are on a motion to its end."""
+    assert motion.times[0] == 0.0
+    np.testing.assert_array_equal(np.stack(motion[1:], axis=2)[0], limiter.state)
+    assert (np.diff(motion.times) > SHORTEST_SEGMENT).all()
+    for tick in range(1, int(motion.times[-1] / limiter.period) + 3):
+        command = limiter.brake() if goal is None else limiter.step(goal)
+        assert np.abs(motion.at(tick * limiter.period)[:, 0] - command).max() <= 1e-9
+    assert limiter.at_rest
+    np.testing.assert_allclose(motion.positions[-1], command, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("before", [from_rest, in_motion, after_goals, after_a_moving_goal])
+@pytest.mark.parametrize("override", [1.0, 0.5])
+@pytest.mark.parametrize("braking", [False, True])
+def test_all_commands_are_on_the_remainder(before, override, braking):
+    rng = np.random.default_rng(11)
+    for _ in range(4):
+        limits = random_limits(rng)
+        limiter = Limiter(limits, PERIOD, somewhere(rng, limits))
+        before(rng, limiter, limits)
+        limiter.slow_down(override)
+        goal = somewhere(rng, limits)
+        for ticks in (0, 1, 7):  # also of profiles that have been planned
+            for _ in range(ticks):
+                limiter.brake() if braking else limiter.step(goal)
+            motion = limiter.remainder(None if braking else goal)
+            assert not motion.velocities[-1].any()
+            assert not motion.accelerations[-1].any()
+            assert len(motion.times) <= 1 + 7 * len(goal)
+        assert_on(motion, limiter, None if braking else goal)
+        assert braking or np.array_equal(motion.positions[-1], goal)
+
+
+def test_a_remainder_with_changed_limits_is_that_of_the_commands():
+    limiter = Limiter(ONE, PERIOD, np.array([-1.0]))
+    for scaling in (1.0, 0.3, 0.8):
+        limiter.scale(scaling)
+        motion = limiter.remainder(np.array([1.0]))
+        for tick in range(1, 60):
+            assert motion.at(tick * PERIOD)[0, 0] == pytest.approx(
+                limiter.step(ONE.upper)[0], abs=1e-9
+            )
+
+
+def test_with_caps_there_is_a_tail_but_no_remainder():
+    chain, home = chain_of("ur5e"), HOMES["ur5e"]
+    caps = SpeedCaps(chain, [])
+    limiter = Limiter(MotionLimits.of_chain(chain), 0.01, home, caps)
+    for cap, known in ((0.25, False), (0.0, True)):
+        caps.set(cap, 0.0)
+        for _ in range(20):
+            limiter.step(home + 0.5)
+        assert (limiter.remainder(home + 0.5) is not None) == known
+        assert (limiter.remainder(None) is not None) == known
+        assert len(limiter.tail().times) == 1 + TAIL
+
+
+def test_a_remainder_at_no_speed_brakes():
+    limiter = Limiter(ONE, PERIOD, np.array([-1.0]))
+    for _ in range(60):
+        limiter.step(np.array([1.0]))
+    limiter.slow_down(0.0)
+    assert_on(limiter.remainder(np.array([1.0])), limiter, np.array([1.0]))
+
+
+def test_a_remainder_goes_to_a_clamped_goal():
+    limiter = Limiter(ONE, PERIOD, np.array([0.5]))
+    assert limiter.remainder(np.array([3.0])).positions[-1] == 1.0
+
+
+@pytest.mark.parametrize("braking", [False, True])
+def test_every_remainder_ends_at_rest(braking):
+    """Also one of which less than `SHORTEST_SEGMENT` is left."""
+    rng = np.random.default_rng(12)
+    for _ in range(100):
+        limiter = Limiter(ONE, PERIOD, rng.uniform(-1.0, 1.0, 1).round(2))
+        goal = rng.uniform(-1.0, 1.0, 1).round(2)
+        for _ in range(20):
+            limiter.step(goal)
+        for _ in range(800):
+            motion = limiter.remainder(None if braking else goal)
+            assert not motion.velocities[-1].any()
+            assert not motion.accelerations[-1].any()
+            if limiter.at_rest:
+                break
+            limiter.brake() if braking else limiter.step(goal)
+        assert len(motion.times) == 1
+
+
+def test_a_remainder_changes_nothing():
+    limiter, other = (Limiter(ONE, PERIOD, np.array([0.0])) for _ in range(2))
+    for k in range(300):
+        braking = 30 < k < 50
+        limiter.remainder(None if braking else ONE.upper)
+        commands = [each.brake() if braking else each.step(ONE.upper) for each in (limiter, other)]
+        assert commands[0] == commands[1]
+
+
+@pytest.mark.parametrize("before", [from_rest, in_motion, after_goals, after_a_moving_goal])
+def test_the_time_of_a_place_on_a_motion_is_found(before):
+    rng = np.random.default_rng(13)
+    for _ in range(30):
+        limits = random_limits(rng)
+        limiter = Limiter(limits, PERIOD, somewhere(rng, limits))
+        before(rng, limiter, limits)
+        motion = limiter.remainder(somewhere(rng, limits))
+        for time in rng.uniform(0.0, 1.0, 10) * motion.times[-1]:
+            states = motion.at(time)
+            inexact = 1e-9 + 1e-14 / np.abs(states[:, 1]).max()
+            assert motion.time_of(states[:, 0]) == pytest.approx(time, abs=inexact)
+        assert motion.time_of(motion.positions[0]) == pytest.approx(0.0, abs=1e-4)
+        assert motion.time_of(motion.positions[-1]) == pytest.approx(motion.times[-1], abs=1e-4)
+
+
+def test_the_time_of_a_place_that_is_passed_twice_is_the_first_not_too_early():
+    limiter = Limiter(ONE, PERIOD, np.array([-1.0]))
+    for _ in range(60):
+        limiter.step(ONE.upper)
+    motion = limiter.remainder(ONE.lower)  # beyond, and back
+    there = motion.at(0.02)[:, 0]
+    assert motion.time_of(there) == pytest.approx(0.02, abs=1e-9)
+    back = motion.time_of(there, 0.1)
+    assert back > 0.2
+    assert motion.at(back)[:, 0] == pytest.approx(there, abs=1e-9)
+
+
+def test_the_time_of_a_place_near_a_reversal_is_found():
+    limiter = Limiter(ONE, PERIOD, np.array([-1.0]))
+    for _ in range(60):
+        limiter.step(ONE.upper)
+    motion = limiter.remainder(ONE.lower)
+    farthest = max(np.arange(0.0, motion.times[-1], 1e-3), key=lambda time: motion.at(time)[0, 0])
+    for time in (farthest - 0.1, farthest, farthest + 0.1):
+        there = motion.at(time)[:, 0]
+        assert motion.at(motion.time_of(there))[:, 0] == pytest.approx(there, abs=1e-9)
+
+
+def test_the_time_of_a_place_off_the_way_is_that_of_one_near_it():
+    motion = Limiter(ONE, PERIOD, np.array([-0.5])).remainder(np.array([0.5]))
+    for off, near in ((-0.7, -0.5), (0.7, 0.5)):
+        assert motion.at(motion.time_of(np.array([off])))[0, 0] == pytest.approx(near, abs=2e-3)
 
 
 def test_a_restart_in_motion_continues_and_a_command_can_be_undone():

@@ -122,6 +122,18 @@ class ControllerState:
         return silence if self._expected and silence > patience else 0.0
 
     @property
+    def is_published(self) -> bool:
+        """Whether it is published, or was."""
+        if not self._expected:
+            self._expected = count_publishers(self._node, self._subscription.topic_name) > 0
+        return self._expected
+
+    @property
+    def interval(self) -> float:
+        """Average time between two states [s]; 0 before the first ones."""
+        return self._interval
+
+    @property
     def stamp(self) -> int:
         """Stamp of the newest state, on the controller's clock [ns]."""
         stamp = self._newest.header.stamp
@@ -133,11 +145,34 @@ class ControllerState:
         Args:
             joint_names: The joints.
         """
+        return self._positions(joint_names, self._newest.reference.positions)
+
+    def feedback(self, joint_names: Sequence[str]) -> FloatArray | None:
+        """Return the positions (n,) that the controller has measured then; as `reference`."""
+        return self._positions(joint_names, self._newest.feedback.positions)
+
+    def output(self, joint_names: Sequence[str]) -> FloatArray | None:
+        """Return the positions (n,) that the controller has sent then; as `reference`."""
+        return self._positions(joint_names, self._newest.output.positions)
+
+    def states(self, joint_names: Sequence[str]) -> FloatArray | None:
+        """Return the reference's positions and velocities, without accelerations (n, 3)."""
+        reference = self._newest.reference
+        rows = [
+            self._positions(joint_names, each)
+            for each in (reference.positions, reference.velocities)
+        ]
+        if rows[0] is None or rows[1] is None:
+            return None
+        return np.stack([rows[0], rows[1], np.zeros(len(joint_names))], axis=1)
+
+    def _positions(
+        self, joint_names: Sequence[str], positions: Sequence[float]
+    ) -> FloatArray | None:
         if loop_time(self._node) - self._received_at > CONTROLLER_TIMEOUT:
             return None
-        state = self._newest
-        positions = dict(zip(state.joint_names, state.reference.positions, strict=False))
-        found = np.array([positions.get(name, math.nan) for name in joint_names])
+        named = dict(zip(self._newest.joint_names, positions, strict=False))
+        found = np.array([named.get(name, math.nan) for name in joint_names])
         return found if np.isfinite(found).all() else None
 
     def unmet(self) -> str:

@@ -169,7 +169,7 @@ class FollowJointTrajectoryOutput(Output):
         ends = [self._motion.at(since)[:, 0], self._motion.at(until)[:, 0]]
         return np.vstack([part, *ends])
 
-    def end(self) -> None:
+    def end(self, pipeline: Pipeline) -> None:
         """Make the controller stop."""
         self._cancel()
 

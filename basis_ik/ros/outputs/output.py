@@ -157,8 +157,8 @@ class Output(ABC):
         return True
 
     @abstractmethod
-    def end(self) -> None:
-        """End at rest at once."""
+    def end(self, pipeline: Pipeline) -> None:
+        """Send the last that the controller needs to come to rest, without the pipeline's steps."""
 
     @abstractmethod
     def destroy(self) -> None:

@@ -25,7 +25,6 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from basis_ik.motion.admission import printable
-from basis_ik.motion.limiter import AHEAD
 from basis_ik.motion.tracking import RecentCommands
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pipeline import Phase, Pipeline
@@ -35,38 +34,27 @@ from basis_ik.ros.outputs.output import CHECK_PERIOD, Output, OutputOptions, cou
 from basis_ik.ros.outputs.trajectory_messages import to_array
 from basis_ik.ros.publishers import publishing
 
+AHEAD = 3  # periods that may be missed: after more, a motion goes on from rest
 OLDEST_STATE = 1.0  # s of commands that measured states are compared with, at most
 
 
-class StreamOutput(Output):
-    """Sends each command on a topic.
+class TopicOutput(Output):
+    """Sends messages on a topic, to whoever commands the drives.
 
     Args:
         options: As of every output.
         kind: Type of the messages.
         topic: The topic.
-        earliest: Largest number of periods by which a command is sent ahead of its time.
     """
 
     streams = True
 
-    def __init__(
-        self, options: OutputOptions, kind: type, topic: str, *, earliest: int = 0
-    ) -> None:
+    def __init__(self, options: OutputOptions, kind: type, topic: str) -> None:
         super().__init__(options.node)
-        self._period = options.period
+        self._period, self._lag = options.period, options.lag
         self._joint_names = list(options.joint_names)
         self._publisher = self._node.create_publisher(kind, topic, 1)
         self.name = self._publisher.topic_name
-        self._lag = options.lag
-        lately = math.ceil((options.lag + OLDEST_STATE) / options.period) + 1 + earliest
-        self._recent = RecentCommands(lately, len(self._joint_names))
-        self._commanded_at = -math.inf
-
-    @property
-    def early(self) -> int:
-        """Number of periods by which a command is sent ahead of its time."""
-        return 0
 
     def _check(self) -> str:
         listeners = self._boundary.read(
@@ -92,12 +80,35 @@ class StreamOutput(Output):
         """Bring the arm to rest as soon as its limits allow; see `Pipeline.brake`."""
         pipeline.brake(quickest=quickest)
 
+    def end(self, pipeline: Pipeline) -> None:
+        """Do nothing: without messages the arm stops."""
+
+    def destroy(self) -> None:
+        """Destroy the publisher."""
+        self._node.destroy_publisher(self._publisher)
+
+
+class StreamOutput(TopicOutput):
+    """Sends each command on a topic.
+
+    Args:
+        options: As of every output.
+        kind: Type of the messages.
+        topic: The topic.
+    """
+
+    def __init__(self, options: OutputOptions, kind: type, topic: str) -> None:
+        super().__init__(options, kind, topic)
+        lately = math.ceil((options.lag + OLDEST_STATE) / options.period) + 1
+        self._recent = RecentCommands(lately, len(self._joint_names))
+        self._commanded_at = -math.inf
+
     def hold(
         self, pipeline: Pipeline, measured: FloatArray, now: Moment, lost: NDArray[np.bool_]
     ) -> None:
         """Brake; joints that do not follow brake at their measured positions. See `Output.hold`."""
         if pipeline.command is not None:
-            states = self._state_at(now, pipeline)
+            states = pipeline.state
             states[lost] = 0.0
             states[lost, 0] = measured[lost]
             pipeline.go_on(states)
@@ -105,42 +116,20 @@ class StreamOutput(Output):
         pipeline.brake(quickest=True)
 
     def advance(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> Phase:
-        """Send the next command; see `Output.advance`."""
+        """Send the next command; see `Output.advance`. After a gap the motion goes on from rest."""
         if pipeline.command is None:
             self._recent.clear()
-            self._restart(now)
-        elif not self._is_due(pipeline, now):
-            return pipeline.phase
-        command = self._next(pipeline, measured, now)
-        if command is None:
-            return pipeline.phase
-        self._recent.add(command)
-        self._commanded_at = now.loop
-        self._send(pipeline, command, measured)
-        self.sent += 1
-        return pipeline.phase
-
-    def _state_at(self, now: Moment, pipeline: Pipeline) -> FloatArray:
-        """Return the controller's current state (n, 3)."""
-        return pipeline.state
-
-    def _restart(self, now: Moment) -> None:
-        """Start a motion from rest."""
-
-    def end(self) -> None:
-        """Do nothing: without commands the arm stops."""
-
-    def _is_due(self, pipeline: Pipeline, now: Moment) -> bool:
-        """Return whether to send; after a gap the motion continues from rest."""
-        late = now.loop - self._commanded_at > (AHEAD + 1) * self._period
-        if pipeline.command is not None and late:
+        elif now.loop - self._commanded_at > (AHEAD + 1) * self._period:
             states = np.zeros((len(pipeline.command), 3))
             states[:, 0] = pipeline.command
             pipeline.go_on(states)
-        return True
-
-    def _next(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> FloatArray | None:
-        return pipeline.step(measured, now.loop + self._period)
+        command = pipeline.step(measured, now.loop + self._period)
+        if command is not None:
+            self._recent.add(command)
+            self._commanded_at = now.loop
+            self._send(pipeline, command, measured)
+            self.sent += 1
+        return pipeline.phase
 
     @abstractmethod
     def _send(self, pipeline: Pipeline, command: FloatArray, measured: FloatArray) -> None:
@@ -150,11 +139,7 @@ class StreamOutput(Output):
         """Return the positions between which the arm should be; see `Output.expected`."""
         if now.loop - self._commanded_at >= CHECK_PERIOD:
             return None
-        return self._recent.newest(math.ceil((self._lag + age) / self._period) + 1 + self.early)
-
-    def destroy(self) -> None:
-        """Destroy the publisher."""
-        self._node.destroy_publisher(self._publisher)
+        return self._recent.newest(math.ceil((self._lag + age) / self._period) + 1)
 
 
 class PositionOutput(StreamOutput):
@@ -190,13 +175,16 @@ class VelocityOutput(StreamOutput):
     def _send(self, pipeline: Pipeline, command: FloatArray, measured: FloatArray) -> None:
         self._moves = True
         if pipeline.command is None:  # the last command
-            self.end()
+            self._stop()
         else:
             velocity = pipeline.state[:, 1] + self.GAIN * (command - measured)
             self._publish(np.clip(velocity, -self._velocity, self._velocity))
 
-    def end(self) -> None:
+    def end(self, pipeline: Pipeline) -> None:
         """Send zero, unless it was sent last."""
+        self._stop()
+
+    def _stop(self) -> None:
         if self._moves:
             self._publish(np.zeros(len(self._joint_names)))
             self._moves = False
@@ -206,7 +194,7 @@ class VelocityOutput(StreamOutput):
 
     def destroy(self) -> None:
         """Stop the arm, and destroy the publisher."""
-        self.end()
+        self._stop()
         super().destroy()
 
 

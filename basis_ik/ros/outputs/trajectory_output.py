@@ -16,92 +16,126 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections import deque
 
 import numpy as np
 from numpy.typing import NDArray
 from trajectory_msgs.msg import JointTrajectory
 
-from basis_ik.motion.limiter import AHEAD, LEAD, MOST_POINTS, WIDEST, Motion, stride_of
+from basis_ik.motion.limiter import WIDEST, Motion, stride_of
+from basis_ik.motion.sent_windows import SentWindows, Window
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pipeline import Phase, Pipeline
 from basis_ik.ros.boundary import Moment
-from basis_ik.ros.outputs.controller_state import CLOCK_AHEAD, CONTROLLER_TIMEOUT, ControllerState
+from basis_ik.ros.outputs.controller_state import CONTROLLER_TIMEOUT, ControllerState
 from basis_ik.ros.outputs.output import MOVED_AWAY, OutputOptions
 from basis_ik.ros.outputs.replacement_rule import ReplacementRule
-from basis_ik.ros.outputs.stream_output import StreamOutput
+from basis_ik.ros.outputs.stream_output import TopicOutput
 from basis_ik.ros.outputs.trajectory_messages import SerializedTrajectory
 
-# rad or m: a controller whose reference is farther than this from its stream was restarted.
-ELSEWHERE = 0.005
+# Times [ns], unless stated otherwise.
+SECOND = 1_000_000_000
+SAFE = 50_000_000  # by which a window may be late and still continue the one before
+TRANSITS, RESERVE, MOST_SAFE = 5, 1.5, 300_000_000  # the same if windows were taken that late
+SOON = 5_000_000  # the same for a motion whose goal has not changed: on a line it stays on it
+FIRST = 150_000_000  # least way of a first window before it brakes, until it is seen to be followed
+CONFIRMED = 80_000_000  # for which a window's way is continued that the controller may have left
+PATIENCE = 2_000_000_000  # until a motion from rest that does not begin counts as lost
+ATTEMPTS = 3  # to begin it
+REST = 500_000_000  # for which a window that moves nothing lasts: a late one is refused once over
+EARLY = 3_000_000  # by which the first sample of a window is in the past
+SHORTEST_SILENCE = 1e-3  # s
+RESUMPTION = 50_000_000  # for which the controller must publish before the stream resumes
+TRANSIT = 10_000_000  # that a window may need until the controller has taken it
+LONG_AGO = -(10**18)
 ACCEPTED = 1e-4  # rad or m: a controller whose reference is closer to a command has accepted it
-RESUMPTION = 50_000_000  # ns for which the controller must publish before the stream resumes
-EARLY = 3_000_000  # ns by which a stream's first stamp is in the past
+COVERED = 1e-8  # rad or m: the same for commands that need not be sent; times are rounded to 1 ns
+COVERED_END = 1_000_000  # by which a window may end later than the commands at rest
 FULL_SPEED = 0.999  # a larger speed scaling counts as full speed
 INSISTENCE = 3.0  # s for which the arm's position is sent to a controller that does not take it
-NARROWEST = 0.01  # s: least spacing of final commands, so that 10 ms of delay change nothing
-LONG_AGO = -(10**18)  # ns
-TRANSIT = 5_000_000  # ns that a window may need until the controller has taken it
+ENDED = 200_000_000  # after which an arm at rest is not compared with its motion any more
+FOLLOWED = 200  # stored references of the controller: seconds
+SHORTEST = 1_000  # between two samples
+NARROWEST = 0.01  # s: least spacing of samples in motion
+EXACT, BLENDED = 2e-5, 5e-3  # s by which the stamps of the controller's states are inexact
 
 
-class TrajectoryOutput(StreamOutput):
+class TrajectoryOutput(TopicOutput):
     """Streams windows of a trajectory that a joint_trajectory_controller follows smoothly.
 
-    A window begins in the past, so that the controller does not interpolate to it. It contains the
-    next commands, which no later window changes, and ends with braking to rest: an arm that
-    receives no more windows brakes by itself. A window is sent each time the first of these
-    commands is due, and begins with it, however late the loop is.
+    A window that the controller takes late is entered where it then is, in one cycle. So a window
+    must be harmless whenever it is taken:
 
-    The stamp is the beginning, if the controller counts the stamp alone. With the other rule it
-    must be ahead when the window arrives, and the running window must have no point until then:
-    that point would be led to from the measured state, a cycle late. So the stamp is the running
-    window's next point, and points are far enough apart. The first rule makes the same of it.
+    - From rest, the first one has no stamp: it begins when it is taken. Its begin is found in the
+      controller's published reference, and until then nothing else is sent.
+    - A window to a goal at rest is the whole motion. While nothing changes, nothing is sent.
+    - Each further window is the same as the one before for `SAFE` from now on, and differs then.
+    - A motion that changes in every period brakes at the end of each window, and is not continued
+      if the controller may have left its way for `CONFIRMED`.
+    - A new motion from rest begins when no other window can be taken any more.
+
+    A controller that does not publish its state is taken to follow each window at once.
+
+    With the rule that counts the stamp alone, the stamp is the first sample, in the past. With the
+    other rule it must be ahead when the window arrives, and the running window must have no sample
+    until then: that one would be led to from the measured state, a cycle late.
 
     Args:
         options: As of every output.
     """
 
     def __init__(self, options: OutputOptions) -> None:
-        most = LEAD * stride_of(WIDEST, options.period)
         topic = f"{options.controller}/joint_trajectory"
-        super().__init__(options, JointTrajectory, topic, earliest=most)
+        super().__init__(options, JointTrajectory, topic)
         self._state = ControllerState(options.node, options.controller, options.joint_names)
         self._rule = ReplacementRule(
             options.node, options.controller, options.trajectory_replacement
         )
         self._by_stamp, self._stride = False, 1  # of the current motion
-        self._waits = False  # whether the last period was too late to send a window
-        counts = range(1, 1 + MOST_POINTS)
-        self._messages = [SerializedTrajectory(self._joint_names, count) for count in counts]
-        self._stamp = 0  # beginning of the next window [ns]
-        self._clock = 0  # ROS time of this period [ns]
-        self._is_first_window, self._periods = True, 0
-        self._window: Motion | None = None  # the last one sent, which the controller follows
-        self._window_stamp = 0  # its beginning [ns]
-        self._unsent = False  # whether the pipeline has advanced without sending a window
-        self._changed = False  # whether the goal has changed since the last window
-        self._paused_until = -math.inf  # ROS time [ns] before which nothing is sent
+        self._step_time = round(SECOND * options.period)
+        self._messages: dict[int, SerializedTrajectory] = {}  # by the number of their samples
+        self._sent = SentWindows()
+        # Where the controller was lately: times, and positions (n,).
+        self._followed: deque[tuple[int, FloatArray]] = deque(maxlen=FOLLOWED)
+        self._transits: deque[int] = deque(maxlen=TRANSITS)  # of the last motions from rest
+        self._attempts = 0  # to begin the motion from rest, in vain
+        self._started = 0  # when the pending motion was sent
+        self._head = 0  # time of the pipeline's last command
+        self._jumped = False  # whether the windows' times are those of a clock from before a jump
+        self._jumped_after = 0  # stamp of the last state before it
+        self._changed = False  # whether the goal has changed since the last command
+        self._holds_anew = False  # whether a hold has been requested and not been sent
+        self._paused_until = -math.inf  # ROS time before which nothing is sent
         self._insists_until = -math.inf  # loop time [s] until which a hold is repeated
-        self._slow_at = LONG_AGO  # last ROS time at which the controller scaled its speed [ns]
+        self._slow_at = LONG_AGO  # last ROS time at which the controller scaled its speed
+        self._was_silent = False  # since the last window
         self._held = np.zeros(len(self._joint_names), bool)  # joints held where they are measured
 
     def _check(self) -> str:
         self._rule.ask()
         unmet = super()._check() or self._state.unmet()
-        is_slow = self._is_slow(self._boundary.clock(self._node.get_clock()))
-        if not unmet and self._state.speed_scaling < FULL_SPEED:
+        scaling = self._state.speed_scaling
+        newest = self._sent.newest
+        goes_on = newest is not None and newest.settles and not self._sent.pending
+        if not unmet and scaling < FULL_SPEED and not goes_on:
             return (
-                f"the controller scales its speed to {self._state.speed_scaling:.2g}, which a "
+                f"the controller scales its speed to {scaling:.2g}, which a "
                 "stream does not follow; set command_interface to follow_joint_trajectory"
             )
-        if not unmet and is_slow:
-            return "the controller still ends the motion during which it scaled its speed"
         return unmet
 
     def on_clock_jump(self) -> None:
         """Discard all times; see `Output.on_clock_jump`."""
         super().on_clock_jump()
         self._state.on_clock_jump()
+        self._followed.clear()
+        # Where the controller is on its way is found anew, as after a change of its speed.
+        self._slow_at = self._started = self._boundary.clock(self._node.get_clock())
+        self._sent.over, self._sent.seen = 0, self._state.stamp
+        self._jumped_after = self._state.stamp
+        self._jumped = self._sent.newest is not None
 
     def controller_reference(self) -> FloatArray | None:
         """Return the controller's reference; see `Output.controller_reference`."""
@@ -112,59 +146,389 @@ class TrajectoryOutput(StreamOutput):
         reference = self.controller_reference()
         return reference is not None and bool((np.abs(reference - command) <= ACCEPTED).all())
 
+    def _holds(self, command: FloatArray) -> bool:
+        """Return whether the controller's reference is exactly a command."""
+        reference = self.controller_reference()
+        return reference is not None and bool((np.abs(reference - command) <= COVERED).all())
+
     def begin(self) -> None:
         """Start a motion to a new goal."""
         super().begin()
-        self._changed = True
+        self._changed, self._attempts, self._holds_anew = True, 0, False
 
     def brake(self, pipeline: Pipeline, *, quickest: bool = False) -> None:
         """Bring the arm to rest as soon as its limits allow; see `Pipeline.brake`."""
         super().brake(pipeline, quickest=quickest)
         self._changed = True
 
-    def advance(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> Phase:
-        """Send the next window, unless the controller is silent or slow; see `Output.advance`.
+    # A period --------------------------------------------------------------------------------
 
-        Without windows the controller brakes by itself. One that was switched off would jump to the
-        next window, so nothing is sent until it has published its state for a while. One that
-        scales its speed is behind in each window, and would jump into the next one.
+    def advance(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> Phase:
+        """Send a window if the last one does not lead where the pipeline does.
+
+        See `Output.advance`.
         """
-        if self._is_slow(now.clock):
-            if self._has_ended():  # at a factor of 0 it stands, but has a way left
-                pipeline.rest()
-            self._paused_until = now.clock + RESUMPTION
-            return pipeline.phase
-        silence = self._state.silence(now.clock)
+        silence = self._silence(now)
         if silence > 0.0:
-            self._paused_until = now.clock + RESUMPTION
             if silence > CONTROLLER_TIMEOUT:
-                pipeline.rest()
-            return pipeline.phase
-        if now.clock < self._paused_until <= now.clock + RESUMPTION:
+                self._end_unseen(pipeline, measured, now)
             return pipeline.phase
         if now.loop < self._insists_until:
             self._insist(pipeline, measured)
-        if self._paused_until > -math.inf:
-            self._paused_until = -math.inf
-            if self._was_restarted(pipeline, now):
-                return pipeline.phase
-        return super().advance(pipeline, measured, now)
+        if self._holds_anew or now.loop < self._insists_until:
+            self._send_hold(pipeline, measured, now)
+            return pipeline.phase
+        jumped, known, newest = self._jumped, self._look(now), self._sent.newest
+        self._jumped = jumped and self._sent.seen == self._jumped_after
+        if self._jumped:
+            return pipeline.phase
+        moves = newest is not None and (self._sent.pending or now.clock < newest.end)
+        if not known and moves and not jumped:
+            self.failure = self._why_left()
+            self._give_up(pipeline)
+        elif not known and jumped and pipeline.phase is Phase.BRAKING:
+            self._brake_from_reference(pipeline, measured, now)
+        elif not known:  # it was moved at rest
+            self._sent.clear()
+        elif self._sent.pending:
+            if not 0 <= now.clock - self._started <= PATIENCE:
+                self._repeat(pipeline)
+        elif self._sent.newest is None:
+            if self._sent.resting is not None or not self._state.is_published:
+                self._start(pipeline, measured, now)
+        elif self._rests(now.clock) and self._leads_away(pipeline):
+            self._start(pipeline, measured, now)
+        elif self._slow_at == now.clock:
+            self._continue_slowly(pipeline, measured, now)
+        elif not self._is_late(now.clock) or self._must_brake(pipeline):
+            self._continue(pipeline, measured, now)
+        newest = self._sent.newest
+        if pipeline.phase is Phase.ARRIVED and newest is not None and now.clock < newest.end:
+            return Phase.MOVING  # the commands have arrived, the controller has not
+        return pipeline.phase
 
-    def _is_slow(self, clock: int) -> bool:
-        """Return whether the controller scales its speed, or is still behind because it did.
+    def _silence(self, now: Moment) -> float:
+        """Return for how long the controller has not published its state [s]; 0 if it does.
 
-        Args:
-            clock: ROS time [ns].
+        One that was switched off would jump to the next window, so nothing is sent until it has
+        published for a while.
         """
-        window = 0 if self._window is None else round(1e9 * self._window.times[-1])
-        if self._state.speed_scaling < FULL_SPEED:
-            self._slow_at = clock
-            return True
-        return 0 <= clock - self._slow_at <= window
+        silence = self._state.silence(now.clock)
+        if silence > 0.0:
+            self._was_silent, self._paused_until = True, now.clock + RESUMPTION
+        elif now.clock < self._paused_until <= now.clock + RESUMPTION:
+            return SHORTEST_SILENCE
+        return silence
 
-    def _has_ended(self) -> bool:
-        """Return whether the controller is at the end of the last window."""
-        return self._window is None or self.keeps(self._window.positions[-1])
+    def _end_unseen(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> None:
+        """Brake although the controller does not publish its state: it may be moving the arm."""
+        newest = self._sent.newest
+        left = 0 if newest is None else newest.end - now.clock
+        if newest is None or left + (PATIENCE if self._sent.pending else 0) <= 0:
+            self._give_up(pipeline)
+        elif pipeline.phase is Phase.BRAKING and not self._sent.pending:
+            if self._holds_anew:
+                self._send_hold(pipeline, measured, now)
+            elif newest.settles:
+                self._send_brake(pipeline, newest, now.clock)
+
+    def _repeat(self, pipeline: Pipeline) -> None:
+        """Send a motion again that was not taken, a few times only."""
+        self._sent.clear()
+        self._attempts += 1
+        if self._attempts >= ATTEMPTS:
+            self.failure = "the controller has not taken the motion"
+            self._give_up(pipeline)
+
+    def _give_up(self, pipeline: Pipeline) -> None:
+        """Drop the goal; the next motion begins from rest, once no window can be taken."""
+        pipeline.rest()
+        self._sent.clear()
+        self._holds_anew = False
+
+    def _look(self, now: Moment) -> bool:
+        """Find out what the controller follows; return False if it is nothing that was sent."""
+        if self._state.speed_scaling < FULL_SPEED:
+            self._slow_at = now.clock
+        reference, newest = self.controller_reference(), self._sent.newest
+        if reference is None:
+            if newest is not None and not self._state.is_published:
+                self._followed.append((now.clock, newest.at(now.clock)[:, 0]))
+            return True
+        if not self._followed or self._followed[-1][0] != self._state.stamp:
+            self._followed.append((self._state.stamp, reference))
+        was_pending = self._sent.pending
+        exact = EXACT if self._by_stamp else BLENDED
+        shifted = 0 <= now.clock - self._slow_at <= SECOND
+        is_known = self._sent.observe(self._state.stamp, reference, exact, shifted=shifted)
+        placed = self._sent.newest
+        if was_pending and not self._sent.pending and placed is not None:
+            self._transits.append(placed.begin - self._started)
+        if placed is not None and newest is not None and placed.motion is newest.motion:
+            self._head += placed.begin - newest.begin
+        return is_known
+
+    def _why_left(self) -> str:
+        if self._was_silent:
+            return "the controller was restarted: it was not active for a moment"
+        return (
+            "the controller has left the trajectory: it holds the arm because of its tolerances, "
+            "or follows somebody else"
+        )
+
+    def _rests(self, clock: int) -> bool:
+        """Return whether the controller is at the end of the newest window."""
+        newest = self._sent.newest
+        assert newest is not None
+        if len(self._sent.windows) > 1 or clock < newest.end:
+            return False
+        return self._sent.seen >= newest.end or not self._state.is_published
+
+    def _leads_away(self, pipeline: Pipeline) -> bool:
+        """Return whether the pipeline does not stay at the end of the newest window."""
+        newest = self._sent.newest
+        assert newest is not None
+        return pipeline.command is None or self._changed or not self._covers(newest, pipeline)
+
+    def _covers(self, window: Window, pipeline: Pipeline) -> bool:
+        """Return whether a window leads to the pipeline's last command."""
+        states = pipeline.state
+        if not states[:, 1:].any() and self._head >= window.end - COVERED_END:
+            return bool((window.motion.positions[-1] == states[:, 0]).all())
+        away = np.abs(window.at(self._head)[:, 0] - states[:, 0])
+        return bool((away <= COVERED).all())
+
+    def _is_late(self, clock: int) -> bool:
+        """Return whether the controller may have left the windows' way for too long."""
+        patience = max(CONFIRMED, round(2.5e9 * self._state.interval))
+        return clock > self._sent.since() + patience
+
+    def _must_brake(self, pipeline: Pipeline) -> bool:
+        """Return whether a late window must be replaced, because the arm would not brake without.
+
+        If that one is taken after all, the next is entered where it then is.
+        """
+        if pipeline.phase is not Phase.BRAKING or not self._sent.windows[0].settles:
+            return False
+        if self._sent.seen <= self._sent.since():  # nothing newer has come from the controller
+            return False
+        self._sent.drop_others()
+        self._changed, self._head = True, LONG_AGO
+        return True
+
+    # Windows ---------------------------------------------------------------------------------
+
+    def _start(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> None:
+        """Begin a motion from rest."""
+        reference = self.controller_reference()
+        if pipeline.phase in (Phase.MOVING, Phase.BRAKING):
+            begin = self._begins_at(pipeline, measured, now)
+            if begin is None:
+                return
+            at_rest = np.zeros((len(measured), 3))
+            at_rest[:, 0] = begin
+            pipeline.go_on(at_rest)
+        self._by_stamp = self._rule.by_stamp
+        self._stride = stride_of(NARROWEST if self._by_stamp else WIDEST, self._period)
+        self._changed, self._was_silent = False, False
+        first = FIRST + round(SECOND * self._state.interval)
+        times, remainder = [0], None
+        states: list[FloatArray] = []
+        while times[-1] < first and remainder is None:
+            for _ in range(self._stride):
+                times_ahead = 1e-9 * (times[-1] + self._step_time)
+                command = pipeline.step(measured, now.loop + times_ahead)
+                if command is None:
+                    return
+                if not states:
+                    rest = np.zeros((len(measured), 3))
+                    rest[:, 0] = pipeline.origin
+                    states.append(rest)
+                times.append(times[-1] + self._step_time)
+                states.append(pipeline.state)
+            remainder = pipeline.remainder()
+        self._head = now.clock + times[-1]
+        window = self._completed(pipeline, [now.clock + time for time in times], states, now.clock)
+        if not any(state[:, 1:].any() for state in states) and self._holds(states[-1][:, 0]):
+            self._sent.send(window, alone=True)
+        elif not self._state.is_published:  # nothing tells when it begins
+            self._head -= EARLY
+            window = window._replace(begin=now.clock - EARLY)
+            self._sent.send(window, alone=True)
+            self._publish(window, window.begin)
+        else:
+            self._started = now.clock
+            self._sent.begin(window, reference)
+            self._publish(window, 0)
+
+    def _begins_at(
+        self, pipeline: Pipeline, measured: FloatArray, now: Moment
+    ) -> FloatArray | None:
+        """Return where a motion from rest begins (n,), or None if that is not known.
+
+        It begins at the controller's reference, so that its output does not leap; but where the arm
+        is, if something else has moved it.
+        """
+        reference = self.controller_reference()
+        if reference is None:
+            left = pipeline.command if pipeline.left_at is None else pipeline.left_at
+            near = left is not None and (np.abs(left - measured) <= MOVED_AWAY).all()
+            return left if near else measured
+        feedback, newest = self._state.feedback(self._joint_names), self._sent.newest
+        feedback = measured if feedback is None else feedback
+        lags = newest is not None and now.clock < newest.end + round(SECOND * self._lag)
+        if lags or (np.abs(reference - feedback) <= MOVED_AWAY).all():
+            return reference
+        is_new = (np.abs(measured - feedback) <= MOVED_AWAY).all()  # otherwise it came late
+        return measured if is_new else None
+
+    def _continue_slowly(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> None:
+        """Let a controller that scales its speed go on, or brake.
+
+        It would leap into a window that is placed by its stamp, at least by what it is slower until
+        then. So it gets one only if the arm must brake, from its present speed.
+        """
+        newest = self._sent.newest
+        assert newest is not None
+        if not self._changed:
+            if newest.settles:
+                self._continue(pipeline, measured, now)
+        elif pipeline.phase is Phase.BRAKING:
+            states = newest.at(self._sent.seen)
+            scaling, reference = self._state.speed_scaling, self.controller_reference()
+            states[:, 1:] *= scaling ** np.array([1.0, 2.0])
+            output = self._state.output(self._joint_names)
+            if output is not None and reference is not None:  # it is a cycle ahead, at full speed
+                states[:, 0] += (1.0 - scaling) * (output - reference)
+            states[:, 0] += 1e-9 * (now.clock - self._sent.seen) * states[:, 1]
+            self._send_hold(pipeline, measured, now, states)
+
+    def _brake_from_reference(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> None:
+        """Brake where the controller leads the arm to a window that has the stamps of old."""
+        states = self._state.states(self._joint_names)
+        if states is None:
+            self._sent.clear()
+            return
+        states[:, 0] += 1e-9 * (now.clock - self._state.stamp) * states[:, 1]
+        self._send_hold(pipeline, measured, now, states)
+
+    def _continue(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> None:
+        """Send a window if the pipeline's next commands are not those of the newest one."""
+        newest = self._sent.newest
+        assert newest is not None
+        stride = self._stride * self._step_time
+        longest = round(RESERVE * max(self._transits, default=0))
+        safe = min(max(SAFE, longest), MOST_SAFE) if self._by_stamp else 2 * stride
+        ahead = now.clock + safe + 2 * stride
+        soonest = now.clock + (safe if self._changed else SOON)
+        late = self._head < soonest and (self._changed or not newest.settles)
+        if late or (self._changed and self._head > ahead):  # a first window goes farther
+            pipeline.go_on(newest.at(ahead))
+            self._head = ahead
+            ahead += stride
+        if self._is_too_late(newest, now.clock):
+            return
+        joins = self._head
+        times: list[int] = []
+        states: list[FloatArray] = []
+        command: FloatArray | None = newest.motion.positions[0]
+        while command is not None and self._head + stride <= ahead:
+            for _ in range(self._stride):
+                when = now.loop + 1e-9 * (self._head + self._step_time - now.clock)
+                command = pipeline.step(measured, when)
+                self._head += self._step_time
+            if command is None:
+                break
+            if not times and self._covers(newest, pipeline):
+                joins = self._head
+                continue
+            times.append(self._head)
+            states.append(pipeline.state)
+        if not times:
+            return
+        self._changed = False
+        begun, way = newest.part(now.clock - EARLY, joins)
+        window = self._completed(pipeline, begun + times, way + states, joins)
+        self._sent.send(window, alone=not self._state.is_published)
+        stamp = window.begin if self._by_stamp else self._next_sample(newest, joins, now.clock)
+        self._publish(window, stamp)
+
+    def _assembled(
+        self,
+        rest: Motion,
+        times: list[int],
+        states: list[FloatArray],
+        joins: int,
+        *,
+        settles: bool,
+    ) -> Window:
+        """Return a window of given samples, and of a motion from the last of them to rest."""
+        moves = bool(states[-1][:, 1:].any())
+        for k in range(1, len(rest.times)):
+            if moves:
+                then = self._head + round(SECOND * float(rest.times[k]))
+                times.append(max(then, times[-1] + SHORTEST))
+                states.append(np.stack([each[k] for each in rest[1:]], axis=1))
+                moves = bool(states[-1][:, 1:].any())
+        if not any(state[:, 1:].any() for state in states):
+            times.append(times[-1] + REST)
+            states.append(states[-1])
+        samples = np.ascontiguousarray(np.stack(states).transpose(2, 0, 1))
+        motion = Motion(1e-9 * (np.array(times) - times[0]), *samples)
+        return Window(times[0], motion, joins, settles)
+
+    def _completed(
+        self, pipeline: Pipeline, times: list[int], states: list[FloatArray], joins: int
+    ) -> Window:
+        """Return a window of given samples, and what follows them if there is no other one."""
+        remainder = pipeline.remainder()
+        rest = pipeline.tail() if remainder is None else remainder
+        return self._assembled(rest, times, states, joins, settles=remainder is not None)
+
+    def _is_too_late(self, newest: Window, clock: int) -> bool:
+        """Return whether a window may arrive after its stamp; a later period then sends one.
+
+        A controller that does not count the stamp alone would leap back to the stamp's state.
+        """
+        left = self._next_sample(newest, self._head, clock) - clock
+        return not self._by_stamp and 0 < left < TRANSIT
+
+    def _next_sample(self, window: Window, joins: int, clock: int) -> int:
+        """Return the time of a running window's next sample, at most that at which it is left."""
+        samples = window.begin + np.rint(1e9 * window.motion.times).astype(np.int64)
+        return min([joins, *samples[samples > clock].tolist()])
+
+    def _publish(self, window: Window, stamp: int) -> None:
+        count = len(window.motion.times)
+        if count not in self._messages:
+            self._messages[count] = SerializedTrajectory(self._joint_names, count)
+        start = window.begin - stamp if stamp else 0
+        data = self._messages[count].filled(stamp, window.motion, start)
+        self._boundary.publish(self._publisher, data)
+        self.sent += 1
+
+    # Holding ---------------------------------------------------------------------------------
+
+    def hold(
+        self, pipeline: Pipeline, measured: FloatArray, now: Moment, lost: NDArray[np.bool_]
+    ) -> None:
+        """Brake from the arm's position; see `Output.hold`."""
+        self._held = lost
+        if pipeline.command is not None:
+            pipeline.go_on(self._held_states(pipeline, measured, now.clock))
+            self._holds_anew = True
+        pipeline.brake(quickest=True)
+        self._insists_until = now.loop + INSISTENCE
+
+    def _held_states(self, pipeline: Pipeline, measured: FloatArray, clock: int) -> FloatArray:
+        """Return from which states (n, 3) a hold begins."""
+        newest = self._sent.newest
+        states = pipeline.state
+        if newest is not None and not self._sent.pending:
+            states = newest.at(clock)
+        states[self._held] = 0.0
+        states[self._held, 0] = measured[self._held]
+        return states
 
     def _insist(self, pipeline: Pipeline, measured: FloatArray) -> None:
         """Repeat a hold until the controller has taken it, unless a held joint has been moved.
@@ -181,154 +545,80 @@ class TrajectoryOutput(StreamOutput):
                 return
         self._insists_until = -math.inf
 
-    def _was_restarted(self, pipeline: Pipeline, now: Moment) -> bool:
-        """Return whether the controller has left its stream because it was restarted.
-
-        In that case it must hold its position, and the target is dropped.
-        """
-        positions, window = self._state.reference(self._joint_names), self._window
-        if pipeline.command is None or positions is None or window is None:
-            return False
-        if now.loop < self._insists_until:  # it keeps an older window's end instead of a hold
-            return False
-        elapsed = 1e-9 * (self._state.stamp - self._window_stamp)
-        if elapsed < self.early * self._period:  # it may not have received the window yet
-            return False
-        states = window.at(elapsed)
-        tolerance = ELSEWHERE + CLOCK_AHEAD * np.abs(states[:, 1])
-        if (np.abs(positions - states[:, 0]) <= tolerance).all():
-            return False
-        states[:, 0], states[:, 1:] = positions, 0.0
-        pipeline.go_on(states)
-        self._recent.clear()
-        self._begin_at(now.clock)
-        self._unmet = "the controller was restarted: it was not active for a moment"
-        self._looked_at = self._boundary.steady()
-        return True
-
-    @property
-    def early(self) -> int:
-        """Number of periods from a window's beginning to its last final command."""
-        return LEAD * self._stride
-
-    def _restart(self, now: Moment) -> None:
-        self._by_stamp = self._rule.by_stamp
-        self._stride = stride_of(NARROWEST if self._by_stamp else WIDEST, self._period)
-        # A loop that is slightly late or early must still send one command per period.
-        self._begin_at(now.clock - EARLY)
-        # It begins with a rest, so that a window that arrives late is not entered in motion.
-        self._periods -= self._stride
-        self._window, self._clock, self._slow_at = None, now.clock, LONG_AGO
-
-    def _begin_at(self, stamp: int) -> None:
-        """Start the next window at a time [ns], with the pipeline's current state."""
-        self._stamp, self._is_first_window, self._periods = stamp, True, self.early
-
-    def _is_due(self, pipeline: Pipeline, now: Moment) -> bool:
-        if self._unsent:  # an error ended the last period early
-            pipeline.go_on(self._state_at(now, pipeline))
-            self._begin_at(now.clock)
-        before, self._clock = self._clock, now.clock
-        if self._is_first_window:
-            return True
-        elapsed = now.clock - self._window_stamp
-        period = round(self._period * 1e9)
-        self._periods = elapsed // (period * self._stride) * self._stride
-        if elapsed < 0 and self._window is not None:  # the clock has been set back
-            pipeline.go_on(self._window.at(self._period + 1e-9 * (before - self._window_stamp)))
-            self._begin_at(now.clock - EARLY)
-            self._window = None
-        elif self._periods > self._common(pipeline):
-            # The controller already brakes, or still moves to the previous goal; or it was switched
-            # off and on unnoticed, because this loop stood still.
-            if self._was_restarted(pipeline, now):
-                return False
-            pipeline.go_on(self._state_at(now, pipeline))
-            self._begin_at(now.clock)
-        elif self._periods > 0:
-            self._stamp = self._window_stamp + self._periods * period
-        return self._periods > 0 and not self._is_too_late(now)
-
-    def _is_too_late(self, now: Moment) -> bool:
-        """Return whether a window may arrive after its stamp; the next period then sends one.
-
-        A controller that does not count the stamp alone would leap back to the stamp's state.
-        """
-        left = self._stamp + self._stride * round(self._period * 1e9) - now.clock
-        self._waits = not self._by_stamp and not self._waits and left < TRANSIT
-        return self._waits
-
-    def _common(self, pipeline: Pipeline) -> int:
-        """Return the number of periods of the last window that the next one may continue."""
-        ahead = 0 if self._leads_elsewhere(pipeline) else AHEAD + -AHEAD % self._stride
-        return self.early + ahead
-
-    def _leads_elsewhere(self, pipeline: Pipeline) -> bool:
-        """Return whether a new goal diverges from the motion of the last window.
-
-        A tip on a line stays on it: its goal changes little within so few periods.
-        """
-        return self._changed and not pipeline.on_line
-
-    def _next(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> FloatArray | None:
-        command, self._unsent = None, True
-        # The last command is the last final one in the window.
-        last = now.loop + 1e-9 * (self._stamp - now.clock) + self.early * self._period
-        for left in reversed(range(self._periods)):
-            command = pipeline.step(measured, last - left * self._period)
-            if command is None:
-                break
-            if left:
-                self._recent.add(command)
-        self._unsent = command is not None
-        return command
-
-    def _send(self, pipeline: Pipeline, command: FloatArray, measured: FloatArray) -> None:
-        motion = pipeline.window(self._stride)
-        if self._is_first_window:
-            self._recent.add(motion.positions[0])  # the arm's motion starts there
-            self._is_first_window = False
-        message = self._messages[len(motion.times) - 1]
-        stamp = self._stamp if self._by_stamp else self._next_point()
-        data = message.filled(stamp, motion, self._stamp - stamp)
-        self._boundary.publish(self._publisher, data)
-        self._window, self._window_stamp = motion, self._stamp
-        self._unsent = self._changed = False
-
-    def _next_point(self) -> int:
-        """Return the time of the running window's next point, at most of its next command [ns]."""
-        latest = self._stamp + self._stride * round(self._period * 1e9)
-        if self._window is None:
-            return latest
-        points = self._window_stamp + np.rint(1e9 * self._window.times)
-        return min([latest, *(round(point) for point in points if point > self._clock)])
-
-    def hold(
-        self, pipeline: Pipeline, measured: FloatArray, now: Moment, lost: NDArray[np.bool_]
+    def _send_hold(
+        self,
+        pipeline: Pipeline,
+        measured: FloatArray,
+        now: Moment,
+        states: FloatArray | None = None,
     ) -> None:
-        """Brake from the arm's position; see `Output.hold`."""
-        super().hold(pipeline, measured, now, lost)
-        self._begin_at(now.clock)
-        self._insists_until, self._held = now.loop + INSISTENCE, lost
+        """Send the motion to rest from now on, whatever the controller follows.
 
-    def _state_at(self, now: Moment, pipeline: Pipeline) -> FloatArray:
-        if self._window is None:
-            return pipeline.state
-        return self._window.at(1e-9 * (now.clock - self._window_stamp))
+        Args:
+            pipeline: The source of the commands.
+            measured: Measured positions (n,).
+            now: The beginning of the period.
+            states: Where it begins (n, 3); None: where a hold does, or at the last command.
+        """
+        if states is None and self._holds_anew:
+            states = self._held_states(pipeline, measured, now.clock)
+        self._changed = self._holds_anew = False
+        if states is None:
+            states = pipeline.state
+        else:
+            pipeline.go_on(states)
+        if pipeline.step(measured, now.loop + self._period) is None:
+            return
+        self._head = now.clock + self._step_time
+        newest = self._sent.newest
+        window = self._completed(
+            pipeline, [now.clock, self._head], [states, pipeline.state], now.clock
+        )
+        self._sent.send(window, alone=True)
+        stamp = now.clock
+        if not self._by_stamp and newest is not None:
+            stamp = self._next_sample(newest, self._head, now.clock)
+        self._publish(window, stamp)
+
+    def end(self, pipeline: Pipeline) -> None:
+        """Send a window that brakes, unless the last one does; see `Output.end`."""
+        newest = self._sent.newest
+        clock = self._boundary.clock(self._node.get_clock())
+        if newest is not None and newest.settles and clock < newest.end:
+            self._send_brake(pipeline, newest, clock)
+
+    def _send_brake(self, pipeline: Pipeline, newest: Window, clock: int) -> None:
+        """Send a window that leaves the newest one soon, and brakes."""
+        joins = max(clock, newest.begin) + SAFE
+        begun, way = newest.part(clock - EARLY, joins)
+        pipeline.go_on(way[-1])
+        self._head = joins
+        window = self._assembled(pipeline.tail(), begun, way, joins, settles=False)
+        self._sent.send(window)
+        stamp = window.begin if self._by_stamp else self._next_sample(newest, joins, clock)
+        self._publish(window, stamp)
 
     def expected(self, now: Moment, age: float = 0.0) -> FloatArray | None:
-        """Return the positions between which the arm should be; see `Output.expected`.
-
-        If this loop is late, the controller continues along the last window; it is now before the
-        window's next sample.
-        """
-        way, window = super().expected(now, age), self._window
-        elapsed = 1e-9 * (now.clock - self._window_stamp)
-        settled = self.early * self._period
-        if way is None or window is None or self._is_first_window or elapsed <= settled:
-            return way
-        next_ = int(window.times.searchsorted(elapsed))
-        return np.vstack([way, window.positions[1 + LEAD : 1 + next_]])
+        """Return the positions between which the arm should be; see `Output.expected`."""
+        windows, way = self._sent.windows, []
+        if not windows or self._jumped:
+            return None
+        if not self._sent.pending and now.clock > windows[-1].end + ENDED:
+            return None
+        earliest = now.clock - round(SECOND * (self._lag + age))
+        seen = earliest
+        if self._followed:
+            seen, last = self._followed[-1]
+            way.append(last)
+        for before, (stamp, positions) in itertools.pairwise(self._followed):
+            if stamp >= earliest:
+                way += [before[1], positions]
+        for window in windows:
+            since = window.begin if self._sent.pending else seen
+            times, states = window.part(since, max(since, now.clock))
+            way.append(window.at(since)[:, 0])
+            way += [state[:, 0] for time, state in zip(times, states, strict=True) if time > since]
+        return np.stack(way)
 
     def destroy(self) -> None:
         """Destroy the publisher, the subscription and the client."""

@@ -1,0 +1,315 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Commands that come late, get lost or bunch: what the controller's output and the arm then do.
+
+The old way, a window in each period from rest on, made the output leap by 0.26 to 2.2 rad in these.
+"""
+
+import contextlib
+import random
+
+import numpy as np
+import pytest
+from bench import CYCLE, Robot, down
+from std_srvs.srv import SetBool, Trigger
+from world import MILLISECOND, SECOND
+
+from basis_ik.transforms.rigid import RigidTransform
+
+PLACES = [
+    down(0.45, 0.15, 0.35),
+    down(0.35, -0.35, 0.50),
+    down(-0.30, 0.40, 0.45),
+    down(0.20, 0.50, 0.25),
+    down(0.50, -0.10, 0.60),
+]
+SPEED, ACCELERATION = 1.003, 1.05  # times the limits
+DISTURBED, SETTLES = 1.2, 1.0  # s
+
+
+# What the node is told of the controller's rule, and whether that blends trajectories.
+RULES = {
+    "stamp": ((), False),
+    "blends": ((), True),
+    "unknown": (("-p", "trajectory_replacement:=allowed"), False),
+}
+UNDERRATED = ("-p", "trajectory_replacement:=not_allowed"), True
+BETWEEN = 20 * MILLISECOND  # from one message of a stream to the next
+
+
+@contextlib.contextmanager
+def robot_with(lag, rule=RULES["stamp"], *, mute=False, **values):
+    words, replaces = rule
+    given = [word for each in values.items() for word in ("-p", "{}:={}".format(*each))]
+    robot = Robot(*words, *given, lag=lag, replaces=replaces)
+    if mute:
+        robot.controller_states.link.loss, robot.boundary.sources["publishers"] = 1.0, 0
+    try:
+        robot.wait_status(state="READY")
+        robot.run(0.5 if replaces else 0.1)  # the answer about the rule counts from then on
+        yield robot
+    finally:
+        robot.loop.end()
+
+
+def disturb(robot, rng, longest, stall):
+    """Delay messages by up to `longest` [ms], typically 10; let parts stand for up to `stall`."""
+    links = [robot.states.link, robot.controller_states.link, robot.targets.link, robot.commanding]
+    for link in links:
+        link.delay = (0, MILLISECOND * rng.choice([1, 10, 10, longest]))
+    for part in (robot.boundary.stalls, robot.arm.taking):
+        part.add(robot.world.now + rng.randrange(SECOND), 1e-3 * rng.uniform(0.0, stall))
+    return links
+
+
+def swung(target, step):
+    """Return a target that moves on a circle of 5 cm, at 0.3 m/s."""
+    x, y = 0.05 * np.sin(0.12 * step), 0.05 * (1.0 - np.cos(0.12 * step))
+    return RigidTransform.from_rpy(0.0, 0.0, 0.0, [x, y, 0.0]) @ target
+
+
+def move(robot, rng, kind):
+    """Send a target, and what comes after it."""
+    target = rng.choice(PLACES)
+    robot.send("base_link", target)
+    robot.run(rng.uniform(0.05, 0.6))
+    if kind == "another target":
+        target = rng.choice(PLACES)
+        robot.send("base_link", target)
+    elif kind == "stop":
+        robot.loop.spinner.request("/basis_ik/stop", Trigger.Request())
+    elif kind == "moving target":
+        for step in range(25):
+            robot.send("base_link", swung(target, step))
+            robot.run(0.02)
+    elif kind == "twist":
+        jog(robot, 0.6, lambda elapsed: 0.05 * round(20.0 * elapsed % 5.0))
+
+
+def jog(robot, seconds, speed=lambda _: 0.1):
+    """Let twists come for a while, also if the node stands; their speeds are up to 0.2 m/s."""
+    begin = robot.world.now
+    for elapsed in range(0, round(SECOND * seconds), BETWEEN):
+        up = (0.0, 0.0, speed(1e-9 * elapsed))
+        robot.world.at(begin + elapsed, lambda up=up: robot.jog("base_link", linear=up))
+    robot.run(seconds)
+
+
+class Seen:
+    """What the output did: times the limits; the leap beyond them in a cycle [rad]."""
+
+    def __init__(self, robot, since):
+        outputs = [(time, positions) for time, positions in robot.arm.outputs if time >= since]
+        way = np.array([positions for _, positions in outputs])
+        step, limits = np.diff(way, axis=0), robot.arm.limits
+        period = 1e-9 * CYCLE
+        self.speed = (np.abs(step) / period / limits.velocity).max()
+        self.rate = (np.abs(np.diff(step, axis=0)) / period**2 / limits.acceleration).max()
+        self.leap = (np.abs(step) - period * limits.velocity).max()
+
+
+@pytest.mark.parametrize("lag", [0.0, 0.03, 0.1])
+@pytest.mark.parametrize("kind", ["target", "another target", "stop", "moving target"])
+def test_delays_of_up_to_50_ms_keep_the_limits(kind, lag):
+    """Of a message, or of a part that stands still: not one after the other."""
+    rng = random.Random(f"{kind} {lag}")
+    with robot_with(lag) as robot:
+        for _ in range(8):
+            since = robot.world.now
+            links = disturb(robot, rng, *rng.choice([(50, 0), (10, 40)]))
+            move(robot, rng, kind)
+            robot.run(DISTURBED)
+            for link in links:
+                link.delay = (0, 0)
+            robot.wait(robot.rests, "rest")
+            seen = Seen(robot, since)
+            assert seen.speed <= SPEED
+            assert seen.rate <= ACCELERATION
+            robot.call(SetBool, "enable", data=True)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_a_motion_to_a_target_keeps_the_limits_whatever_is_late(seed):
+    rng = random.Random(seed)
+    with robot_with(rng.choice([0.0, 0.03, 0.1])) as robot:
+        for _ in range(3):
+            since = robot.world.now
+            longest = rng.choice([100, 300, 1000])
+            links = disturb(robot, rng, longest, rng.choice([0, 250, 2000]))
+            robot.send("base_link", rng.choice(PLACES))
+            robot.run(DISTURBED)
+            for link in links:
+                link.delay = (0, 0)
+            robot.run(SETTLES)
+            goes_on = robot.statuses[-1]["state"] in ("MOVING", "HOLDING", "ARRIVED")
+            told = {each["message"] for each in robot.statuses if each["heard"] > 1e-9 * since}
+            assert goes_on or told - {"no target", "reached"}, "why it rests"
+            robot.wait(robot.rests, "rest")
+            seen = Seen(robot, since)
+            assert seen.leap <= 1e-4
+            assert seen.rate <= ACCELERATION
+            robot.run(2.5)  # until what was sent cannot be taken any more
+
+
+def test_a_controller_that_takes_nothing_for_a_quarter_of_a_second_does_not_leap():
+    """Its thread for messages had no processor, while its updates were punctual."""
+    with robot_with(0.03) as robot:
+        robot.arm.taking.add(robot.world.now, 0.25)
+        robot.reach(PLACES[0], 1e-6)
+        assert robot.arm.complaints == []
+
+
+@pytest.mark.parametrize("unheard", [0.3, 0.6, 4.0])
+def test_a_motion_is_stopped_although_the_controllers_state_is_not_heard(unheard):
+    """The controller has the whole motion, and would go on to its end."""
+    with robot_with(0.03) as robot:
+        assert robot.set_parameter("speed_override", 0.2).successful
+        robot.send("base_link", PLACES[0])
+        robot.run(0.5)
+        robot.controller_states.link.loss = 1.0
+        robot.run(unheard)
+        assert robot.call(Trigger, "stop").success
+        robot.run(0.3)
+        robot.controller_states.link.loss = 0.0
+        robot.wait_status(state="STOPPED")
+        here = robot.positions
+        robot.run(5.0)
+        assert np.abs(robot.positions - here).max() < 1e-3, "the rest of the drives' way"
+        assert not robot.at(PLACES[0], 1e-2)
+        assert robot.arm.complaints == []
+
+
+@pytest.mark.parametrize("rate", [100.0, 500.0])
+@pytest.mark.parametrize("kind", ["another target", "stop", "moving target", "twist"])
+@pytest.mark.parametrize("rule", ["blends", "unknown"])
+def test_delays_of_up_to_10_ms_keep_the_limits_by_each_rule(rule, kind, rate):
+    rng = random.Random(kind)
+    with robot_with(0.0, RULES[rule], update_rate=rate) as robot:
+        robot.commanding.delay = (0, 10 * MILLISECOND)
+        for _ in range(3):
+            since = robot.world.now
+            move(robot, rng, kind)
+            robot.wait(robot.rests, "rest")
+            seen = Seen(robot, since)
+            assert seen.speed <= SPEED
+            assert seen.rate <= ACCELERATION
+            robot.call(SetBool, "enable", data=True)
+        assert robot.arm.refused == []
+
+
+def test_a_controller_that_blends_leaps_if_its_rule_is_taken_for_the_other():
+    """The twin would tell if the node sent the wrong form."""
+    with robot_with(0.0, UNDERRATED) as robot:
+        since = robot.world.now
+        move(robot, random.Random(0), "moving target")
+        robot.wait(robot.rests, "rest")
+        assert Seen(robot, since).rate > 50.0
+
+
+def speeds_since(robot, first):
+    """Return the times [s] since an output, and the tip's speeds upward [m/s] in each cycle."""
+    outputs = robot.arm.outputs[first:]
+    heights = [robot.chain.forward(positions).translation[2] for _, positions in outputs]
+    times = np.array([1e-9 * (time - outputs[0][0]) for time, _ in outputs])
+    return times[1:], np.diff(heights) / np.diff(times)
+
+
+@pytest.mark.parametrize("stall", [15, 24, 28, 32, 36, 40, 44, 80, 300])
+@pytest.mark.parametrize("rule", ["stamp", "blends"])
+def test_a_twist_that_is_repeated_in_a_late_loop_goes_on(rule, stall):
+    with robot_with(0.0, RULES[rule]) as robot:
+        robot.commanding.delay = (MILLISECOND, 5 * MILLISECOND)
+        since, first = robot.world.now, len(robot.arm.outputs)
+        robot.boundary.stalls.add(since + SECOND // 2, 1e-3 * stall)
+        jog(robot, 1.5)
+        times, speeds = speeds_since(robot, first)
+        robot.wait(robot.rests, "rest")
+        seen = Seen(robot, since)
+        assert seen.speed <= SPEED
+        assert seen.rate <= ACCELERATION
+        steady = (times > 0.4) & (times < 1.45)
+        if stall > 44:  # it brakes meanwhile
+            steady &= (times < 0.5) | (times > 0.8 + 1e-3 * stall)
+        assert np.allclose(speeds[steady], 0.1, rtol=0.02, atol=0.0)
+
+
+@pytest.mark.parametrize("interval", [None, 20, 50, 200])
+def test_a_twist_goes_on_whatever_the_rate_of_the_controllers_states(interval):
+    with robot_with(0.03, mute=interval is None) as robot:
+        publish = robot.arm.on_state
+
+        def rarely(stamp, update):
+            if interval is None or robot.world.now % (interval * MILLISECOND) == 0:
+                publish(stamp, update)
+
+        robot.arm.on_state = rarely
+        robot.run(3.0)  # it learns how often they come
+        since, first = robot.world.now, len(robot.arm.outputs)
+        jog(robot, 2.0)
+        times, speeds = speeds_since(robot, first)
+        robot.wait(robot.rests, "rest")
+        seen = Seen(robot, since)
+        steady = (times > 0.2) & (times < 2.0)
+        assert np.allclose(speeds[steady], 0.1, rtol=0.02, atol=0.0)
+        assert seen.rate <= ACCELERATION
+
+
+@pytest.mark.parametrize("quiet", [0.15, 0.3])
+@pytest.mark.parametrize("kind", ["target", "twist"])
+def test_an_arm_whose_controllers_states_are_lost_goes_on_afterwards(kind, quiet):
+    """The controller is on the way of what was sent all the while."""
+    with robot_with(0.03) as robot:
+        since, first = robot.world.now, len(robot.arm.outputs)
+        for lost, share in [(0.4, 1.0), (0.4 + quiet, 0.0)]:
+            robot.world.at(
+                since + round(SECOND * lost),
+                lambda share=share: setattr(robot.controller_states.link, "loss", share),
+            )
+        if kind == "target":
+            robot.reach(PLACES[2], 1e-9)
+        else:
+            jog(robot, 2.0)
+            times, speeds = speeds_since(robot, first)
+            again = 0.4 + quiet + 0.3
+            assert np.allclose(speeds[times > again], 0.1, rtol=0.02, atol=0.0)
+        robot.wait(robot.rests, "rest")
+        seen = Seen(robot, since)
+        assert seen.speed <= SPEED
+        assert seen.rate <= ACCELERATION
+        assert not any("restarted" in line or "has left" in line for line in robot.log.lines())
+
+
+@pytest.mark.parametrize("kind", ["target", "another target", "twist"])
+@pytest.mark.parametrize("stall", [0.0, 0.03, 0.1, 0.3])
+def test_the_arm_is_expected_where_it_is(kind, stall):
+    """Also by a loop that was late: its drives do not lag here."""
+    with robot_with(0.0) as robot:
+        output = robot.node._robot.arms[0]._output
+        advance, widest = output.advance, []
+
+        def advance_and_look(pipeline, measured, now):
+            way, here = output.expected(now), robot.positions
+            if way is not None:
+                widest.append(np.ptp(way, axis=0).max())
+                assert (way.min(axis=0) - 1e-6 <= here).all()
+                assert (here <= way.max(axis=0) + 1e-6).all()
+            return advance(pipeline, measured, now)
+
+        output.advance = advance_and_look
+        robot.boundary.stalls.add(robot.world.now + SECOND // 4, stall)
+        move(robot, random.Random(1), kind)
+        robot.run(0.5)
+        assert len(widest) > 30
+        robot.wait(robot.rests, "rest")
