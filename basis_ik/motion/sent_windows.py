@@ -187,8 +187,8 @@ class SentWindows:
                 if not is_on_way or stamp <= window.joins:
                     break
                 self._proven += 1
-        elif shifted:
-            return self._relocate(stamp, reference)
+        elif shifted and self._relocate(stamp, reference):
+            return True
         elif not any(each.is_at(reference, stamp, NEAR, OFF * inexact) for each in self.windows):
             return False
         self.settle()

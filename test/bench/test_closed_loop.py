@@ -21,7 +21,7 @@ import pytest
 from bench import CYCLE, HOME, PERIOD, Robot, down, running
 from diagnostic_msgs.msg import DiagnosticStatus
 from std_srvs.srv import SetBool, Trigger
-from world import SECOND
+from world import MILLISECOND, SECOND
 
 NEAR, FAR = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40)
 BESIDE = down(0.45, -0.10, 0.30)
@@ -126,16 +126,21 @@ def test_a_motion_goes_on_at_the_controllers_speed(factor):
 
 
 @pytest.mark.parametrize("factor", [0.5, 0.2])
-def test_a_slow_motion_can_be_stopped(factor):
+@pytest.mark.parametrize("delay", [0, 10])
+def test_a_slow_motion_can_be_stopped(delay, factor):
     with running(lag=0.03) as robot:
         robot.run(0.1)
+        for link in (robot.commanding, robot.states.link, robot.controller_states.link):
+            link.delay = (delay * MILLISECOND, delay * MILLISECOND)
         robot.set_off(FAR, 0.3)
         robot.arm.controller.speed_scaling = factor
         robot.run(0.3)
         robot.arm.complaints.clear()
         assert robot.call(Trigger, "stop").success
         robot.wait_status(state="STOPPED")
+        there = robot.arm.outputs[-1][1]
         robot.wait(robot.rests, "silence")
+        assert np.array_equal(robot.arm.outputs[-1][1], there), "it was true when it was told"
         assert not robot.at(FAR, 0.1)
         assert {what for _, what, _ in robot.arm.complaints} <= {"rate"}, "no leap"
         robot.arm.complaints.clear()  # it brakes at the controller's pace in the window, too

@@ -361,7 +361,7 @@ def test_of_two_windows_the_one_is_placed_again_on_whose_way_the_controller_is()
 
 def test_a_slow_controller_on_no_windows_way_has_left_them():
     sent, first, second = two()
-    off = np.array([0.0, 0.0, 2 * CLOSE])
+    off = np.array([0.0, 0.0, 10 * NEAR])
     assert not observe(sent, first, BEGIN + 500 * MS, off=off, shifted=True)
     assert sent.windows == [first, second]
 
