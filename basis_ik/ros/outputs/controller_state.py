@@ -139,40 +139,32 @@ class ControllerState:
         stamp = self._newest.header.stamp
         return int(stamp.sec * 10**9 + stamp.nanosec)
 
-    def reference(self, joint_names: Sequence[str]) -> FloatArray | None:
-        """Return the controller's reference (n,) [rad or m]; None if it is not published.
+    def reference(self) -> FloatArray | None:
+        """Return the controller's reference (n,) [rad or m]; None if it is not published."""
+        return self._values(self._newest.reference.positions)
 
-        Args:
-            joint_names: The joints.
-        """
-        return self._positions(joint_names, self._newest.reference.positions)
-
-    def feedback(self, joint_names: Sequence[str]) -> FloatArray | None:
+    def feedback(self) -> FloatArray | None:
         """Return the positions (n,) that the controller has measured then; as `reference`."""
-        return self._positions(joint_names, self._newest.feedback.positions)
+        return self._values(self._newest.feedback.positions)
 
-    def output(self, joint_names: Sequence[str]) -> FloatArray | None:
+    def output(self) -> FloatArray | None:
         """Return the positions (n,) that the controller has sent then; as `reference`."""
-        return self._positions(joint_names, self._newest.output.positions)
+        return self._values(self._newest.output.positions)
 
-    def states(self, joint_names: Sequence[str]) -> FloatArray | None:
+    def states(self) -> FloatArray | None:
         """Return the reference's positions and velocities, without accelerations (n, 3)."""
         reference = self._newest.reference
-        rows = [
-            self._positions(joint_names, each)
-            for each in (reference.positions, reference.velocities)
-        ]
-        if rows[0] is None or rows[1] is None:
+        positions, velocities = map(self._values, (reference.positions, reference.velocities))
+        if positions is None or velocities is None:
             return None
-        return np.stack([rows[0], rows[1], np.zeros(len(joint_names))], axis=1)
+        return np.stack([positions, velocities, np.zeros(len(positions))], axis=1)
 
-    def _positions(
-        self, joint_names: Sequence[str], positions: Sequence[float]
-    ) -> FloatArray | None:
+    def _values(self, values: Sequence[float]) -> FloatArray | None:
+        """Return a state's values in the order of the joints (n,); None if some are missing."""
         if loop_time(self._node) - self._received_at > CONTROLLER_TIMEOUT:
             return None
-        named = dict(zip(self._newest.joint_names, positions, strict=False))
-        found = np.array([named.get(name, math.nan) for name in joint_names])
+        named = dict(zip(self._newest.joint_names, values, strict=False))
+        found = np.array([named.get(name, math.nan) for name in self._joint_names])
         return found if np.isfinite(found).all() else None
 
     def unmet(self) -> str:

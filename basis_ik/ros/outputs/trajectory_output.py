@@ -139,7 +139,7 @@ class TrajectoryOutput(TopicOutput):
 
     def controller_reference(self) -> FloatArray | None:
         """Return the controller's reference; see `Output.controller_reference`."""
-        return self._state.reference(self._joint_names)
+        return self._state.reference()
 
     def keeps(self, command: FloatArray) -> bool:
         """Return whether the controller holds a command; it may have refused the last window."""
@@ -374,7 +374,7 @@ class TrajectoryOutput(TopicOutput):
             left = pipeline.command if pipeline.left_at is None else pipeline.left_at
             near = left is not None and (np.abs(left - measured) <= MOVED_AWAY).all()
             return left if near else measured
-        feedback, newest = self._state.feedback(self._joint_names), self._sent.newest
+        feedback, newest = self._state.feedback(), self._sent.newest
         feedback = measured if feedback is None else feedback
         lags = newest is not None and now.clock < newest.end + round(SECOND * self._lag)
         if lags or (np.abs(reference - feedback) <= MOVED_AWAY).all():
@@ -397,7 +397,7 @@ class TrajectoryOutput(TopicOutput):
             states = newest.at(self._sent.seen)
             scaling, reference = self._state.speed_scaling, self.controller_reference()
             states[:, 1:] *= scaling ** np.array([1.0, 2.0])
-            output = self._state.output(self._joint_names)
+            output = self._state.output()
             if output is not None and reference is not None:  # it is a cycle ahead, at full speed
                 states[:, 0] += (1.0 - scaling) * (output - reference)
             states[:, 0] += 1e-9 * (now.clock - self._sent.seen) * states[:, 1]
@@ -405,7 +405,7 @@ class TrajectoryOutput(TopicOutput):
 
     def _brake_from_reference(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> None:
         """Brake where the controller leads the arm to a window that has the stamps of old."""
-        states = self._state.states(self._joint_names)
+        states = self._state.states()
         if states is None:
             self._sent.clear()
             return
