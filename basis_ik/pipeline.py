@@ -320,6 +320,10 @@ class Pipeline:
         """Repeat the last command as often as after an arrival, counted from now."""
         self._repeats = 0
 
+    def keep_braking(self) -> None:
+        """Let the next command not be the last one, because the arm may not rest yet."""
+        self._repeats = min(self._repeats, self.ARRIVED_REPEATS - 2)
+
     def change_tool(self, chain: Chain) -> None:
         """Apply poses and twists to the tip of another chain, from rest; rays do not change.
 

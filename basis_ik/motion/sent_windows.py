@@ -94,23 +94,35 @@ class SentWindows:
     Attributes:
         windows: Oldest first. The controller follows the first, or has taken another one since.
         pending: Whether the only one begins when it is taken, and has not been seen to begin.
-        over: Time from which none of all that were ever sent can be taken.
         seen: Stamp of the newest reference.
         resting: Where the controller rests, without any of them; None if that is not known.
     """
 
     def __init__(self) -> None:
-        self.over = 0
+        self._untaken: list[Window] = []  # oldest first; without those that are over
         self.clear()
 
     def clear(self) -> None:
-        """Forget them; `over` stays."""
+        """Forget which are followed; `over` stays."""
         self.windows: list[Window] = []
         self._proven = 0  # number of those that it follows, or that cannot be told from that
         self.pending = False
         self.seen = 0
         self.resting: FloatArray | None = None
         self._rested_at: FloatArray | None = None
+
+    def on_clock_jump(self, seen: int) -> None:
+        """Forget until when windows can be taken; `seen` is the stamp of the newest reference."""
+        self._untaken, self.seen = [], seen
+
+    @property
+    def over(self) -> int:
+        """Time from which none of all that were ever sent can be taken any more."""
+        return max((each.over for each in self._untaken), default=0)
+
+    def ends_after(self, time: int) -> bool:
+        """Return whether the controller may be moving at a time."""
+        return self.pending or any(time < each.end for each in self.windows)
 
     @property
     def newest(self) -> Window | None:
@@ -126,7 +138,7 @@ class SentWindows:
         """
         self.windows = [window] if alone else [*self.windows, window]
         self._proven = 1 if alone else self._proven
-        self.over = max(self.over, window.over)
+        self._untaken.append(window)
 
     def begin(self, window: Window, reference: FloatArray | None) -> None:
         """Add a window from rest that begins when it is taken.
@@ -173,6 +185,7 @@ class SentWindows:
             self.seen, self.resting = stamp, reference if rests else None
             return True
         self.seen = stamp
+        self._untaken = [each for each in self._untaken if stamp < each.over]
         if self.pending:
             return self._observe_begin(stamp, reference)
         on_way = [each.is_at(reference, stamp, CLOSE, inexact) for each in self.windows]
@@ -182,6 +195,7 @@ class SentWindows:
                 if on_way[k] and stamp >= max(self.windows[followed].end, self.windows[k].end):
                     followed = k
             del self.windows[:followed]
+            self._has_taken(self.windows[0])
             self._proven = 1
             for window, is_on_way in zip(self.windows[1:], on_way[followed + 1 :], strict=True):
                 if not is_on_way or stamp <= window.joins:
@@ -215,7 +229,14 @@ class SentWindows:
                 else:
                     return True
                 moved = window._replace(begin=stamp - elapsed)
+                self._has_taken(window)
                 self.windows, self.pending, self._proven = [moved], False, 1
-                self.over = max(self.over, moved.over)
                 return True
         return False
+
+    def _has_taken(self, window: Window) -> None:
+        """Note that neither a window nor those before it can be taken any more."""
+        for k, each in enumerate(self._untaken):
+            if each.motion is window.motion:
+                del self._untaken[: k + 1]
+                return

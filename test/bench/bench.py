@@ -393,10 +393,13 @@ class Robot:
         last = self.statuses[-1] if self.statuses else None
         raise AssertionError(f"never: {what}; last status: {last}")
 
-    def wait_status(self, **wanted):
+    def wait_status(self, *, patience=PATIENCE, **wanted):
         """Wait for the last status to have given values."""
-        what = f"a status with {wanted}"
-        self.wait(lambda: self.statuses and wanted.items() <= self.statuses[-1].items(), what)
+
+        def has_come():
+            return self.statuses and wanted.items() <= self.statuses[-1].items()
+
+        self.wait(has_come, f"a status with {wanted}", patience)
 
     def send(self, frame, frame_T_target, stamp="now"):
         """Publish a target pose, stamped with the present time, another one or none."""

@@ -22,7 +22,7 @@ import random
 
 import numpy as np
 import pytest
-from bench import CYCLE, Robot, down
+from bench import CYCLE, HOME, Robot, down
 from std_srvs.srv import SetBool, Trigger
 from world import MILLISECOND, SECOND
 
@@ -89,7 +89,7 @@ def move(robot, rng, kind):
         target = rng.choice(PLACES)
         robot.send("base_link", target)
     elif kind == "stop":
-        robot.loop.spinner.request("/basis_ik/stop", Trigger.Request())
+        stop(robot)
     elif kind == "moving target":
         for step in range(25):
             robot.send("base_link", swung(target, step))
@@ -189,6 +189,133 @@ def test_a_motion_is_stopped_although_the_controllers_state_is_not_heard(unheard
         assert np.abs(robot.positions - here).max() < 1e-3, "the rest of the drives' way"
         assert not robot.at(PLACES[0], 1e-2)
         assert robot.arm.complaints == []
+
+
+def stop(robot):
+    robot.loop.spinner.request("/basis_ik/stop", Trigger.Request())
+
+
+def stays(robot, seconds, close=1e-4):
+    """Return whether the arm stays where it is for a while."""
+    here = robot.positions.copy()
+    robot.run(seconds)
+    return np.abs(robot.positions - here).max() < close
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_an_arm_that_is_told_to_be_stopped_has_stopped_whatever_is_late(seed):
+    """Brakes that come late are refused; the whole motion goes on until one is taken."""
+    rng = random.Random(seed)
+    with robot_with(rng.choice([0.0, 0.03])) as robot:
+        speed = rng.choice([0.01, 0.05, 0.3])
+        assert robot.set_parameter("speed_override", speed).successful
+        robot.send("base_link", PLACES[0])
+        robot.run(rng.uniform(0.3, 1.5))
+        for part in (robot.boundary.stalls, robot.arm.taking, robot.arm.updating):
+            for _ in range(rng.randrange(4)):
+                begin = robot.world.now + rng.randrange(SECOND)
+                part.add(begin, rng.choice([0.1, 0.3, 1.0]) * rng.random())
+        links = rng.choice([[], [robot.controller_states], [robot.controller_states, robot]])
+        links = [each.commanding if each is robot else each.link for each in links]
+        for link in links:
+            link.delay = (0, MILLISECOND * rng.choice([20, 100, 300, 800]))
+        stop(robot)
+        robot.run(2.0)
+        for link in links:
+            link.delay = (0, 0)
+        robot.wait_status(state="STOPPED")
+        robot.run(0.3)  # the rest of the drives' way
+        assert stays(robot, 3.0)
+        assert speed == 0.3 or not robot.at(PLACES[0], 1e-2)
+
+
+@pytest.mark.parametrize("stall", [0.2, 0.6, 1.5, 2.5, 10.0])
+@pytest.mark.parametrize("after", [0.01, 0.1, 0.3])
+def test_a_motion_that_the_controller_has_not_taken_is_recalled_by_a_stop(stall, after):
+    with robot_with(0.03) as robot:
+        robot.arm.taking.add(robot.world.now, stall)
+        since = robot.world.now
+        robot.send("base_link", PLACES[0])
+        robot.run(after)
+        stop(robot)
+        robot.wait_status(state="STOPPED")
+        assert robot.time - 1e-9 * since < after + 1.0, "it does not wait for the controller"
+        robot.run(0.3)  # the rest of the drives' way
+        assert stays(robot, stall + 3.0)
+        assert Seen(robot, since).rate <= ACCELERATION
+
+
+def test_a_motion_that_is_given_up_is_recalled():
+    with robot_with(0.03) as robot:
+        robot.arm.taking.add(robot.world.now, 20.0)
+        robot.send("base_link", PLACES[0])
+        robot.wait(lambda: "has not taken" in robot.statuses[-1]["message"], "it is given up")
+        assert stays(robot, 20.0)
+
+
+@pytest.mark.parametrize("loss", [0.0, 1.0])
+def test_a_motion_is_recalled_at_the_nodes_end(loss):
+    with robot_with(0.03) as robot:
+        robot.arm.taking.add(robot.world.now, 8.0)
+        robot.send("base_link", PLACES[0])
+        robot.run(0.3)
+        robot.controller_states.link.loss = loss
+    robot.world.advance(robot.world.now + 12 * SECOND)
+    assert robot.arm.refused, "it has taken something in the end"
+    assert np.array_equal(robot.positions, HOME)
+
+
+@pytest.mark.parametrize("late", [20, 60, 100, 150])
+def test_a_motion_that_begins_as_it_is_recalled_keeps_the_limits(late):
+    """The message that recalls it comes a little later."""
+    with robot_with(0.0) as robot:
+        since = robot.world.now
+        robot.commanding.delay = (late * MILLISECOND, late * MILLISECOND)
+        robot.send("base_link", PLACES[0])
+        robot.run(0.03)
+        stop(robot)
+        robot.wait_status(state="STOPPED")
+        assert stays(robot, 2.0)
+        seen = Seen(robot, since)
+        assert seen.speed <= SPEED
+        assert seen.rate <= ACCELERATION
+
+
+@pytest.mark.parametrize("is_gone", [False, True])
+def test_a_motion_that_was_not_taken_is_recalled_although_the_controllers_state_is_lost(is_gone):
+    with robot_with(0.03) as robot:
+        robot.arm.taking.add(robot.world.now, 5.0)
+        robot.send("base_link", PLACES[0])
+        robot.run(0.05)
+        robot.controller_states.link.loss = 1.0
+        robot.run(0.05)
+        stop(robot)
+        robot.run(2.5)
+        assert robot.statuses[-1]["state"] == "BRAKING", "more is not known"
+        if is_gone:
+            robot.boundary.sources["publishers"] = 0
+        else:
+            robot.controller_states.link.loss = 0.0
+        robot.wait_status(state="STOPPED", patience=2.0)
+        robot.run(5.0)
+        assert np.array_equal(robot.positions, HOME)
+
+
+@pytest.mark.parametrize("delay", [120, 250, 600, 900])
+def test_a_brake_that_was_refused_is_sent_again_and_earlier(delay):
+    """Each message comes so late that the usual brake is over."""
+    with robot_with(0.03) as robot:
+        assert robot.set_parameter("speed_override", 0.05).successful
+        robot.send("base_link", PLACES[0])
+        robot.run(0.5)
+        since = robot.world.now
+        robot.commanding.delay = (delay * MILLISECOND, delay * MILLISECOND)
+        stop(robot)
+        robot.wait_status(state="STOPPED", patience=2.5)
+        robot.run(0.3)
+        assert robot.arm.refused
+        assert stays(robot, 3.0)
+        assert Seen(robot, since).rate <= ACCELERATION
 
 
 @pytest.mark.parametrize("rate", [100.0, 500.0])

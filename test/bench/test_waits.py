@@ -196,7 +196,7 @@ def test_a_motion_that_the_controller_never_begins_is_given_up(begin):
     robot.commanding.loss = 1.0
     robot.send("base_link", FAR)
     robot.run(10.0)
-    assert len(robot.commands) == 3
+    assert len(robot.commands) == 4, "the last one is refused, and replaces one that waits"
     assert robot.statuses[-1]["state"] == "READY"
     assert "the controller has not taken the motion" in robot.statuses[-1]["message"]
     assert np.array_equal(robot.positions, HOME)

@@ -158,7 +158,7 @@ def test_the_begin_of_a_window_from_rest_is_found_to_the_nanosecond(late, phase)
             assert abs(sent.newest.begin - taken.begin) <= 2
             assert sent.newest.motion is window.motion
             assert sent.since() == math.inf
-            assert sent.over == max(window.over, sent.newest.over)
+            assert sent.over == 0
     assert not sent.pending
 
 
@@ -231,7 +231,7 @@ def test_the_older_window_is_dropped_once_the_reference_is_on_the_newer_one_alon
 
 def test_a_window_that_is_not_taken_is_kept_as_long_as_it_may_be():
     sent, first, second = two()
-    assert second.over > first.over
+    assert sent.over == second.over > first.over
     for stamp in range(BEGIN + 100 * MS, sent.over, 10 * MS):
         assert observe(sent, first, stamp)
         assert sent.windows == [first, second]
@@ -279,8 +279,9 @@ def test_of_two_windows_to_the_same_place_the_older_is_dropped_after_both_ends()
     assert second.end > first.end + 5 * MS
     sent = SentWindows()
     sent.send(first, alone=True)
+    sent.send(first._replace(begin=BEGIN + 10_000 * MS))  # it can be taken: nothing is settled
+    sent.drop_others()
     sent.send(second)
-    sent.over += 10_000 * MS  # as if an earlier one took long: `settle` drops nothing
     for stamp in (first.end + MS, second.end - 1):
         assert sent.observe(stamp, GOAL, EXACT, shifted=False)
         assert sent.windows == [first, second]
@@ -300,7 +301,7 @@ def test_what_was_not_taken_is_dropped_once_nothing_can_be_taken():
 def test_a_pending_window_is_not_settled():
     sent, window = SentWindows(), to(GOAL)
     sent.begin(window, START)
-    sent.seen = sent.over + 1
+    sent.seen = window.over + 1
     sent.settle()
     assert sent.pending
     assert sent.windows == [window]
@@ -325,6 +326,34 @@ def test_a_window_that_is_followed_at_once_is_alone():
     assert sent.over == second.over
 
 
+def test_a_window_that_is_taken_cannot_be_taken_again_nor_those_before():
+    sent, first, second = two()
+    third = to(GOAL)._replace(begin=BEGIN + 500 * MS, joins=BEGIN + 500 * MS)
+    sent.send(third)
+    sent.drop_others()
+    assert observe(sent, first, BEGIN + 100 * MS)
+    assert sent.over == third.over > second.over
+    sent.send(third)
+    assert observe(sent, third, BEGIN + 700 * MS)
+    assert sent.windows == [third]
+    assert sent.over == third.over, "it was sent twice"
+    assert observe(sent, third, BEGIN + 710 * MS)
+    assert sent.over == 0
+
+
+def test_the_controller_may_move_until_the_last_of_the_windows_ends():
+    sent, first, second = two()
+    assert second.end > first.end
+    assert sent.ends_after(second.end - 1)
+    assert not sent.ends_after(second.end)
+    sent.windows.reverse()
+    assert sent.ends_after(second.end - 1)
+    sent.begin(first, START)
+    assert sent.ends_after(first.end + 10_000 * MS), "it has not begun"
+    sent.clear()
+    assert not sent.ends_after(0)
+
+
 # A controller that is slow -------------------------------------------------------------------
 
 
@@ -335,7 +364,7 @@ def test_a_window_is_placed_again_if_the_controller_is_late_on_its_way(late):
     slow = window._replace(begin=BEGIN + late * MS)
     assert observe(sent, slow, slow.begin + 300 * MS, shifted=True)
     assert abs(sent.newest.begin - slow.begin) <= 2
-    assert sent.over == sent.newest.over
+    assert sent.over == 0
     assert observe(sent, slow, slow.begin + 310 * MS), "from then on without a shift"
 
 

@@ -129,6 +129,11 @@ class ControllerState:
         return self._expected
 
     @property
+    def is_gone(self) -> bool:
+        """Whether nothing publishes it any more."""
+        return count_publishers(self._node, self._subscription.topic_name) == 0
+
+    @property
     def interval(self) -> float:
         """Average time between two states [s]; 0 before the first ones."""
         return self._interval
@@ -180,7 +185,7 @@ class ControllerState:
             self._expected = count_publishers(self._node, topic) > 0
             self._received_at = loop_time(self._node)
             return ""
-        if count_publishers(self._node, self._subscription.topic_name) == 0:
+        if self.is_gone:
             return "the controller is gone"
         return f"the controller is not active: no {self._subscription.topic_name}"
 

@@ -39,11 +39,13 @@ from basis_ik.ros.outputs.trajectory_messages import SerializedTrajectory
 SECOND = 1_000_000_000
 SAFE = 50_000_000  # by which a window may be late and still continue the one before
 TRANSITS, RESERVE, MOST_SAFE = 5, 1.5, 300_000_000  # the same if windows were taken that late
+LAST_SAFE = SECOND  # the same once two windows were refused
 SOON = 5_000_000  # the same for a motion whose goal has not changed: on a line it stays on it
 FIRST = 150_000_000  # least way of a first window before it brakes, until it is seen to be followed
 CONFIRMED = 80_000_000  # for which a window's way is continued that the controller may have left
 PATIENCE = 2_000_000_000  # until a motion from rest that does not begin counts as lost
 ATTEMPTS = 3  # to begin it
+RECALLED = 500_000_000  # after it was recalled, until one that has not begun will not begin
 REST = 500_000_000  # for which a window that moves nothing lasts: a late one is refused once over
 EARLY = 3_000_000  # by which the first sample of a window is in the past
 SHORTEST_SILENCE = 1e-3  # s
@@ -100,8 +102,10 @@ class TrajectoryOutput(TopicOutput):
         # Where the controller was lately: times, and positions (n,).
         self._followed: deque[tuple[int, FloatArray]] = deque(maxlen=FOLLOWED)
         self._transits: deque[int] = deque(maxlen=TRANSITS)  # of the last motions from rest
+        self._refused = 0  # windows of the current motion that were not taken
         self._attempts = 0  # to begin the motion from rest, in vain
         self._started = 0  # when the pending motion was sent
+        self._recalled_at: int | None = None  # and when it was recalled
         self._head = 0  # time of the pipeline's last command
         self._jumped = False  # whether the windows' times are those of a clock from before a jump
         self._jumped_after = 0  # stamp of the last state before it
@@ -133,7 +137,7 @@ class TrajectoryOutput(TopicOutput):
         self._followed.clear()
         # Where the controller is on its way is found anew, as after a change of its speed.
         self._slow_at = self._started = self._boundary.clock(self._node.get_clock())
-        self._sent.over, self._sent.seen = 0, self._state.stamp
+        self._sent.on_clock_jump(self._state.stamp)
         self._jumped_after = self._state.stamp
         self._jumped = self._sent.newest is not None
 
@@ -182,7 +186,7 @@ class TrajectoryOutput(TopicOutput):
         self._jumped = jumped and self._sent.seen == self._jumped_after
         if self._jumped:
             return pipeline.phase
-        moves = newest is not None and (self._sent.pending or now.clock < newest.end)
+        moves = self._sent.ends_after(now.clock)
         if not known and moves and not jumped:
             self.failure = self._why_left()
             self._give_up(pipeline)
@@ -191,8 +195,7 @@ class TrajectoryOutput(TopicOutput):
         elif not known:  # it was moved at rest
             self._sent.clear()
         elif self._sent.pending:
-            if not 0 <= now.clock - self._started <= PATIENCE:
-                self._repeat(pipeline)
+            self._await_begin(pipeline, now.clock)
         elif self._sent.newest is None:
             if self._sent.resting is not None or not self._state.is_published:
                 self._start(pipeline, measured, now)
@@ -223,22 +226,44 @@ class TrajectoryOutput(TopicOutput):
     def _end_unseen(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> None:
         """Brake although the controller does not publish its state: it may be moving the arm."""
         newest = self._sent.newest
-        left = 0 if newest is None else newest.end - now.clock
-        if newest is None or left + (PATIENCE if self._sent.pending else 0) <= 0:
+        pending = self._sent.pending
+        over = self._state.is_gone if pending else not self._sent.ends_after(now.clock)
+        if newest is None or over:
             self._give_up(pipeline)
-        elif pipeline.phase is Phase.BRAKING and not self._sent.pending:
+        elif pipeline.phase is Phase.BRAKING and pending:
+            self._await_begin(pipeline, now.clock)
+        elif pipeline.phase is Phase.BRAKING:
             if self._holds_anew:
                 self._send_hold(pipeline, measured, now)
             elif newest.settles:
                 self._send_brake(pipeline, newest, now.clock)
 
-    def _repeat(self, pipeline: Pipeline) -> None:
-        """Send a motion again that was not taken, a few times only."""
-        self._sent.clear()
-        self._attempts += 1
-        if self._attempts >= ATTEMPTS:
-            self.failure = "the controller has not taken the motion"
+    def _await_begin(self, pipeline: Pipeline, clock: int) -> None:
+        """Send a motion again that was not taken, a few times only; recall it to brake."""
+        brakes = pipeline.phase is Phase.BRAKING
+        if not brakes and 0 <= clock - self._started <= PATIENCE:
+            return
+        if not brakes and self._attempts < ATTEMPTS - 1:
+            self._attempts += 1
+            self._sent.clear()
+        elif self._recalled_at is None:
+            self._recall(clock)
+        elif self._sent.seen >= self._recalled_at + RECALLED:
+            self.failure = "" if brakes else "the controller has not taken the motion"
             self._give_up(pipeline)
+
+    def _recall(self, clock: int) -> None:
+        """Replace a pending motion where it waits to be taken, by one that is over.
+
+        A controller keeps only the newest message that waits, and refuses what is over. If it has
+        taken the motion, nothing changes.
+        """
+        newest = self._sent.newest
+        assert newest is not None
+        self._recalled_at = clock
+        start = newest.motion.at(0.0)
+        still = np.ascontiguousarray(np.stack([start, start]).transpose(2, 0, 1))
+        self._publish(Motion(np.array([0.0, 1e-9 * REST]), *still), clock - 2 * REST, 0)
 
     def _give_up(self, pipeline: Pipeline) -> None:
         """Drop the goal; the next motion begins from rest, once no window can be taken."""
@@ -264,9 +289,17 @@ class TrajectoryOutput(TopicOutput):
         placed = self._sent.newest
         if was_pending and not self._sent.pending and placed is not None:
             self._transits.append(placed.begin - self._started)
-        if placed is not None and newest is not None and placed.motion is newest.motion:
-            self._head += placed.begin - newest.begin
+        if placed is not None and newest is not None:
+            if placed.motion is newest.motion:
+                self._head += placed.begin - newest.begin
+            else:
+                self._send_again()
         return is_known
+
+    def _send_again(self) -> None:
+        """Let the next window leave the way that the controller follows, earlier ahead."""
+        self._changed, self._head = True, LONG_AGO
+        self._refused += 1
 
     def _why_left(self) -> str:
         if self._was_silent:
@@ -313,7 +346,7 @@ class TrajectoryOutput(TopicOutput):
         if self._sent.seen <= self._sent.since():  # nothing newer has come from the controller
             return False
         self._sent.drop_others()
-        self._changed, self._head = True, LONG_AGO
+        self._send_again()
         return True
 
     # Windows ---------------------------------------------------------------------------------
@@ -330,7 +363,7 @@ class TrajectoryOutput(TopicOutput):
             pipeline.go_on(at_rest)
         self._by_stamp = self._rule.by_stamp
         self._stride = stride_of(NARROWEST if self._by_stamp else WIDEST, self._period)
-        self._changed, self._was_silent = False, False
+        self._changed, self._was_silent, self._refused = False, False, 0
         first = FIRST + round(SECOND * self._state.interval)
         times, remainder = [0], None
         states: list[FloatArray] = []
@@ -355,11 +388,11 @@ class TrajectoryOutput(TopicOutput):
             self._head -= EARLY
             window = window._replace(begin=now.clock - EARLY)
             self._sent.send(window, alone=True)
-            self._publish(window, window.begin)
+            self._publish(window.motion, window.begin, 0)
         else:
-            self._started = now.clock
+            self._started, self._recalled_at = now.clock, None
             self._sent.begin(window, reference)
-            self._publish(window, 0)
+            self._publish(window.motion, 0, 0)
 
     def _begins_at(
         self, pipeline: Pipeline, measured: FloatArray, now: Moment
@@ -418,7 +451,10 @@ class TrajectoryOutput(TopicOutput):
         assert newest is not None
         stride = self._stride * self._step_time
         longest = round(RESERVE * max(self._transits, default=0))
-        safe = min(max(SAFE, longest), MOST_SAFE) if self._by_stamp else 2 * stride
+        safe = min(max(SAFE, longest), MOST_SAFE)
+        if self._refused:
+            safe = MOST_SAFE if self._refused == 1 else LAST_SAFE
+        safe = safe if self._by_stamp else 2 * stride
         ahead = now.clock + safe + 2 * stride
         soonest = now.clock + (safe if self._changed else SOON)
         late = self._head < soonest and (self._changed or not newest.settles)
@@ -432,8 +468,11 @@ class TrajectoryOutput(TopicOutput):
         times: list[int] = []
         states: list[FloatArray] = []
         command: FloatArray | None = newest.motion.positions[0]
+        brakes = pipeline.phase is Phase.BRAKING and not self._rests(now.clock)
         while command is not None and self._head + stride <= ahead:
             for _ in range(self._stride):
+                if brakes:  # what was sent may be refused
+                    pipeline.keep_braking()
                 when = now.loop + 1e-9 * (self._head + self._step_time - now.clock)
                 command = pipeline.step(measured, when)
                 self._head += self._step_time
@@ -451,7 +490,7 @@ class TrajectoryOutput(TopicOutput):
         window = self._completed(pipeline, begun + times, way + states, joins)
         self._sent.send(window, alone=not self._state.is_published)
         stamp = window.begin if self._by_stamp else self._next_sample(newest, joins, now.clock)
-        self._publish(window, stamp)
+        self._publish(window.motion, stamp, window.begin - stamp)
 
     def _assembled(
         self,
@@ -470,9 +509,12 @@ class TrajectoryOutput(TopicOutput):
                 times.append(max(then, times[-1] + SHORTEST))
                 states.append(np.stack([each[k] for each in rest[1:]], axis=1))
                 moves = bool(states[-1][:, 1:].any())
-        if not any(state[:, 1:].any() for state in states):
+        last = max((k for k, each in enumerate(states) if each[:, 1:].any()), default=None)
+        if last is None:
             times.append(times[-1] + REST)
             states.append(states[-1])
+        else:  # a late one is refused as soon as it is at rest
+            del times[last + 2 :], states[last + 2 :]
         samples = np.ascontiguousarray(np.stack(states).transpose(2, 0, 1))
         motion = Motion(1e-9 * (np.array(times) - times[0]), *samples)
         return Window(times[0], motion, joins, settles)
@@ -498,12 +540,12 @@ class TrajectoryOutput(TopicOutput):
         samples = window.begin + np.rint(1e9 * window.motion.times).astype(np.int64)
         return min([joins, *samples[samples > clock].tolist()])
 
-    def _publish(self, window: Window, stamp: int) -> None:
-        count = len(window.motion.times)
+    def _publish(self, motion: Motion, stamp: int, start: int) -> None:
+        """Publish a motion whose first sample comes some time after the stamp."""
+        count = len(motion.times)
         if count not in self._messages:
             self._messages[count] = SerializedTrajectory(self._joint_names, count)
-        start = window.begin - stamp if stamp else 0
-        data = self._messages[count].filled(stamp, window.motion, start)
+        data = self._messages[count].filled(stamp, motion, start)
         self._boundary.publish(self._publisher, data)
         self.sent += 1
 
@@ -578,13 +620,15 @@ class TrajectoryOutput(TopicOutput):
         stamp = now.clock
         if not self._by_stamp and newest is not None:
             stamp = self._next_sample(newest, self._head, now.clock)
-        self._publish(window, stamp)
+        self._publish(window.motion, stamp, window.begin - stamp)
 
     def end(self, pipeline: Pipeline) -> None:
         """Send a window that brakes, unless the last one does; see `Output.end`."""
         newest = self._sent.newest
         clock = self._boundary.clock(self._node.get_clock())
-        if newest is not None and newest.settles and clock < newest.end:
+        if newest is None or self._sent.pending:  # it has been recalled
+            return
+        if newest.settles and clock < newest.end:
             self._send_brake(pipeline, newest, clock)
 
     def _send_brake(self, pipeline: Pipeline, newest: Window, clock: int) -> None:
@@ -596,7 +640,7 @@ class TrajectoryOutput(TopicOutput):
         window = self._assembled(pipeline.tail(), begun, way, joins, settles=False)
         self._sent.send(window)
         stamp = window.begin if self._by_stamp else self._next_sample(newest, joins, clock)
-        self._publish(window, stamp)
+        self._publish(window.motion, stamp, window.begin - stamp)
 
     def expected(self, now: Moment, age: float = 0.0) -> FloatArray | None:
         """Return the positions between which the arm should be; see `Output.expected`."""
