@@ -105,6 +105,7 @@ class SentWindows:
     def clear(self) -> None:
         """Forget which are followed; `over` stays."""
         self.windows: list[Window] = []
+        self._last: FloatArray | None = None  # the newest reference (n,)
         self._proven = 0  # number of those that it follows, or that cannot be told from that
         self.pending = False
         self.seen = 0
@@ -184,7 +185,7 @@ class SentWindows:
             rests = last is not None and (np.abs(reference - last) <= SAME).all()
             self.seen, self.resting = stamp, reference if rests else None
             return True
-        self.seen = stamp
+        before, self.seen, self._last = (self.seen, self._last), stamp, reference
         self._untaken = [each for each in self._untaken if stamp < each.over]
         if self.pending:
             return self._observe_begin(stamp, reference)
@@ -203,10 +204,19 @@ class SentWindows:
                 self._proven += 1
         elif shifted and self._relocate(stamp, reference):
             return True
-        elif not any(each.is_at(reference, stamp, NEAR, OFF * inexact) for each in self.windows):
+        elif self._stands(*before, reference) or not any(
+            each.is_at(reference, stamp, NEAR, OFF * inexact) for each in self.windows
+        ):
             return False
         self.settle()
         return True
+
+    def _stands(self, since: int, before: FloatArray | None, reference: FloatArray) -> bool:
+        """Return whether the controller holds the arm while all windows move on."""
+        if before is None or not (np.abs(reference - before) <= SAME).all():
+            return False
+        ways = [each.at(self.seen)[:, 0] - each.at(since)[:, 0] for each in self.windows]
+        return all((np.abs(way) > CLOSE).any() for way in ways)
 
     def _observe_begin(self, stamp: int, reference: FloatArray) -> bool:
         window = self.windows[0]

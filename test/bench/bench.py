@@ -96,6 +96,7 @@ class Arm:
         system: Returns the system's time [ns].
         lag: Time constant of the drives [s].
         replaces: Whether it blends a new trajectory with the running one.
+        path: Tolerance of each joint on the path [rad]; 0: none.
 
     Attributes:
         outputs: Of each cycle: time [ns] and commanded positions.
@@ -107,8 +108,9 @@ class Arm:
         taking, updating: When the thread that takes messages, and the cycles, stand still.
     """
 
-    def __init__(self, world, chain, home, system, *, lag=0.0, replaces=False):
+    def __init__(self, world, chain, home, system, *, lag=0.0, replaces=False, path=0.0):
         self.world, self.chain, self.system = world, chain, system
+        self._path = path
         self._lag, self._replaces = lag, replaces
         self.limits = MotionLimits.of_chain(chain)
         self.taking, self.updating = Stalls(world), Stalls(world)
@@ -127,7 +129,7 @@ class Arm:
         self.goal = None
         n, positions = len(positions), np.array(positions, dtype=float)
         unbounded = np.full(n, math.inf)
-        self._tolerances = Tolerances(np.zeros(n), np.zeros(n), 0.0)
+        self._tolerances = Tolerances(np.full(n, self._path), np.zeros(n), 0.0)
         self.joints = SimulatedJoints(
             -unbounded, unbounded, unbounded, positions, time_constant=self._lag
         )
@@ -258,6 +260,7 @@ class Robot:
         seed: Of all that is random.
         lag: Time constant of the drives [s].
         replaces: Whether the controller blends a new trajectory with the running one.
+        path: The controller's tolerance of each joint on the path [rad]; 0: none.
 
     Attributes:
         commands: All that was published for the controller.
@@ -268,13 +271,15 @@ class Robot:
         controlled: The joints that the controller says it has.
     """
 
-    def __init__(self, *words, urdf=URDF, home=HOME, seed=0, lag=0.0, replaces=False):
+    def __init__(self, *words, urdf=URDF, home=HOME, seed=0, lag=0.0, replaces=False, path=0.0):
         self.world = world = World(seed)
         self.urdf, self.model = urdf, RobotModel.from_urdf(urdf)
         self.chain = self.model.chain()
         self.boundary = VirtualBoundary(world)
         self.boundary.publish_to, self.boundary.replaces = self._on_message, replaces
-        self.arm = Arm(world, self.chain, home, self.boundary.system, lag=lag, replaces=replaces)
+        self.arm = Arm(
+            world, self.chain, home, self.boundary.system, lag=lag, replaces=replaces, path=path
+        )
         self.commands, self.statuses, self.frames, self.publishing = [], [], {}, True
         self.controlled = list(self.chain.joint_names)
         self.heard = {}

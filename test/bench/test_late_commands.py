@@ -50,10 +50,10 @@ BETWEEN = 20 * MILLISECOND  # from one message of a stream to the next
 
 
 @contextlib.contextmanager
-def robot_with(lag, rule=RULES["stamp"], *, mute=False, **values):
+def robot_with(lag, rule=RULES["stamp"], *, mute=False, path=0.0, **values):
     words, replaces = rule
     given = [word for each in values.items() for word in ("-p", "{}:={}".format(*each))]
-    robot = Robot(*words, *given, lag=lag, replaces=replaces)
+    robot = Robot(*words, *given, lag=lag, replaces=replaces, path=path)
     if mute:
         robot.controller_states.link.loss, robot.boundary.sources["publishers"] = 1.0, 0
     try:
@@ -440,3 +440,51 @@ def test_the_arm_is_expected_where_it_is(kind, stall):
         robot.run(0.5)
         assert len(widest) > 30
         robot.wait(robot.rests, "rest")
+
+
+# The controller's tolerances -----------------------------------------------------------------
+
+# The table of docs/real_arm.md: lag of the drives [s], by how much the arm is then behind [rad].
+BEHIND = {0.01: 0.03, 0.03: 0.1, 0.1: 0.31, 0.2: 0.58}
+
+
+@pytest.mark.parametrize("rule", ["stamp", "blends"])
+@pytest.mark.parametrize("lag", BEHIND)
+def test_the_tolerance_of_the_table_fits_its_lag(lag, rule):
+    with robot_with(lag, RULES[rule], path=BEHIND[lag]) as robot:
+        for place in PLACES:
+            robot.reach(place, 1e-2)
+        assert not any("left" in line for line in robot.log.lines())
+
+
+@pytest.mark.parametrize(("rule", "within"), [("stamp", 0.03), ("blends", 0.05)])
+@pytest.mark.parametrize("kind", ["target", "twist"])
+@pytest.mark.parametrize("lag", BEHIND)
+def test_a_hold_by_a_tolerance_ends_the_motion_and_is_named(lag, kind, rule, within):
+    with robot_with(
+        lag, RULES[rule], path=(0.4 if kind == "target" else 0.1) * BEHIND[lag]
+    ) as robot:
+        publish, errors = robot.arm.on_state, []
+
+        def keep(stamp, update):
+            errors.append(np.abs(update.errors[0]))
+            publish(stamp, update)
+
+        def stands():
+            return np.array_equal(robot.arm.outputs[-1][1], robot.arm.outputs[-2][1])
+
+        robot.arm.on_state = keep
+        if kind == "target":
+            robot.send("base_link", PLACES[0])
+        for step in range(100 if kind == "twist" else 0):
+            when = robot.world.now + step * BETWEEN
+            robot.world.at(when, lambda: robot.jog("base_link", linear=(0.5, 0.5, 0.0)))
+        robot.wait(lambda: not stands(), "it moves")
+        robot.wait(stands, "it holds")
+        robot.wait(lambda: "has left" in robot.statuses[-1]["message"], "it is told", within)
+        worst = robot.chain.joint_names[int(np.max(errors, axis=0).argmax())]
+        assert f"constraints.{worst}.trajectory" in robot.statuses[-1]["message"]
+        if kind == "target":
+            count = len(robot.commands)
+            assert stays(robot, 1.0, 0.1)
+            assert len(robot.commands) == count, "nothing is sent any more"

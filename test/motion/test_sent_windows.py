@@ -262,6 +262,19 @@ def test_a_reference_near_a_window_drops_nothing_and_one_farther_is_a_loss(which
         assert sent.windows == windows
 
 
+def test_a_reference_that_stands_while_all_windows_move_on_is_a_hold():
+    sent, first, second = two()
+    stamp = BEGIN + 500 * MS
+    here = first.at(stamp)[:, 0] + 10.0 * CLOSE
+    for late, off, known in [(0, 0.0, True), (1, 10.0 * SAME, True), (2, 10.0 * SAME, False)]:
+        assert sent.observe(stamp + late * MS, here + off, EXACT, shifted=False) is known
+    sent, first, _ = two()
+    ended = first.end + 100 * MS  # they do not move any more
+    for late in range(3):
+        there = first.at(ended)[:, 0] + 10.0 * CLOSE
+        assert sent.observe(ended + late * MS, there, EXACT, shifted=False)
+
+
 def test_the_same_stamp_tells_nothing_more():
     sent, first, second = two()
     assert observe(sent, second, BEGIN + 300 * MS)

@@ -152,6 +152,10 @@ class ControllerState:
         """Return the positions (n,) that the controller has measured then; as `reference`."""
         return self._values(self._newest.feedback.positions)
 
+    def error(self) -> FloatArray | None:
+        """Return by how much the reference is ahead of the feedback (n,); as `reference`."""
+        return self._values(self._newest.error.positions)
+
     def output(self) -> FloatArray | None:
         """Return the positions (n,) that the controller has sent then; as `reference`."""
         return self._values(self._newest.output.positions)

@@ -59,6 +59,7 @@ FULL_SPEED = 0.999  # a larger speed scaling counts as full speed
 INSISTENCE = 3.0  # s for which the arm's position is sent to a controller that does not take it
 ENDED = 200_000_000  # after which an arm at rest is not compared with its motion any more
 FOLLOWED = 200  # stored references of the controller: seconds
+NOTABLE = 1e-3  # rad or m: a smaller error is within any tolerance of a path
 SHORTEST = 1_000  # between two samples
 NARROWEST = 0.01  # s: least spacing of samples in motion
 EXACT, BLENDED = 2e-5, 5e-3  # s by which the stamps of the controller's states are inexact
@@ -115,6 +116,7 @@ class TrajectoryOutput(TopicOutput):
         self._insists_until = -math.inf  # loop time [s] until which a hold is repeated
         self._slow_at = LONG_AGO  # last ROS time at which the controller scaled its speed
         self._was_silent = False  # since the last window
+        self._errors: deque[FloatArray] = deque(maxlen=3)  # of the controller, before it left
         self._held = np.zeros(len(self._joint_names), bool)  # joints held where they are measured
 
     def _check(self) -> str:
@@ -286,6 +288,9 @@ class TrajectoryOutput(TopicOutput):
         exact = EXACT if self._by_stamp else BLENDED
         shifted = 0 <= now.clock - self._slow_at <= SECOND
         is_known = self._sent.observe(self._state.stamp, reference, exact, shifted=shifted)
+        error = self._state.error()
+        if is_known and error is not None:
+            self._errors.append(np.abs(error))
         placed = self._sent.newest
         if was_pending and not self._sent.pending and placed is not None:
             self._transits.append(placed.begin - self._started)
@@ -304,9 +309,14 @@ class TrajectoryOutput(TopicOutput):
     def _why_left(self) -> str:
         if self._was_silent:
             return "the controller was restarted: it was not active for a moment"
+        left = "the controller has left the trajectory"
+        errors = np.max(self._errors, axis=0, initial=0.0)
+        if errors.max() < NOTABLE:
+            return f"{left}: it holds the arm, or follows somebody else"
+        name = self._joint_names[int(np.argmax(errors))]
         return (
-            "the controller has left the trajectory: it holds the arm because of its tolerances, "
-            "or follows somebody else"
+            f"{left} when {name} was {errors.max():.2g} off: it holds the arm because of its "
+            f"parameter constraints.{name}.trajectory, or follows somebody else"
         )
 
     def _rests(self, clock: int) -> bool:
