@@ -281,14 +281,15 @@ def test_a_motion_that_begins_as_it_is_recalled_keeps_the_limits(late):
         assert seen.rate <= ACCELERATION
 
 
+@pytest.mark.parametrize("lost", [0.05, 0.8])
 @pytest.mark.parametrize("is_gone", [False, True])
-def test_a_motion_that_was_not_taken_is_recalled_although_the_controllers_state_is_lost(is_gone):
+def test_a_motion_that_was_not_taken_is_recalled_although_the_state_is_lost(is_gone, lost):
     with robot_with(0.03) as robot:
         robot.arm.taking.add(robot.world.now, 5.0)
         robot.send("base_link", PLACES[0])
         robot.run(0.05)
         robot.controller_states.link.loss = 1.0
-        robot.run(0.05)
+        robot.run(lost)
         stop(robot)
         robot.run(2.5)
         assert robot.statuses[-1]["state"] == "BRAKING", "more is not known"

@@ -263,7 +263,7 @@ def test_a_reference_near_a_window_drops_nothing_and_one_farther_is_a_loss(which
 
 
 def test_a_reference_that_stands_while_all_windows_move_on_is_a_hold():
-    sent, first, second = two()
+    sent, first, _ = two()
     stamp = BEGIN + 500 * MS
     here = first.at(stamp)[:, 0] + 10.0 * CLOSE
     for late, off, known in [(0, 0.0, True), (1, 10.0 * SAME, True), (2, 10.0 * SAME, False)]:
