@@ -202,6 +202,9 @@ class SentWindows:
                 if not is_on_way or stamp <= window.joins:
                     break
                 self._proven += 1
+        elif (taken := self._dropped_at(stamp, reference, inexact)) is not None:
+            self._has_taken(taken)
+            self.windows, self._proven = [taken], 1
         elif shifted and self._relocate(stamp, reference):
             return True
         elif self._stands(*before, reference) or not any(
@@ -210,6 +213,13 @@ class SentWindows:
             return False
         self.settle()
         return True
+
+    def _dropped_at(self, stamp: int, reference: FloatArray, inexact: float) -> Window | None:
+        """Return the window, taken to be lost too early, that the controller follows, or None."""
+        for window in self._untaken:
+            if window.is_at(reference, stamp, CLOSE, inexact):
+                return window
+        return None
 
     def _stands(self, since: int, before: FloatArray | None, reference: FloatArray) -> bool:
         """Return whether the controller holds the arm while all windows move on."""

@@ -331,6 +331,16 @@ def test_those_that_are_not_known_to_be_followed_can_be_dropped():
     assert sent.windows == [first, second]
 
 
+def test_a_window_that_was_taken_to_be_lost_is_found_where_it_then_is():
+    sent, first, second = two()
+    sent.drop_others()
+    assert observe(sent, first, BEGIN + 280 * MS)
+    assert observe(sent, second, BEGIN + 290 * MS)
+    assert sent.windows == [second]
+    assert sent.since() == math.inf
+    assert sent.over == 0
+
+
 def test_a_window_that_is_followed_at_once_is_alone():
     sent, first, second = two()
     sent.send(first, alone=True)
