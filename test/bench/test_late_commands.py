@@ -443,6 +443,70 @@ def test_the_arm_is_expected_where_it_is(kind, stall):
         robot.wait(robot.rests, "rest")
 
 
+def disturb_anything(robot, rng, since):
+    """Let messages come late or get lost, and parts stand still, for up to 2 s."""
+    longest = rng.choice([10, 10, 100, 300, 1000])
+    links = [robot.commanding, robot.targets.link, robot.states.link, robot.controller_states.link]
+    for link in links:
+        link.delay = (0, MILLISECOND * rng.choice([0, 1, 10, longest]))
+    for link in links[2:]:  # the others are reliable
+        link.loss = rng.choice([0.0, 0.0, 0.0, 0.0, 0.5, 1.0])
+    for part in (robot.boundary.stalls, robot.arm.taking, robot.arm.updating):
+        for _ in range(rng.choice([0, 0, 1, 2])):
+            begin = since + rng.randrange(3 * SECOND // 2)
+            part.add(begin, rng.choice([0.03, 0.1, 0.3, 1.0, 2.0]) * rng.random())
+    return links
+
+
+def rests_since(robot, time):
+    """Return whether the output has not moved since a time [s]."""
+    outputs = [positions for when, positions in robot.arm.outputs if 1e-9 * when >= time]
+    return len(outputs) > 0 and np.abs(np.array(outputs) - outputs[-1]).max() < 1e-4
+
+
+def try_pattern(robot, rng):
+    """Disturb a motion; what is said of it must be true, and the arm must go on afterwards."""
+    kind = rng.choice(["target", "another target", "stop", "stop", "moving target", "twist"])
+    slow = rng.random() < 0.5
+    assert robot.set_parameter(
+        "speed_override", rng.choice([0.05, 0.3]) if slow else 1.0
+    ).successful
+    since = robot.world.now
+    links = disturb_anything(robot, rng, since)
+    move(robot, rng, kind)
+    robot.run(1.2)
+    for link in links:
+        link.delay, link.loss = (0, 0), 0.0
+    robot.run(max(0.0, 3.5 - 1e-9 * (robot.world.now - since)))  # until no part stands
+    robot.run(SETTLES)
+    told = {each["message"] for each in robot.statuses if each["heard"] > 1e-9 * since}
+    goes_on = robot.statuses[-1]["state"] in ("MOVING", "HOLDING", "ARRIVED")
+    assert goes_on or told - {"no target", "reached"}, "why it rests"
+    if kind == "stop":
+        robot.wait_status(state="STOPPED", patience=12.0)
+        robot.run(0.5)
+        told = [each["heard"] for each in robot.statuses if each["state"] == "STOPPED"]
+        assert rests_since(robot, min(told) + 0.05), "it had not stopped"
+    assert robot.set_parameter("speed_override", 1.0).successful
+    assert robot.call(SetBool, "enable", data=True).success
+    robot.run(2.6)  # until nothing can be taken any more
+    robot.reach(PLACES[2], 0.02)
+
+
+@pytest.mark.parametrize("rule", ["stamp", "blends"])
+@pytest.mark.parametrize(
+    "seed", [*range(3), *(pytest.param(each, marks=pytest.mark.long) for each in range(3, 200))]
+)
+def test_whatever_is_late_a_stopped_arm_rests_and_an_enabled_one_goes_on(seed, rule):
+    rng = random.Random(seed)
+    with robot_with(rng.choice([0.0, 0.03, 0.1]), RULES[rule]) as robot:
+        for _ in range(5):
+            try_pattern(robot, rng)
+            robot.arm.outputs.clear()
+            robot.statuses.clear()
+            robot.run(0.1)
+
+
 # The controller's tolerances -----------------------------------------------------------------
 
 # The table of docs/real_arm.md: lag of the drives [s], by how much the arm is then behind [rad].
