@@ -29,7 +29,8 @@ import numpy as np
 from basis_ik.motion.limiter import Motion
 from basis_ik.numerics.arrays import FloatArray
 
-OFF = 100.0  # times the usual inexactness of stamps: a controller that may still follow
+# s, and times the usual inexactness of stamps: a controller may still follow that is so far off
+OFF, OFF_TIMES = 2e-3, 4.0
 SAME = 1e-9  # rad or m: positions that do not differ by more are the same
 CLOSE = 2e-6  # rad or m: a controller follows a window if its reference is closer to it
 NEAR = 1e-3  # rad or m: a controller whose reference is farther from all windows has left them
@@ -208,7 +209,8 @@ class SentWindows:
         elif shifted and self._relocate(stamp, reference):
             return True
         elif self._stands(*before, reference) or not any(
-            each.is_at(reference, stamp, NEAR, OFF * inexact) for each in self.windows
+            each.is_at(reference, stamp, NEAR, max(OFF, OFF_TIMES * inexact))
+            for each in self.windows
         ):
             return False
         self.settle()

@@ -257,7 +257,7 @@ def test_a_reference_near_a_window_drops_nothing_and_one_farther_is_a_loss(which
     speeds = np.abs(windows[which].at(stamp)[:, 1])
     for part, known in ((0.99, True), (0.1, True), (1.01, False), (100.0, False)):
         stamp += 1  # a new one
-        room = np.array([0.0, 0.0, NEAR]) + OFF * EXACT * speeds
+        room = np.array([0.0, 0.0, NEAR]) + OFF * speeds
         assert observe(sent, windows[which], stamp, off=part * room) is known
         assert sent.windows == windows
 

@@ -378,17 +378,18 @@ class TrajectoryOutput(TopicOutput):
         times, remainder = [0], None
         states: list[FloatArray] = []
         while times[-1] < first and remainder is None:
+            ahead = times[-1]
             for _ in range(self._stride):
-                times_ahead = 1e-9 * (times[-1] + self._step_time)
-                command = pipeline.step(measured, now.loop + times_ahead)
+                ahead += self._step_time
+                command = pipeline.step(measured, now.loop + 1e-9 * ahead)
                 if command is None:
                     return
                 if not states:
                     rest = np.zeros((len(measured), 3))
                     rest[:, 0] = pipeline.origin
                     states.append(rest)
-                times.append(times[-1] + self._step_time)
-                states.append(pipeline.state)
+            times.append(ahead)
+            states.append(pipeline.state)
             remainder = pipeline.remainder()
         self._head = now.clock + times[-1]
         window = self._completed(pipeline, [now.clock + time for time in times], states, now.clock)
