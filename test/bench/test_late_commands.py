@@ -468,10 +468,12 @@ def disturb_anything(robot, rng, since):
         link.delay = (0, MILLISECOND * rng.choice([0, 1, 10, longest]))
     for link in links[2:]:  # the others are reliable
         link.loss = rng.choice([0.0, 0.0, 0.0, 0.0, 0.5, 1.0])
-    for part in (robot.boundary.stalls, robot.arm.taking, robot.arm.updating):
+    # Cycles that stand still for longer make a controller that is not active.
+    parts = (robot.boundary.stalls, 2.0), (robot.arm.taking, 2.0), (robot.arm.updating, 0.4)
+    for part, most in parts:
         for _ in range(rng.choice([0, 0, 1, 2])):
             begin = since + rng.randrange(3 * SECOND // 2)
-            part.add(begin, rng.choice([0.03, 0.1, 0.3, 1.0, 2.0]) * rng.random())
+            part.add(begin, min(most, rng.choice([0.03, 0.1, 0.3, 1.0, 2.0]) * rng.random()))
     return links
 
 
