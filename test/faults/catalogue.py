@@ -399,5 +399,20 @@ ROWS: dict[int, Row] = {
             "no step back, no drift over 1,000 motions",
             PURE,
         ),
+        (
+            "a brake that the controller takes too late, and refuses",
+            "it is sent again, earlier; STOPPED once the controller rests",
+            BENCH,
+        ),
+        (
+            "a stop before the controller has taken the motion, and however late it then does",
+            "the motion is recalled: the arm never moves",
+            BENCH,
+        ),
+        (
+            "the controller holds the arm because of its path tolerance",
+            "told within 30 ms, with joint and parameter; nothing is sent",
+            BENCH,
+        ),
     ),
 }

@@ -1238,6 +1238,44 @@ MUTATIONS = tuple(
             (96,),
         ),
         (
+            "a refused brake is not sent again earlier",
+            "ros/outputs/trajectory_output.py",
+            "        if self._refused:",
+            "        if False:",
+            (99,),
+        ),
+        (
+            "braking ends with the commands, not with the controller",
+            "ros/outputs/trajectory_output.py",
+            "                if brakes:",
+            "                if False:",
+            (99,),
+        ),
+        (
+            "a motion that waits to be taken is not recalled",
+            "ros/outputs/trajectory_output.py",
+            "        elif self._recalled_at is None:\n            self._recall(clock)",
+            "        elif self._recalled_at is None:\n            self._recalled_at = clock",
+            (100,),
+        ),
+        (
+            "a controller that stands still off its window is taken to follow",
+            "motion/sent_windows.py",
+            "        elif self._stands(*before, reference) or not any(",
+            "        elif not any(",
+            (
+                "test/motion/test_sent_windows.py::"
+                "test_a_reference_that_stands_while_all_windows_move_on_is_a_hold",
+            ),
+        ),
+        (
+            "the joint that was off its path is not named",
+            "ros/outputs/trajectory_output.py",
+            "        if errors.max() < NOTABLE:",
+            "        if True:",
+            (101,),
+        ),
+        (
             "a standstill of simulated time is not detected",
             "ros/sim_clock.py",
             "        if self._boundary.steady() - self._advanced < STANDSTILL:",

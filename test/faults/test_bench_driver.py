@@ -364,3 +364,54 @@ def test_row_96_another_controller_in_mid_stream(robot, observed, kind):
     state = robot.statuses[-1]["state"]
     enable(robot)
     observed(f"{kind}: {state}, no step")
+
+
+@pytest.mark.parametrize("delay", [0.12, 0.25, 0.6])
+def test_row_99_a_brake_that_is_refused(observed, delay):
+    with robot_of() as robot:
+        assert robot.set_parameter("speed_override", 0.05).successful
+        robot.set_off(FAR, 0.1)
+        late = round(SECOND * delay)
+        robot.commanding.delay = (late, late)
+        since = robot.time
+        assert robot.call(Trigger, "stop").success
+        robot.wait_status(state="STOPPED")
+        took, count, first = robot.time - since, len(robot.arm.refused), len(robot.arm.outputs)
+        assert count > 0
+        assert stands(robot, 1.0)
+        assert not moving(robot, first).any(), "it had stopped"
+        observed(f"{delay:g} s late: {count} refused, STOPPED after {took:.2f} s")
+        robot.commanding.delay = (0, 0)
+        assert robot.set_parameter("speed_override", 1.0).successful
+        enable(robot)
+
+
+@pytest.mark.parametrize("late", [0.3, 3.0, 20.0])
+def test_row_100_a_stop_before_the_motion_is_taken(robot, observed, late):
+    before = robot.positions
+    robot.arm.taking.add(robot.world.now, late)
+    robot.send("base_link", FAR)
+    robot.run(0.05)
+    assert robot.call(Trigger, "stop").success
+    robot.wait_status(state="STOPPED")
+    robot.run(late + 1.0)
+    assert np.array_equal(robot.positions, before)
+    observed(f"{late:g} s late: the arm has not moved")
+    enable(robot)
+
+
+@pytest.mark.parametrize("lag", [0.03, 0.1])
+def test_row_101_a_hold_by_a_tolerance(observed, lag):
+    with robot_of(lag=lag, path=0.4 * 3.1 * lag) as robot:
+        robot.send("base_link", FAR)
+        robot.wait(lambda: moving(robot, len(robot.arm.outputs) - 1)[-1], "it moves")
+        robot.wait(lambda: not moving(robot, len(robot.arm.outputs) - 1)[-1], "it holds")
+        since, count = robot.time, len(robot.commands)
+        words = "parameter constraints.wrist_1_joint.trajectory"
+        robot.wait(lambda: words in robot.statuses[-1]["message"], "it is told", 0.03)
+        took = robot.time - since
+        robot.run(1.0)
+        assert len(robot.commands) == count
+        robot.arm.complaints.clear()  # it holds where the arm is, of its own accord
+        observed(f"drives that lag by {lag:g} s: told within {took + 0.01:.2f} s, nothing is sent")
+        assert robot.set_parameter("speed_override", 0.2).successful  # within the tolerance
