@@ -167,7 +167,15 @@ class SentWindows:
         """Take those to be lost that the controller is not known to follow."""
         del self.windows[self._proven :]
 
-    def observe(self, stamp: int, reference: FloatArray, inexact: float, *, shifted: bool) -> bool:
+    def observe(
+        self,
+        stamp: int,
+        reference: FloatArray,
+        inexact: float,
+        *,
+        shifted: bool,
+        delayed: bool = False,
+    ) -> bool:
         """Draw conclusions from a reference.
 
         Args:
@@ -175,6 +183,7 @@ class SentWindows:
             reference: The reference (n,).
             inexact: Time by which the controller's stamps are inexact [s].
             shifted: Whether its time may have been shifted, because it has scaled its speed.
+            delayed: Whether it begins a window that has come late where that begins.
 
         Returns:
             False if it follows no window that was sent.
@@ -206,9 +215,11 @@ class SentWindows:
         elif (taken := self._dropped_at(stamp, reference, inexact)) is not None:
             self._has_taken(taken)
             self.windows, self._proven = [taken], 1
-        elif shifted and self._relocate(stamp, reference):
+        elif not shifted and self._stands(*before, reference):
+            return False
+        elif (shifted or delayed) and self._relocate(stamp, reference):
             return True
-        elif self._stands(*before, reference) or not any(
+        elif not any(
             each.is_at(reference, stamp, NEAR, max(OFF, OFF_TIMES * inexact))
             for each in self.windows
         ):

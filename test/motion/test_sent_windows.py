@@ -391,6 +391,18 @@ def test_a_window_is_placed_again_if_the_controller_is_late_on_its_way(late):
     assert observe(sent, slow, slow.begin + 310 * MS), "from then on without a shift"
 
 
+@pytest.mark.parametrize("delayed", [False, True])
+def test_a_window_that_begins_where_it_arrives_is_placed_again_unless_the_arm_stands(delayed):
+    sent, window = SentWindows(), to(GOAL)
+    sent.send(window, alone=True)
+    here = window.at(BEGIN + 300 * MS)[:, 0]
+    stamp = BEGIN + 340 * MS
+    assert sent.observe(stamp, here, EXACT, shifted=False, delayed=delayed) is delayed
+    if delayed:
+        assert abs(sent.newest.begin - (stamp - 300 * MS)) <= 2
+        assert not sent.observe(stamp + MS, here, EXACT, shifted=False, delayed=True)
+
+
 def test_a_window_is_placed_again_if_the_controller_stands_on_its_way():
     sent, window = SentWindows(), to(GOAL)
     sent.send(window, alone=True)

@@ -287,7 +287,9 @@ class TrajectoryOutput(TopicOutput):
         was_pending = self._sent.pending
         exact = EXACT if self._by_stamp else BLENDED
         shifted = 0 <= now.clock - self._slow_at <= SECOND
-        is_known = self._sent.observe(self._state.stamp, reference, exact, shifted=shifted)
+        is_known = self._sent.observe(
+            self._state.stamp, reference, exact, shifted=shifted, delayed=not self._by_stamp
+        )
         error = self._state.error()
         if is_known and error is not None:
             self._errors.append(np.abs(error))
