@@ -49,8 +49,7 @@ class SimulatedRobot:
             model.
         driven: The n joints of `names` that do not mimic another joint.
         continuous: shape (n,), True for continuous driven joints.
-        lower: shape (n,), lower limits of the driven joints [rad or m]; they also respect the
-            limits of the mimic joints.
+        lower: shape (n,), lower limits of the driven joints [rad or m], as in a chain.
         upper: shape (n,), the upper limits.
         speed: shape (n,), largest speeds with which no joint exceeds its own [rad/s or m/s].
         column: For each of `names`, the index in `driven` of the joint that moves it.
@@ -71,7 +70,7 @@ class SimulatedRobot:
         self.driven = tuple(joint.name for joint in movable if joint.mimic is None)
         if not self.driven:
             raise SimulatedRobotError((), f"robot '{model.name}' has no joint that moves")
-        variables = [find_variable(name, model.joints, model.mimics) for name in self.driven]
+        variables = [find_variable(name, model) for name in self.driven]
         self.continuous = np.array([variable.continuous for variable in variables])
         self.lower = np.array([variable.lower for variable in variables])
         self.upper = np.array([variable.upper for variable in variables])

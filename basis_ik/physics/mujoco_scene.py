@@ -260,8 +260,8 @@ def _add_mass(body: mujoco.MjsBody, inertial: Inertial | None) -> None:
 def _add_joint(body: mujoco.MjsBody, joint: Joint) -> None:
     slides = joint.kind == "prismatic"
     kind = mujoco.mjtJoint.mjJNT_SLIDE if slides else mujoco.mjtJoint.mjJNT_HINGE
-    # A mimic joint gets no limits, which its master's limits already include. MuJoCo refuses equal
-    # limits; such a joint is held by its drive.
+    # A mimic joint gets no limits, which would bind its master. MuJoCo refuses equal limits; such a
+    # joint is held by its drive.
     limited = joint.mimic is None and math.isfinite(joint.lower) and joint.lower < joint.upper
     added = body.add_joint(name=joint.name, type=kind, axis=joint.axis)
     added.limited = int(limited)

@@ -97,7 +97,7 @@ def fold(model: Tree, root: str, tip: str) -> Fold:
         raise ChainError(
             f"no joint moves between {shown(root)} and {shown(tip)}; choose another root or tip"
         )
-    variables = tuple(find_variable(name, model.joints, model.mimics) for name in names)
+    variables = tuple(find_variable(name, model) for name in names)
     return Fold(tuple(steps), _arrays(moving, carry, variables), variables, tuple(links))
 
 

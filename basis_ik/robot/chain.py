@@ -52,8 +52,8 @@ class Chain:
         tip: The link that should reach them.
         joints: All joints from root to tip, including fixed ones.
         joint_names: The n variables, in the order of q.
-        lower: Lower limits of the variables [rad or m], shape (n,), read-only, including the limits
-            of mimic joints; -inf for continuous ones.
+        lower: Lower limits of the variables [rad or m], shape (n,), read-only; -inf for continuous
+            ones. Limits of mimic joints bind only in a model with `mimic_limits`.
         upper: Upper limits, +inf for continuous variables.
         velocity: Largest speeds [rad/s or m/s], shape (n,), read-only, positive and finite.
         acceleration: Largest accelerations [rad/s² or m/s²], shape (n,), read-only, positive; inf

@@ -57,7 +57,7 @@ class ChainArrays(NamedTuple):
     tip: FloatArray
     """(3, 4) transform from the last joint's moved frame to the tip link."""
     lower: FloatArray
-    """(n,) lower limits of the variables, including those of mimic joints; -inf if continuous."""
+    """(n,) lower limits of the variables; -inf if continuous."""
     upper: FloatArray
     """(n,) upper limits; +inf if continuous."""
     continuous: IntArray

@@ -35,6 +35,7 @@ class Tree:
         mimics: For each mimic joint without a fault, the independent joint that drives it, with
             chains of mimics composed.
         notes: Assumptions about the tree, one line each.
+        mimic_limits: Whether limits of mimic joints also bind the joints that they mimic.
     """
 
     links: tuple[str, ...]
@@ -42,6 +43,7 @@ class Tree:
     root: str
     mimics: Mapping[str, Mimic]
     notes: tuple[str, ...]
+    mimic_limits: bool
 
 
 def find_links(

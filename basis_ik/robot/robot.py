@@ -41,10 +41,16 @@ class RobotModel(Tree):
     visuals: tuple[Visual, ...] = ()
 
     @staticmethod
-    def from_urdf(text: str) -> RobotModel:
+    def from_urdf(text: str, *, mimic_limits: bool = False) -> RobotModel:
         """Read a robot from URDF text (xacro expanded), for example a `robot_description`.
 
         An unusable joint gets a `fault`; only a chain that needs it is refused.
+
+        Args:
+            text: The URDF.
+            mimic_limits: Whether limits of mimic joints also bind the joints that they mimic. As in
+                joint_state_publisher, MoveIt and pinocchio they do not by default, but a note of
+                the chain says where they are narrower.
 
         Raises:
             UrdfError: The text is not a URDF of one well-formed robot; with line, joint or names.
@@ -60,17 +66,18 @@ class RobotModel(Tree):
             root=root,
             mimics=MappingProxyType(mimics),
             notes=(*passed, *notes),
+            mimic_limits=mimic_limits,
             visuals=visuals,
         )
 
     @staticmethod
-    def from_urdf_file(path: str | os.PathLike[str]) -> RobotModel:
+    def from_urdf_file(path: str | os.PathLike[str], *, mimic_limits: bool = False) -> RobotModel:
         """Read a robot from a URDF file (xacro expanded), see `from_urdf`.
 
         Raises:
             UrdfError: The file cannot be read, or is not a URDF of one well-formed robot.
         """
-        return RobotModel.from_urdf(read_file(path))
+        return RobotModel.from_urdf(read_file(path), mimic_limits=mimic_limits)
 
     def chain(self, root: str | None = None, tip: str | None = None) -> Chain:
         """Return the chain of joints from one link to another.

@@ -63,7 +63,7 @@ def read_description(text: str, names: Sequence[str], parameters: Parameters) ->
         BasisIkError: The description is invalid.
     """
     with giving_way():
-        model = RobotModel.from_urdf(text)
+        model = RobotModel.from_urdf(text, mimic_limits=parameters["mimic_limits"])
         chains = {name: ChainParameters(parameters, name).chain(model) for name in names}
     check_apart(chains)
     return Description(text, model, chains)

@@ -143,6 +143,25 @@ def test_the_arm_moves_on_while_a_description_is_read():
         robot.reach(NEAR, 1e-9)
 
 
+CYLINDER = """<link name="drawn"/><joint name="cylinder" type="revolute">
+<parent link="base_link"/><child link="drawn"/><limit lower="-1" upper="2" velocity="9" effort="1"/>
+<mimic joint="elbow_joint"/></joint>"""
+
+
+@pytest.mark.parametrize(
+    ("mimic_limits", "span", "note"),
+    [
+        (False, "-3.142 to 3.142", "those of 'cylinder' would leave elbow_joint -1..2"),
+        (True, "-1 to 2", "limits of elbow_joint narrowed to -1..2 by its mimics 'cylinder'"),
+    ],
+)
+def test_the_report_says_which_limits_of_mimic_joints_bind(mimic_limits, span, note):
+    urdf = added(URDF, CYLINDER)
+    with running("-p", f"mimic_limits:={str(mimic_limits).lower()}", urdf=urdf) as robot:
+        assert f"joint elbow_joint: {span} rad" in said(robot)
+        assert note in said(robot)
+
+
 @pytest.fixture(scope="module")
 def robot():
     """A robot whose node waits for a description, and to be configured."""

@@ -671,7 +671,7 @@ MUTATIONS = tuple(
         (
             "continuous joints are not recognised",
             "robot/variables.py",
-            "        return Variable(name, -math.inf, math.inf, *rates, True)",
+            "        return Variable(name, -math.inf, math.inf, *rates, True, _joined(notes))",
             "        return Variable(name, -math.inf, math.inf, *rates, False)",
             (52,),
         ),

@@ -32,9 +32,9 @@ def mimic(name, multiplier=1, offset=0):
     return f'<mimic joint="{name}" multiplier="{multiplier}" offset="{offset}"/>'
 
 
-def robot(*joints):
+def robot(*joints, **options):
     text = f'<robot name="rig"><link name="base"/>{"".join(joints)}</robot>'
-    return SimulatedRobot(RobotModel.from_urdf(text))
+    return SimulatedRobot(RobotModel.from_urdf(text, **options))
 
 
 SLIDE = joint("slide", "prismatic", 'lower="0.1" upper="0.5" velocity="1"')
@@ -81,9 +81,16 @@ def test_mimic_joints_follow_through_chains_with_offset_and_sign():
     np.testing.assert_allclose(velocities, [2.0, -1.0, -2.0])
 
 
-def test_the_limits_of_a_mimic_joint_stop_the_joint_that_it_mimics():
+def test_a_mimic_joint_limits_the_speed_but_not_the_position_of_what_it_mimics():
     half = 'lower="-0.2" upper="0.1" velocity="1"'
     rig = robot(TURN, joint("finger", "revolute", half, mimic("turn", -0.5)))
+    assert (rig.lower[0], rig.upper[0], rig.speed[0]) == (-2.0, 2.0, 2.0)
+
+
+def test_the_limits_of_a_mimic_joint_stop_the_joint_that_it_mimics_on_request():
+    half = 'lower="-0.2" upper="0.1" velocity="1"'
+    finger = joint("finger", "revolute", half, mimic("turn", -0.5))
+    rig = robot(TURN, finger, mimic_limits=True)
     np.testing.assert_allclose((rig.lower[0], rig.upper[0]), (-0.2, 0.4))
     for target in (9.0, -9.0):
         rig.joints.step(np.array([target]), 0.01)
@@ -103,7 +110,7 @@ def test_a_mimic_joint_without_motion_limits_nothing():
 def test_mimic_limits_that_exclude_all_positions_are_refused():
     beyond = joint("finger", "prismatic", 'lower="2" upper="3" velocity="1"', mimic("slide"))
     with pytest.raises(ChainError, match="'finger' mimics 'slide'") as caught:
-        robot(SLIDE, beyond)
+        robot(SLIDE, beyond, mimic_limits=True)
     assert caught.value.joint == "finger"
 
 

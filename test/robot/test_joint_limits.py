@@ -246,7 +246,8 @@ def test_one_placeholder_of_a_follower_leaves_its_other_limit(joint, robot):
             joint("wheel", "a", "b", "continuous"),
             joint("led", "b", "c", inside='<mimic joint="wheel"/>',
                   limit='lower="-1" upper="1e9" velocity="1"'),
-        )
+        ),
+        mimic_limits=True,
     )  # fmt: skip
     chain = model.chain("a", "c")
     assert (chain.lower[0], chain.upper[0]) == (-1, 2 * math.pi)

@@ -41,6 +41,13 @@ NODE = (
         read_only=True,
         check=names_complaint,
     ),
+    Declaration(
+        "mimic_limits",
+        False,
+        "Whether position limits of mimic joints also bind the joint that they mimic; the start-up "
+        "report says where they are narrower.",
+        read_only=True,
+    ),
     Declaration("update_rate", 100.0, "Rate of the control loop [Hz].", 10.0, 1000.0, True),
     Declaration(
         "record",
