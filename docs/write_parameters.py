@@ -38,7 +38,8 @@ Written by `python docs/write_parameters.py` from `basis_ik/ros/parameters/ik_pa
 An unknown key or an invalid value stops the node at start, with one line that names the key, the
 nearest valid one and the file. An invalid change at run time is refused with a reason, and the old
 value stays; `set_parameters_atomically` with one invalid value changes nothing. NaN is always
-refused, also in arrays. Numbers need a decimal point.
+refused, also in arrays. A whole number is taken as a number, so `update_rate: 100` is valid. ROS 2
+itself refuses a list that mixes the two: write `[0, -1]` or `[0.0, -1.57]`, not `[0, -1.57]`.
 
 ## Of the node
 """

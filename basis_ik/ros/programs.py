@@ -187,6 +187,8 @@ def _load(program: str) -> Callable[[Event], int]:
         rclpy.init(args=sys.argv, signal_handler_options=SignalHandlerOptions.NO)
     except RuntimeError as error:  # of rcl: an unreadable parameter file, for example
         text = f"ROS 2 refuses its arguments or the environment: {error}"
+        if "Sequence should be of same type" in text:
+            text += "; write all numbers of a list with a decimal point: [0.0, -1.57]"
         raise BasisIkError(text) from None
     main: Callable[[Event], int] = module.main
     return main

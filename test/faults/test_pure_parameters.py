@@ -91,7 +91,7 @@ def senseless(declaration):
         return ["true", 1, 1.0, [True]]
     if isinstance(default, float):
         beyond = [declaration.low - 1.0, declaration.high + 1.0, -1.0 - abs(declaration.low)]
-        return [math.nan, math.inf, -math.inf, *beyond, 1, "1.0", True, [1.0]]
+        return [math.nan, math.inf, -math.inf, *beyond, "1.0", True, [1.0]]
     choices = ["none of these"] if declaration.choices else []
     return [1.0, 1, True, ["a"], *choices]
 
@@ -100,7 +100,7 @@ def of_arrays(declaration):
     """Return lists that a parameter cannot have, and what is no list."""
     if declaration.element is float:
         beyond = declaration.low - 1.0
-        return [[0.5, math.nan], [math.inf], [0.5, beyond], [1, 2], ["a"], 1.0, "1.0"]
+        return [[0.5, math.nan], [math.inf], [0.5, beyond], [True], ["a"], 1.0, "1.0"]
     return [[1.0], [1, 2], "left", 1.0]
 
 
@@ -154,7 +154,7 @@ def test_row_64_half_of_a_set_is_bad(node, observed):
 
 def test_row_65_read_only(node, observed):
     count = 0
-    others = {"": "other", True: False}
+    others = {"": "other", True: False, False: True}
     for name, declaration in ALL.items():
         if not declaration.read_only:
             continue

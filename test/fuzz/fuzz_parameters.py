@@ -46,8 +46,10 @@ class ParameterNode:
 
     def __init__(self, given=()):
         self.values = dict(given)
-        self.overrides = {}
         self.checks, self.keepers = [], []
+
+    def add_pre_set_parameters_callback(self, _):
+        """No change is drawn but those at start, which are taken without it."""
 
     def add_on_set_parameters_callback(self, callback):
         self.checks.append(callback)
@@ -65,10 +67,9 @@ class ParameterNode:
         return self.values
 
     def undeclare_parameter(self, name_):
-        self.overrides[name_] = self.values.pop(name_)
+        del self.values[name_]
 
-    def declare_parameter(self, name_, default, descriptor):
-        value = self.overrides.pop(name_, default)
+    def declare_parameter(self, name_, value, descriptor, ignore_override):
         result = self.set_parameters([SimpleNamespace(name=name_, value=value)])
         assert result.successful, result.reason
 

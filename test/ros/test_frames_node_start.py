@@ -86,6 +86,7 @@ import pytest
             "    look: {type: points_at, bone: a, tail: b, target: c, method: fabrik}",
             ["'look.method' does not exist"],
         ),
+        ("constraints: [a]\n    update_rate: 2000", ["must lie in [1, 1000], not 2000"]),
         (
             "use_sim_time: 1\n    constraints: [foot]\n"
             "    foot: {type: fabrik, chain: [a, b], target: c}",
@@ -119,8 +120,8 @@ LOOK = "constraints: [look]\n    look: {type: points_at, bone: a, tail: b, targe
         ("[knee]", "{type: cone, bone: a}", ["'knee.half_angle' is missing"]),
         (
             "[knee]",
-            "{type: cone, bone: a, half_angle: 1}",
-            ["'knee.half_angle' must be a number with a decimal point, not 1"],
+            "{type: cone, bone: a, half_angle: true}",
+            ["'knee.half_angle' must be a number, not True"],
         ),
         ("[knee]", "{type: cone, bone: a, half_angle: 4.0}", ["'knee' is not a limit", "0 to π"]),
         ("[knee]", "{type: cone, bone: a, half_angle: .nan}", ["'knee' is not a limit"]),
@@ -137,12 +138,12 @@ LOOK = "constraints: [look]\n    look: {type: points_at, bone: a, tail: b, targe
         (
             "[knee]",
             "{type: hinge, bone: a, lower: 0.0, upper: 1.0, axis: [0.0, 1.0]}",
-            ["'knee.axis' must be three numbers with decimal points, not [0.0, 1.0]"],
+            ["'knee.axis' must be three numbers, not [0.0, 1.0]"],
         ),
         (
             "[knee]",
-            "{type: hinge, bone: a, lower: 0.0, upper: 1.0, axis: [0, 1, 0]}",
-            ["'knee.axis' must be three numbers with decimal points"],
+            "{type: hinge, bone: a, lower: 0, upper: 1, axis: [false, true, false]}",
+            ["'knee.axis' must be three numbers"],
         ),
         (
             "[knee]",
@@ -153,6 +154,11 @@ LOOK = "constraints: [look]\n    look: {type: points_at, bone: a, tail: b, targe
             "[knee]",
             "{type: hinge, bone: a, lower: 1.0, upper: 0.0, axis: [0.0, 1.0, 0.0]}",
             ["'knee' is not a limit", "lower ≤ upper"],
+        ),
+        (
+            "[knee]",
+            "{type: hinge, bone: a, lower: 1, upper: 0, axis: [0, 1, 0]}",
+            ["'knee' is not a limit", "lower ≤ upper"],  # whole numbers are taken
         ),
         (
             "[knee]",

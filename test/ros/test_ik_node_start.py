@@ -41,7 +41,8 @@ def described(tmp_path):
     [
         (["-p", "tip_lnk:=tool0"], ["tip_lnk", "did you mean 'tip_link'"]),
         (["-p", "update_rate:=0.0"], ["update_rate", "[10, 1000]"]),
-        (["-p", "update_rate:=100"], ["update_rate", "decimal point"]),
+        (["-p", "update_rate:=1"], ["update_rate", "[10, 1000]", "not 1"]),
+        (["-p", "home:=[0, -1.57]"], ["home", "with a decimal point: [0.0, -1.57]"]),
         (["-p", "autostart:=maybe"], ["autostart", "true or false"]),
         (["--params-file", "/nonexistent.yaml"], ["/nonexistent.yaml"]),
     ],

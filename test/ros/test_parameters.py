@@ -16,6 +16,7 @@
 
 import importlib.util
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ import rclpy
 import yaml
 from rclpy.parameter import Parameter
 
+from basis_ik.ros.demo.simulated_arm_parameters import DECLARATIONS as OF_ARM
 from basis_ik.ros.frames import transform_node_parameters as nodes
 from basis_ik.ros.parameters.ik_parameters import CHAIN, NODE
 from basis_ik.ros.parameters.parameters import (
@@ -70,11 +72,11 @@ def test_defaults_are_valid_and_nan_is_not(declaration):
     if isinstance(declaration.default, float):
         for bad in (math.nan, math.inf, -math.inf, declaration.low - 1.0, declaration.high * 2.0):
             assert "must lie in" in declaration.complaint(bad)
-        assert declaration.complaint(1) is not None
+        assert declaration.complaint(True) is not None
     if declaration.element is float:
         for bad in (math.nan, math.inf, -math.inf):
             assert "must lie in" in declaration.complaint([0.0, bad])
-        assert declaration.complaint([1]) is not None
+        assert declaration.complaint([True]) is not None
     assert declaration.complaint([b"x"]) is not None
     assert declaration.complaint(None) is not None
 
@@ -89,6 +91,40 @@ def test_a_whole_number_is_whole_and_in_its_range():
         assert "must be a whole number" in declaration.complaint(bad)
     (found,) = declaration.descriptor().integer_range
     assert (found.from_value, found.to_value) == (0, 65535)
+
+
+NUMBERS = [
+    each for each in [*IK_NODE, *OF_NODES, *OF_ARM] if float in (type(each.default), each.element)
+]
+
+
+@pytest.mark.parametrize("declaration", NUMBERS, ids=lambda d: d.name)
+def test_whole_numbers_are_taken_for_numbers(domain, declaration):
+    """At start and as a change, of the type that the parameter has."""
+    whole = max(1, math.ceil(declaration.low))
+    if whole > declaration.high:
+        pytest.skip("no whole number is within the range")
+    value = [whole] * 4 if declaration.is_array else whole
+    context = rclpy.Context()
+    context.init(domain_id=domain)
+    node = rclpy.create_node(
+        "whole",
+        context=context,
+        parameter_overrides=[Parameter(declaration.name, value=value)],
+        automatically_declare_parameters_from_overrides=True,
+    )
+    try:
+        parameters = Parameters(node)
+        parameters.declare([replace(declaration, read_only=False, check=None)])
+        for _ in range(2):
+            kept = parameters[declaration.name]
+            assert kept == value
+            assert {type(each) for each in (kept if declaration.is_array else [kept])} == {float}
+            assert node.get_parameter(declaration.name).type_.name.startswith("DOUBLE")
+            assert node.set_parameters([Parameter(declaration.name, value=value)])[0].successful
+    finally:
+        node.destroy_node()
+        context.shutdown()
 
 
 def test_a_text_outside_its_choices_is_refused():
@@ -208,7 +244,7 @@ def node(domain):
 
 
 @pytest.mark.parametrize(
-    "bad", [[1.0, math.nan], [1.0, -1.0], [math.inf], [1, 2], ["a"], 1.0, None, "1.0"]
+    "bad", [[1.0, math.nan], [1.0, -1.0], [math.inf], [1, -2], [True], ["a"], 1.0, None, "1.0"]
 )
 def test_a_bad_element_refuses_the_whole_set(node, bad):
     """rclpy looks at neither the elements nor the type of an array."""

@@ -35,11 +35,8 @@ MISTAKES = {
         "nodes: [a]\n    a: {centre: [0.0, 0.0, 0.0]}",
         "'a.centre' does not exist; did you mean 'a.center'?",
     ),
-    "integers": (
-        "nodes: [a]\n    a: {scale: [1, 2, 3]}",
-        "'a.scale' must be a number with a",
-    ),
-    "zero scale": ("nodes: [a]\n    a: {scale: [1.0, 0.0, 1.0]}", "'a.scale' must lie in [1e-06"),
+    "flags": ("nodes: [a]\n    a: {scale: [true, true, true]}", "'a.scale' must be a number, not"),
+    "zero scale": ("nodes: [a]\n    a: {scale: [1, 0, 1]}", "'a.scale' must lie in [1e-06"),
     "matrix": ("nodes: [a]\n    a: {rotation: [1.0, 0.0, 0.0]}", "'a.rotation' wants 4 numbers"),
     "zero axis": (
         "nodes: [a]\n    a: {scaleOrientation: [0.0, 0.0, 0.0, 1.0]}",

@@ -30,6 +30,7 @@ from basis_ik.bones.constraints import Constraint, Method, Point, Reach
 from basis_ik.ros.parameters.parameters import (
     FOREIGN,
     ConfigError,
+    as_float,
     check_clock,
     frame_complaint,
     refused,
@@ -49,8 +50,8 @@ LIMITS: dict[str, tuple[str, ...]] = {
 METHODS: tuple[Method, ...] = get_args(Method)
 DEFAULTS: dict[str, Any] = {"update_rate": 50.0, "prefix": "ik/", "limits": []}
 
-_NUMBER = "a number with a decimal point"
-_THREE = "three numbers with decimal points"
+_NUMBER = "a number"
+_THREE = "three numbers"
 
 
 def read_constraints(node: Node) -> tuple[float, str, dict[str, Constraint]]:
@@ -185,8 +186,10 @@ def _take(
     value: Any = given.pop(name, (defaults or {}).get(name))
     if value is None:
         raise refused(name, f"is missing; it is {expected}")
-    if kind is list:
-        value = list(value) if isinstance(value, (list, tuple, array)) else value
+    if kind is list and isinstance(value, (list, tuple, array)):
+        value = [as_float(item) if items is float else item for item in value]
+    elif kind is float:
+        value = as_float(value)
     fits = type(value) is kind
     if isinstance(value, list):
         fits = fits and all(type(item) is items for item in value)

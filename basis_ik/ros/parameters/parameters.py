@@ -49,7 +49,7 @@ _TYPE_NAMES = {
     str: "text",
     bool: "true or false",
     int: "a whole number",
-    float: "a number with a decimal point",
+    float: "a number",
 }
 
 # One part of the name of a topic, service or parameter; and several parts. DDS allows 255
@@ -179,6 +179,12 @@ class Declaration:
             integer_range=whole,
         )
 
+    def taken(self, value: Any) -> Any:
+        """Return a value as this type: whole numbers are floating point numbers, too."""
+        if self.is_array and isinstance(value, Sequence) and not isinstance(value, str):
+            return [as_float(item) if self.element is float else item for item in value]
+        return as_float(value) if isinstance(self.default, float) else value
+
     def complaint(self, value: object) -> str | None:
         """Return the fault of a value, to follow the parameter's name, or None."""
         if not self.is_array:
@@ -198,6 +204,11 @@ class Declaration:
         if self.choices and value not in self.choices:
             return f"must be one of {', '.join(self.choices)}, not {_shown(value)}"
         return None
+
+
+def as_float(value: Any) -> Any:
+    """Return a whole number as a floating point number, and any other value as it is."""
+    return float(value) if type(value) is int else value
 
 
 def _shown(value: object) -> str:
@@ -226,6 +237,7 @@ class Parameters:
         self._guards: dict[str, Callable[[Any], str | None]] = {}
         self.changes = 0
         check_clock(node)
+        node.add_pre_set_parameters_callback(self._take)
         node.add_on_set_parameters_callback(self._check_changes)
         node.add_post_set_parameters_callback(self._keep)
 
@@ -247,13 +259,13 @@ class Parameters:
             declaration = replace(plain, name=prefix + plain.name)
             name, value = declaration.name, declaration.default
             if self._node.has_parameter(name):  # an override, without description and range
-                value = self._node.get_parameter(name).value
+                value = declaration.taken(self._node.get_parameter(name).value)
                 complaint = declaration.complaint(value)
                 if complaint:
                     raise refused(name, complaint)
                 self._node.undeclare_parameter(name)
             self._known[name] = declaration
-            self._node.declare_parameter(name, declaration.default, declaration.descriptor())
+            self._node.declare_parameter(name, value, declaration.descriptor(), True)
 
     def refuse_unknown(self, *known_later: str) -> None:
         """Refuse overrides of parameters that are not declared.
@@ -281,6 +293,19 @@ class Parameters:
                 earlier check.
         """
         self._guards[name] = check
+
+    def _take(self, changes: list[Parameter]) -> list[Parameter]:
+        """Return changes with floating point numbers where they are expected."""
+        return [self._taken(change) for change in changes]
+
+    def _taken(self, change: Parameter) -> Parameter:
+        declaration = self._known.get(change.name)
+        value = declaration.taken(change.value) if declaration else change.value
+        if change.type_ == Parameter.Type.INTEGER and type(value) is float:
+            return Parameter(change.name, Parameter.Type.DOUBLE, value)
+        if change.type_ == Parameter.Type.INTEGER_ARRAY and all(type(v) is float for v in value):
+            return Parameter(change.name, Parameter.Type.DOUBLE_ARRAY, value)
+        return change
 
     def _check_changes(self, changes: list[Parameter]) -> SetParametersResult:
         """Refuse all changes if one value is invalid."""
