@@ -19,7 +19,7 @@ import math
 import numpy as np
 import pytest
 from bench import HOME, down, running
-from geometry_msgs.msg import Pose
+from geometry_msgs.msg import Pose, Transform, Vector3
 from moveit_client import MoveItClient, pose_stamped, state
 from moveit_msgs.msg import JointConstraint, MoveItErrorCodes, PositionConstraint
 from moveit_msgs.srv import GetPositionFK
@@ -358,14 +358,26 @@ def damaged(fields):
 BAD_STATES = {
     "nan": ({"joint_state": state({"elbow_joint": math.nan})}, "elbow_joint"),
     "huge": ({"joint_state": state({"elbow_joint": 1e30})}, "elbow_joint"),
-    "unknown": ({"joint_state": state({"elbow_jont": 0.0})}, "did you mean 'elbow_joint'"),
-    "fixed": ({"joint_state": state({"flange-tool0": 0.0})}, "flange-tool0"),
     "sizes": ({"joint_state.name": ["elbow_joint"]}, "1 names and 0 positions"),
     "twice": (
         {"joint_state.name": ["elbow_joint"] * 2, "joint_state.position": [0.0, 0.0]},
         "twice",
     ),
-    "multi-dof": ({"multi_dof_joint_state.joint_names": ["floating"]}, "multi_dof"),
+    "multi-dof": (
+        {
+            "multi_dof_joint_state.joint_names": ["virtual_joint"],
+            "multi_dof_joint_state.transforms": [Transform(translation=Vector3(x=0.1))],
+        },
+        "multi_dof",
+    ),
+    "multi-dof of the robot": (
+        {
+            "multi_dof_joint_state.joint_names": ["elbow_joint"],
+            "multi_dof_joint_state.transforms": [Transform()],
+        },
+        "multi_dof",
+    ),
+    "multi-dof sizes": ({"multi_dof_joint_state.joint_names": ["virtual_joint"]}, "multi_dof"),
 }
 
 
@@ -382,6 +394,23 @@ def test_an_invalid_robot_state_is_refused(client, service, name):
     answer = client.ask(getattr(client, service), request)
     assert answer.error_code.val == CODE.INVALID_ROBOT_STATE
     assert word in answer.error_code.message
+
+
+def test_joints_that_the_robot_lacks_are_ignored(client, robot):
+    """All of /joint_states as a seed, with a gripper that the description does not have."""
+    seed = named(robot, HOME)
+    foreign = {"finger_joint": math.nan, "flange-tool0": 0.0}
+    pose = stamped(robot.chain.forward(HOME))
+    plain, whole = (client.solve(pose, joints=joints) for joints in (seed, {**foreign, **seed}))
+    assert whole == plain
+    assert whole[0] == CODE.SUCCESS
+    request = client.ik_request(pose, joints=seed)
+    request.ik_request.robot_state.multi_dof_joint_state.joint_names = ["virtual_joint"]
+    request.ik_request.robot_state.multi_dof_joint_state.transforms = [Transform()]
+    assert full_response(client, request).error_code.val == CODE.SUCCESS
+    code, poses = client.place(["tool0"], {**foreign, **seed})
+    assert code == CODE.SUCCESS
+    assert poses == client.place(["tool0"], seed)[1]
 
 
 def test_approximate_solutions_have_the_remaining_error(client, robot):

@@ -17,9 +17,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 
 from builtin_interfaces.msg import Time
+from geometry_msgs.msg import Transform
 from moveit_msgs.msg import MoveItErrorCodes, RobotState
 from sensor_msgs.msg import JointState
 
@@ -46,14 +46,17 @@ class RequestRefusedError(BasisIkError):
 def positions_in(state: RobotState, model: RobotModel) -> dict[str, float]:
     """Return the positions of the independent joints in a robot state [rad or m].
 
-    Mimic joints are ignored, because they follow from the others; attached objects are ignored,
-    because collisions are not checked.
+    Joints that the robot does not have or that do not move are ignored, as in joint states: clients
+    pass on all that is published, and MoveIt's virtual joint. Mimic joints are ignored, because
+    they follow from the others; attached objects are ignored, because collisions are not checked.
 
     Raises:
-        RequestRefusedError: INVALID_ROBOT_STATE: the robot does not have a joint, a joint is named
-            twice or has several degrees of freedom, or a number is not finite.
+        RequestRefusedError: INVALID_ROBOT_STATE: a joint is named twice or has several degrees of
+            freedom, or a number of the robot's joints is not finite.
     """
-    if state.multi_dof_joint_state.joint_names:
+    virtual = state.multi_dof_joint_state
+    is_own = any(name in model.joints for name in virtual.joint_names)
+    if is_own or virtual.transforms != [Transform()] * len(virtual.joint_names):
         raise _bad_state("multi_dof_joint_state is not supported: joints have one value each")
     names, positions = state.joint_state.name, state.joint_state.position
     if len(names) != len(positions):
@@ -61,19 +64,14 @@ def positions_in(state: RobotState, model: RobotModel) -> dict[str, float]:
     if len(set(names)) < len(names):
         twice = {name for name in names if names.count(name) > 1}
         raise _bad_state(f"joint_state names {printable(listed(tuple(sorted(twice))))} twice")
-    moving = {name: joint for name, joint in model.joints.items() if joint.moves}
-    for name, position in zip(names, positions, strict=True):
-        if name not in moving:
-            near = get_close_matches(name[:128], moving, n=1)
-            hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(moving)}"
-            raise _bad_state(f"the robot has no joint '{printable(name)}' that moves; {hint}")
+    moving = {name for name, joint in model.joints.items() if joint.moves}
+    known = {
+        name: position for name, position in zip(names, positions, strict=True) if name in moving
+    }
+    for name, position in known.items():
         if not abs(position) <= LARGEST_ANGLE:
             raise _bad_state(f"joint '{name}' at {position} is not within ±{LARGEST_ANGLE:g}")
-    return {
-        name: float(position)
-        for name, position in zip(names, positions, strict=True)
-        if name not in model.mimics
-    }
+    return {name: float(value) for name, value in known.items() if name not in model.mimics}
 
 
 def state_message(positions: Mapping[str, float], model: RobotModel, stamp: Time) -> RobotState:
