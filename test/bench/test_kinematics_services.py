@@ -26,7 +26,7 @@ from moveit_msgs.srv import GetPositionFK
 
 from basis_ik.pose.solve import solve as search
 from basis_ik.ros.convert import pose_message, pose_value
-from basis_ik.ros.kinematics.services import KinematicsServices
+from basis_ik.ros.kinematics.services import UNCHECKED, KinematicsServices
 from basis_ik.transforms.rigid import RigidTransform
 
 CODE = MoveItErrorCodes
@@ -285,6 +285,30 @@ def test_avoid_collisions_is_refused(client):
     assert answer.error_code.val == CODE.COLLISION_CHECKING_UNAVAILABLE
     assert "avoid_collisions" in answer.error_code.message
     assert answer.error_code.source == "basis_ik"
+
+
+def test_avoid_collisions_is_ignored_on_request_with_a_warning(client, robot):
+    request = client.ik_request(stamped(ABOVE))
+    quiet = full_response(client, request)
+    request.ik_request.avoid_collisions = True
+    assert robot.set_parameter("avoid_collisions", "ignore").successful
+    since = len(robot.log)
+    answer = full_response(client, request)
+    far = client.ik_request(stamped(down(1.2, 0.6, 0.6)))
+    far.ik_request.avoid_collisions = True
+    assert full_response(client, far).error_code.val == CODE.NO_IK_SOLUTION
+    assert robot.set_parameter("approximate_solutions", True).successful
+    approximate = full_response(client, far).error_code
+    assert robot.set_parameter("approximate_solutions", False).successful
+    assert robot.set_parameter("avoid_collisions", "refuse").successful
+    assert answer.error_code.val == CODE.SUCCESS
+    found, plain = answer.solution.joint_state, quiet.solution.joint_state
+    assert (found.name, found.position) == (plain.name, plain.position)
+    assert quiet.error_code.message == ""
+    assert answer.error_code.message == UNCHECKED
+    assert approximate.message.startswith("approximate: too far by 0.4")
+    assert approximate.message.endswith(UNCHECKED)
+    assert UNCHECKED in robot.log.lines()[since:]
 
 
 def test_a_pose_out_of_reach_has_the_missing_distance(client):

@@ -41,6 +41,7 @@ PARAMETERS = {
     "position_threshold": 1e-5,
     "orientation_threshold": 1e-5,
     "approximate_solutions": False,
+    "avoid_collisions": "refuse",
 }
 
 
@@ -146,6 +147,12 @@ def test_mimic_joints_are_in_the_response_and_ignored_in_the_seed(serve):
 def test_without_seed_and_measurement_the_search_starts_in_the_middle(serve):
     served = serve(SCISSORS, ("", "base", "tip"))
     assert served.ik(ik_request(served.arms[0], [0.4, 0.3])).error_code.val == CODE.SUCCESS
+
+
+@pytest.mark.parametrize("avoid_collisions", ["refuse", "ignore"])
+def test_the_start_warns_that_collisions_are_ignored(serve, capfd, avoid_collisions):
+    serve(SCISSORS, ("", "base", "tip"), avoid_collisions=avoid_collisions)
+    assert (services.UNCHECKED in capfd.readouterr().err) == (avoid_collisions == "ignore")
 
 
 def test_compute_fk_reports_missing_joints(serve):

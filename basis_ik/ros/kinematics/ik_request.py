@@ -46,14 +46,8 @@ def requested_poses(request: PositionIKRequest) -> list[tuple[str, PoseStamped]]
     `ik_link_name`.
 
     Raises:
-        RequestRefusedError: The numbers of poses and links differ, or `avoid_collisions` is set.
+        RequestRefusedError: The numbers of poses and links differ.
     """
-    codes = MoveItErrorCodes
-    if request.avoid_collisions:
-        raise RequestRefusedError(
-            codes.COLLISION_CHECKING_UNAVAILABLE,
-            "avoid_collisions: collisions are not checked here; set avoid_collisions to false",
-        )
     poses, links = list(request.pose_stamped_vector), list(request.ik_link_names)
     if not poses:
         return [(request.ik_link_name, request.pose_stamped)]
@@ -61,7 +55,7 @@ def requested_poses(request: PositionIKRequest) -> list[tuple[str, PoseStamped]]
         return [(links[0] if links else "", poses[0])]
     if len(links) != len(poses) or "" in links:
         text = f"pose_stamped_vector has {len(poses)} poses: ik_link_names must name as many links"
-        raise RequestRefusedError(codes.INVALID_LINK_NAME, text)
+        raise RequestRefusedError(MoveItErrorCodes.INVALID_LINK_NAME, text)
     if request.constraints != Constraints():
         raise _bad_constraint("they are supported for one pose, not for several at once")
     return list(zip(links, poses, strict=True))

@@ -62,6 +62,7 @@ from basis_ik.transforms.rigid import RigidTransform
 # With at least this timeout [s], the search ends much earlier by its budget of iterations: the
 # response is then repeatable, and has the reason for a failure.
 LONG_TIMEOUT = 0.1
+UNCHECKED = "collisions are NOT checked: the parameter avoid_collisions is ignore"
 
 
 class KinematicsServices:
@@ -80,6 +81,8 @@ class KinematicsServices:
         self._node, self._arms, self._buffer, self._parameters = node, arms, buffer, parameters
         self._model = arms[0].model
         self._groups = Groups(arms)
+        if parameters["avoid_collisions"] == "ignore":
+            node.get_logger().warning(UNCHECKED)
         self._side = SideThread(node, "kinematics")
         for kind, name, handle in (
             (GetPositionIK, "~/compute_ik", self._compute_ik),
@@ -115,6 +118,7 @@ class KinematicsServices:
 
     def _compute_ik(self, message: Any, response: Any) -> None:
         request = message.ik_request
+        warning = self._unchecked(request)
         requested = requested_poses(request)
         positions = self._positions(request.robot_state)
         if len(requested) == 1:
@@ -130,6 +134,26 @@ class KinematicsServices:
             for arm in arms:
                 unmoved.update(_named(arm.chain, _filled(arm.chain, positions)))
             response.solution = state_message({**unmoved, **found}, self._model, self._now())
+            if warning:
+                texts = filter(None, (getattr(code, "message", ""), warning))
+                response.error_code = error_code(code.val, "; ".join(texts))
+
+    def _unchecked(self, request: PositionIKRequest) -> str:
+        """Return the warning if a request wants collisions to be avoided, else nothing.
+
+        Raises:
+            RequestRefusedError: COLLISION_CHECKING_UNAVAILABLE, unless the parameter allows it.
+        """
+        if not request.avoid_collisions:
+            return ""
+        if self._parameters["avoid_collisions"] == "refuse":
+            raise RequestRefusedError(
+                MoveItErrorCodes.COLLISION_CHECKING_UNAVAILABLE,
+                "avoid_collisions: collisions are not checked here; set avoid_collisions to false, "
+                "or the node's parameter avoid_collisions to ignore",
+            )
+        self._node.get_logger().warning(UNCHECKED, throttle_duration_sec=1.0)
+        return UNCHECKED
 
     def _solve_one(
         self,

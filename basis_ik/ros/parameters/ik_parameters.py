@@ -27,6 +27,8 @@ from basis_ik.ros.parameters.parameters import (
     topic_complaint,
 )
 
+COLLISIONS = ("refuse", "ignore")
+
 NODE = (
     Declaration(
         "robot_description",
@@ -115,6 +117,13 @@ NODE = (
         "approximate_solutions",
         False,
         "Return the nearest positions from compute_ik if there is no solution.",
+    ),
+    Declaration(
+        "avoid_collisions",
+        "refuse",
+        "Response of compute_ik to requests with avoid_collisions, which nothing here checks: "
+        "`refuse` them, or `ignore` the field and warn in the log and in each response.",
+        choices=COLLISIONS,
     ),
     Declaration(
         "success_angle_threshold",
