@@ -202,14 +202,13 @@ def warm_up() -> int:
 
 
 def _warm_up(options: argparse.Namespace) -> int:
-    from basis_ik.warm_up import still_compiling
+    from basis_ik.process import leave
     from basis_ik.warm_up_command import run
 
     try:
         run(sys.stdout, node=options.node)
     except KeyboardInterrupt:
-        if still_compiling():
-            os._exit(130)  # a normal exit would crash the compiler's thread
+        leave(130)
         raise
     return 0
 

@@ -20,11 +20,8 @@ arrays for every robot, so one sample robot is enough.
 
 from __future__ import annotations
 
-import gc
-import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -33,6 +30,7 @@ import numpy as np
 
 from basis_ik.motion.limits import MotionLimits
 from basis_ik.numerics.jit import count_ready, when_compiling
+from basis_ik.process import COMPILER, switched
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.robot import RobotModel
 from basis_ik.transforms.rigid import RigidTransform
@@ -55,7 +53,6 @@ _JOINTS = (
 )
 
 
-THREAD = "kernels"
 SWITCH_INTERVAL = 5e-4  # s that a thread keeps the GIL while another waits for it
 
 
@@ -91,7 +88,7 @@ class WarmUp:
         self._steps, self._alone = steps, alone
         self._error: BaseException | None = None
         self.step, self.compiling = "", False
-        self._thread = threading.Thread(target=self._work, name=THREAD, daemon=True)
+        self._thread = threading.Thread(target=self._work, name=COMPILER, daemon=True)
         when_compiling(self._on_compiling)
         self._thread.start()
 
@@ -100,7 +97,8 @@ class WarmUp:
 
     def _work(self) -> None:
         try:
-            with _set_up_for_compiling(alone=self._alone):
+            # The response to a request takes the GIL dozens of times.
+            with switched(interval=SWITCH_INTERVAL, collects=not self._alone):
                 for step in self._steps:
                     self.step = step.name
                     step.run()
@@ -122,29 +120,6 @@ class WarmUp:
     def __str__(self) -> str:
         ready, all_ = count_ready()
         return f"compiling the kernels, once: {ready} of {all_}"
-
-
-@contextmanager
-def _set_up_for_compiling(*, alone: bool) -> Iterator[None]:
-    """Shorten the GIL's switch interval to a tenth; if alone, switch garbage collection off.
-
-    The response to a request takes the GIL dozens of times.
-    """
-    was_on, interval = gc.isenabled(), sys.getswitchinterval()
-    sys.setswitchinterval(SWITCH_INTERVAL)
-    if alone:
-        gc.disable()
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(interval)
-        if was_on:
-            gc.enable()
-
-
-def still_compiling() -> bool:
-    """Return whether a warm-up is running; a process cannot exit cleanly while it is."""
-    return any(thread.name == THREAD for thread in threading.enumerate())
 
 
 def node_steps() -> list[Step]:

@@ -19,7 +19,6 @@ from __future__ import annotations
 import multiprocessing
 import os
 import queue
-import signal
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -30,6 +29,7 @@ from typing import TextIO
 
 from basis_ik.errors import BasisIkError
 from basis_ik.numerics.jit import count_ready, ready_kernels, when_compiling
+from basis_ik.process import follow_parent
 from basis_ik.warm_up import Step, WarmUp, all_steps, node_steps
 
 BAR = 30  # characters
@@ -203,15 +203,7 @@ def _begin(news: SimpleQueue[tuple[str, set[str], int]]) -> None:
     """Set up a new process."""
     global _news
     _news = news
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent receives it, too
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    parent.join()
-    os._exit(1)
+    follow_parent()
 
 
 def _do(make: Callable[[], Sequence[Step]], index: int) -> None:

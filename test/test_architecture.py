@@ -23,9 +23,9 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "basis_ik"
 LAYERS = [
-    "errors", "dependencies", "verdict", "numerics", "transforms", "robot", "search", "pose",
-    "look", "tasks", "path", "reach_map", "fabrik", "bones", "motion", "physics", "pipeline",
-    "view", "ros",
+    "errors", "dependencies", "verdict", "process", "numerics", "transforms", "robot", "search",
+    "pose", "look", "tasks", "path", "reach_map", "fabrik", "bones", "motion", "physics",
+    "pipeline", "view", "ros",
 ]  # fmt: skip
 # The library's front doors may open every pure room.
 DOORS = dict.fromkeys(("__init__", "__main__", "warm_up", "warm_up_command"), "view")
@@ -97,6 +97,15 @@ def test_the_check_finds_violations(text, own_layer):
 
 def test_every_layer_exists():
     assert {layer(p) for p in FILES} == set(LAYERS)
+
+
+SWITCH = re.compile(r"\bgc\.|setswitchinterval|\b_exit\b")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_the_switches_of_the_process_have_one_owner(path):
+    owns = path.name == "process.py"
+    assert bool(SWITCH.search(path.read_text())) == owns, "see basis_ik.process"
 
 
 def test_kernels_import_only_kernels():

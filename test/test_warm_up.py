@@ -26,6 +26,7 @@ import pytest
 
 from basis_ik import warm_up
 from basis_ik.numerics import jit
+from basis_ik.process import still_compiling
 from basis_ik.robot.robot import RobotModel
 from basis_ik.search.closed_form import QUICK
 from basis_ik.search.prepare import prepared
@@ -192,12 +193,12 @@ def test_steps_run_in_order_in_a_thread():
     under_way = WarmUp([Step("a", lambda: done.append("a")), Step("b", go_on.wait)])
     assert not under_way.wait(0.01)
     assert not under_way.ready
-    assert warm_up.still_compiling()
+    assert still_compiling()
     go_on.set()
     assert under_way.wait(60.0)
     assert under_way.ready
     assert (done, under_way.step) == (["a"], "b")
-    assert not warm_up.still_compiling()
+    assert not still_compiling()
 
 
 def test_an_exception_of_a_step_is_raised():

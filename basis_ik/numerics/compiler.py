@@ -23,7 +23,6 @@ and passes that change nothing are left out. All of this depends on undocumented
 
 from __future__ import annotations
 
-import gc
 import operator
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
@@ -43,6 +42,7 @@ from numba.core.types.functions import BaseFunction
 from numba.core.typing import signature
 
 from basis_ik.numerics.lowering import KernelLower, owns_memory
+from basis_ik.process import switched
 
 # Passes for closures, inlined overloads, generators, `with`, `raise` and parallel loops, which
 # kernels do not have; and a pass that annotates the source with types.
@@ -69,9 +69,7 @@ def shortcuts() -> Iterator[None]:
     with global_compiler_lock, ExitStack() as stack:
         if not _active:
             stack.callback(_active.clear)
-            thresholds = gc.get_threshold()
-            stack.callback(gc.set_threshold, *thresholds)
-            gc.set_threshold(GARBAGE, *thresholds[1:])
+            stack.enter_context(switched(threshold=GARBAGE))
             for owner, name, replace in (
                 (BaseFunction, "get_call_type", lambda _: _remembered_call_type),
                 (CPUContext, "load_additional_registries", _loaded_once),

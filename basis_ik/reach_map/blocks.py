@@ -20,10 +20,7 @@ A block's result depends only on the block, so the map does not depend on the pr
 from __future__ import annotations
 
 import multiprocessing
-import os
 import pickle
-import signal
-import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import (
@@ -46,6 +43,7 @@ import numpy.typing as npt
 from basis_ik.errors import BasisIkError
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pose.batch import solve_batch
+from basis_ik.process import follow_parent
 from basis_ik.reach_map.map_files import ReachMap
 from basis_ik.reach_map.voxels import Grid, IntArray, orientations
 from basis_ik.robot.chain import Chain
@@ -242,24 +240,11 @@ def solve_blocks(
 def local_pool(processes: int) -> Iterator[tuple[Executor, Width]]:
     """Provide processes of this machine, and the number of blocks that they may hold."""
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(processes, context, _begin)
+    pool = ProcessPoolExecutor(processes, context, follow_parent)
     try:
         yield pool, lambda: 2 * processes
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-def _begin() -> None:
-    """Set up a new process: only the parent handles Ctrl-C, and it ends with the parent."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    parent.join()
-    os._exit(1)
 
 
 @contextmanager

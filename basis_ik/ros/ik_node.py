@@ -16,7 +16,6 @@
 
 from __future__ import annotations
 
-import gc
 import math
 import threading
 import traceback
@@ -33,6 +32,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from tf2_ros import TransformListener
 
+from basis_ik import process
 from basis_ik.errors import BasisIkError
 from basis_ik.motion.chain_state import ChainState, Event
 from basis_ik.motion.limiter import WIDEST
@@ -505,7 +505,7 @@ def _spin(node: IkNode, stop: threading.Event) -> int:
         spinner.handle_others()
     if not stop.is_set():
         boundary.run("start", node.start)
-    gc.freeze()  # a garbage collection of numba's objects takes many periods
+    process.freeze()
     due = spinner.now()
     while not stop.is_set():
         due = turn(node, spinner, due)

@@ -24,12 +24,12 @@ from rclpy.lifecycle import LifecycleNode
 
 from basis_ik.motion.chain_state import ChainState
 from basis_ik.motion.statistics import LoopMeter
+from basis_ik.process import giving_way
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.boundary import Moment, boundary_of
 from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.frame_buffer import FrameBuffer
-from basis_ik.ros.giving_way import giving_way
 from basis_ik.ros.parameters.chain_parameters import ChainParameters, check_apart
 from basis_ik.ros.parameters.parameters import Parameters
 from basis_ik.ros.plug_ins import PlugIn, make_plug_ins

@@ -31,6 +31,7 @@ from contextlib import contextmanager
 from threading import Event
 from typing import TYPE_CHECKING
 
+from basis_ik import process
 from basis_ik.errors import BasisIkError
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def run(program: str) -> int:
     def on_signal() -> None:
         stop.set()
         time.sleep(PATIENCE)  # during a long operation, like a compilation, nothing checks `stop`
-        os._exit(forced)
+        process.end_now(forced)
 
     with _when_signalled(on_signal):
         try:
@@ -126,13 +127,7 @@ def run(program: str) -> int:
         except BasisIkError as error:
             return _fail(program, str(error))
         forced = 1
-        status = _run(program, main, stop)
-        from basis_ik.warm_up import still_compiling
-
-        if still_compiling():  # the compiler would be interrupted
-            sys.stdout.flush()
-            os._exit(status)
-        return status
+        return process.leave(_run(program, main, stop))
 
 
 @contextmanager

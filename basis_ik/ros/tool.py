@@ -24,12 +24,12 @@ from tf2_ros import Buffer
 
 from basis_ik.errors import BasisIkError
 from basis_ik.motion.admission import Refused, admit_place
+from basis_ik.process import giving_way
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.elements import shown
 from basis_ik.robot.placement import place_link
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.frame_buffer import look_up_fixed
-from basis_ik.ros.giving_way import giving_way
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.warm_up import prepare
 

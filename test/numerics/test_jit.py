@@ -58,6 +58,7 @@ def make_package(folder):
         (each / "__init__.py").touch()
     for name in ("jit.py", "compiler.py", "lowering.py"):
         shutil.copy(NUMERICS / name, package / "numerics")
+    shutil.copy(NUMERICS.parent / "process.py", package)
     (package / "room" / "caller_kernel.py").write_text(CALLER)
     (package / "room" / "callee_kernel.py").write_text(CALLEE.format(factor=2.0))
     return folder

@@ -24,6 +24,7 @@ from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 from rosgraph_msgs.msg import Clock
 
+from basis_ik.process import still_compiling
 from basis_ik.ros import sim_clock
 from basis_ik.ros.boundary import Moment
 from basis_ik.ros.convert import time_message
@@ -39,7 +40,6 @@ from basis_ik.ros.sim_clock import (
     clock_missing,
     loop_time,
 )
-from basis_ik.warm_up import still_compiling
 
 
 @pytest.fixture
