@@ -35,8 +35,9 @@ from basis_ik.warm_up import Step, WarmUp
 URDF = Path(__file__).parents[1] / "urdf"
 SCRIPT = """
 import sys
+from basis_ik.numerics import jit as compiling
 from basis_ik.numerics.jit import jit, when_compiling
-sys.stderr.isatty = lambda: True
+compiling.PATIENCE = float(sys.argv[2])
 
 @jit
 def double(x):
@@ -46,13 +47,13 @@ exec(sys.argv[1])
 """
 
 
-def in_terminal(code, tmp_path):
-    """Run code beside a kernel, with a stderr that passes for a terminal; return what is there."""
+def told(code, tmp_path, patience=0.0):
+    """Run code beside a kernel, with a patience in seconds; return what is on stderr."""
     script = tmp_path / "script.py"
     if not script.exists():  # numba compiles again what was written again
         script.write_text(SCRIPT)
     done = subprocess.run(
-        [sys.executable, str(script), code],
+        [sys.executable, str(script), code, str(patience)],
         env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "NUMBA_DISABLE_JIT": "0"},
         capture_output=True,
         text=True,
@@ -62,26 +63,41 @@ def in_terminal(code, tmp_path):
     return done.stderr
 
 
-TOLD = "basis_ik: compiling the solver's kernels, once; some seconds\n"
+def test_whoever_waits_for_the_compiler_is_told_once(tmp_path):
+    assert told("double(2); double(2.0)", tmp_path) == f"{jit.TELLING}\n"
+    assert told("double(2); double(2.0)", tmp_path) == "", "it is in the cache"
+    assert 0.0 < jit.PATIENCE <= 1.0
 
 
-def test_compilation_is_reported_once_on_a_terminal(tmp_path):
-    assert in_terminal("double(2); double(2.0)", tmp_path) == TOLD
-    assert in_terminal("double(2); double(2.0)", tmp_path) == "", "it is in the cache"
+def test_whoever_hardly_waits_is_not_told(tmp_path):
+    code = """
+import threading
+double(2)
+timers = [each for each in threading.enumerate() if isinstance(each, threading.Timer)]
+assert all(each.finished.is_set() for each in timers), "nothing is told later"
+"""
+    assert told(code, tmp_path, patience=60.0) == ""
 
 
-def test_compilation_is_reported_only_on_a_terminal(tmp_path):
-    assert in_terminal("sys.stderr.isatty = lambda: False; double(2)", tmp_path) == ""
+def test_short_waits_add_up(tmp_path):
+    code = """
+double(2)
+waits = compiling._compilations
+assert 0.0 < waits._waited < 60.0
+waits._waited, compiling.PATIENCE = 60.0, 60.001
+double(2.0)
+"""
+    assert told(code, tmp_path, patience=60.0) == f"{jit.TELLING}\n"
 
 
 def test_a_node_logs_the_compilation(tmp_path):
     code = "when_compiling(lambda: print('node', file=sys.stderr)); double(2); double(2.0)"
-    assert in_terminal(code, tmp_path) == "node\n"
+    assert told(code, tmp_path) == "node\n"
 
 
 def test_foreign_kernels_are_not_reported(tmp_path):
     code = "import numba; numba.njit(lambda x: x)(1.0)"
-    assert in_terminal(code, tmp_path) == ""
+    assert told(code, tmp_path) == ""
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")

@@ -212,39 +212,70 @@ def _callees(kernel: Any) -> list[Any]:
 # The announcement -----------------------------------------------------------------------------
 
 
-def _announce_on_terminal() -> None:
-    if sys.stderr is not None and sys.stderr.isatty():
-        print("basis_ik: compiling the solver's kernels, once; some seconds", file=sys.stderr)
+PATIENCE = 1.0  # s of waiting for the compiler before it is announced
+TELLING = (
+    "basis_ik: compiling the solver's kernels, once; this may take a minute. "
+    "`python -m basis_ik warm-up` does it ahead"
+)
 
 
-class _FirstCompilation(event.Listener):  # type: ignore[misc]
-    """Announces once per process that a kernel is compiled and not loaded from the cache."""
+class _Compilations(event.Listener):  # type: ignore[misc]
+    """Announces once per process that kernels are compiled and not loaded from the cache.
 
-    announce: Callable[[], None] = staticmethod(_announce_on_terminal)
-    happened = False
+    Attributes:
+        announce: Called at the first compilation; None: whoever waits is told on stderr.
+        happened: Whether there was a compilation.
+    """
+
+    def __init__(self) -> None:
+        self.announce: Callable[[], None] | None = None
+        self.happened = False
+        self._depth = 0  # a kernel's callees are compiled while it is
+        self._began, self._waited = 0.0, 0.0
+        self._timer: threading.Timer | None = None
+        self._told = False
 
     def on_start(self, event: event.Event) -> None:
-        if self.happened or event.data["dispatcher"] not in _kernels:
+        if event.data["dispatcher"] not in _kernels:
             return
-        self.happened = True
-        self.announce()
-        remove_old_caches()
+        self._depth += 1
+        if not self.happened:
+            self.happened = True
+            if self.announce is not None:
+                self.announce()
+            remove_old_caches()
+        if self._depth == 1 and self.announce is None and not self._told:
+            self._began = time.monotonic()
+            self._timer = threading.Timer(PATIENCE - self._waited, self._tell)
+            self._timer.daemon = True
+            self._timer.start()
 
     def on_end(self, event: event.Event) -> None:
-        pass
+        if event.data["dispatcher"] not in _kernels:
+            return
+        self._depth -= 1
+        if self._depth == 0 and self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+            self._waited += time.monotonic() - self._began
+
+    def _tell(self) -> None:
+        self._told = True
+        if sys.stderr is not None:
+            print(TELLING, file=sys.stderr, flush=True)
 
 
-_first_compilation = _FirstCompilation()
-event.register("numba:compile", _first_compilation)
+_compilations = _Compilations()
+event.register("numba:compile", _compilations)
 
 
 def when_compiling(announce: Callable[[], None]) -> None:
-    """Set the function that is called, instead of a print, when a kernel is compiled.
+    """Set the function that is called, instead of a line on stderr, when a kernel is compiled.
 
     Args:
         announce: Called at most once in a process, in the thread that compiles.
     """
-    _first_compilation.announce = announce
+    _compilations.announce = announce
 
 
 # The cache --------------------------------------------------------------------------------------
