@@ -145,6 +145,7 @@ def _chain_steps(chain: Callable[[], Chain]) -> list[Step]:
     from basis_ik.motion.tracking import Tracking
     from basis_ik.pose import solve, track
     from basis_ik.robot.safety_kernel import is_inside, is_safe
+    from basis_ik.search import closed_form
     from basis_ik.search.prepare import prepared
     from basis_ik.transforms import rigid
 
@@ -156,6 +157,10 @@ def _chain_steps(chain: Callable[[], Chain]) -> list[Step]:
         names, endless = chain().joint_names, chain().continuous
         Tracking(names, endless, 0.0, 0.0).check(here[np.newaxis], here)
 
+    def compile_other_forms() -> None:
+        solve.warm_up(_closed_chain())
+        closed_form.compile_alike()
+
     return [
         Step("transforms", rigid.warm_up),
         Step("last check", check),
@@ -166,6 +171,7 @@ def _chain_steps(chain: Callable[[], Chain]) -> list[Step]:
         Step("poses in closed form", lambda: solve.warm_up(_closed_chain())),
         Step("joints to spare", lambda: solve.warm_up(_closed_chain(7))),
         Step("closed forms of fewer joints", lambda: prepared(_closed_chain(3))),
+        Step("other closed forms", compile_other_forms),
         Step("FABRIK's passes", lambda: solve.warm_up_fabrik(chain())),
         Step("points to look at", lambda: look_at.warm_up(chain())),
         Step("tracking", lambda: track.warm_up(chain())),
@@ -229,8 +235,10 @@ def library_steps() -> list[Step]:
     """Return the steps for kernels that only users of the library call."""
     from basis_ik.bones.bone_limits import SwingTwist
     from basis_ik.bones.points_at import Up, points_at
+    from basis_ik.motion import limiter
     from basis_ik.path import ladder
     from basis_ik.pose.batch import solve_batch
+    from basis_ik.search import closed_form
 
     def point_within_limits() -> None:
         up = Up((1.0, 0.0, 0.0), "a", (0.0, 1.0, 0.0))
@@ -238,13 +246,20 @@ def library_steps() -> list[Step]:
         limit = SwingTwist(RigidTransform.from_rpy(0.0, 0.0, 0.0), 0.1, -0.1, 0.1)
         points_at(_sample_tree(), "b", "c", "target", limit=limit)
 
+    def plan() -> None:
+        here = np.zeros(len(sample_chain().joint_names))
+        limits = MotionLimits.of_chain(sample_chain()).scaled(1.0, 1.0, 1.0)
+        limiter.plan_motion(limits, here, here, 0.01)
+
     def solve_poses() -> None:
         chain = sample_chain()
         solve_batch(chain, [chain.forward(np.zeros(len(chain.joint_names)))])
         solve_batch(_closed_chain(), np.eye(4)[np.newaxis])
+        closed_form.compile_alike()
 
     return [
         Step("batches", solve_poses),
+        Step("planned motions", plan),
         Step("paths", lambda: ladder.warm_up(sample_chain())),
         Step("points-at with limits", point_within_limits),
         Step("transform nodes", _combine_nodes),
@@ -258,7 +273,8 @@ def _fabrik_steps() -> list[Step]:
     from basis_ik.fabrik.fabrik import sweep_chain
     from basis_ik.fabrik.fabrik_tree import solve_tree
 
-    joints, parents = np.array([[0, 0, 0], [0, 0, 1], [1, 0, 2], [-1, 0, 2.0]]), (-1, 0, 1, 1)
+    joints = np.array([[0, 0, 0], [0, 0, 1], [1, 0, 2], [-1, 0, 2], [0, 1, 0.0]])
+    parents = (-1, 0, 1, 1, 0)  # nothing is asked of the last
     targets = {2: (1.0, 0.5, 1.8), 3: (-1.0, 0.5, 1.8)}
 
     def sweep() -> None:

@@ -28,8 +28,6 @@ from basis_ik import warm_up
 from basis_ik.numerics import jit
 from basis_ik.process import still_compiling
 from basis_ik.robot.robot import RobotModel
-from basis_ik.search.closed_form import QUICK
-from basis_ik.search.prepare import prepared
 from basis_ik.warm_up import Step, WarmUp
 
 URDF = Path(__file__).parents[1] / "urdf"
@@ -109,15 +107,45 @@ def test_all_robots_use_the_same_kernels(robot, tip):
     for step in warm_up.node_steps():
         step.run()
     chain = RobotModel.from_urdf((URDF / f"{robot}.urdf").read_text()).chain(None, tip)
-    form = prepared(chain).closed
-    if (
-        form is not None and form.kernels is not QUICK
-    ):  # what only such arms need is compiled with the first
-        warm_up.prepare(chain)
     before = [(kernel, len(kernel.overloads)) for kernel in jit._kernels]
     warm_up.prepare(chain)
     late = [kernel.py_func.__name__ for kernel, n in before if len(kernel.overloads) != n]
     assert late == []
+
+
+ENTERED = """
+import ast, sys
+from pathlib import Path
+from basis_ik import warm_up
+from basis_ik.numerics import jit
+
+for step in warm_up.all_steps():
+    step.run()
+left = set()
+for name, module in list(sys.modules.items()):
+    if name.split(".")[0] != "basis_ik" or name.endswith("_kernel"):
+        continue
+    for node in ast.walk(ast.parse(Path(module.__file__).read_text())):
+        used = None
+        if isinstance(node, ast.Name):
+            used = vars(module).get(node.id)
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            owner = vars(module).get(node.value.id)
+            if getattr(owner, "__name__", "").endswith("_kernel"):
+                used = getattr(owner, node.attr)
+        if jit._is_kernel(used) and not used.overloads:
+            left.add(f"{name}:{used.py_func.__name__}")
+print(*left)
+"""
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_every_kernel_that_python_calls_is_compiled_for_python():
+    """And not only into its callers; the calls are found in the sources."""
+    done = subprocess.run(
+        [sys.executable, "-c", ENTERED], capture_output=True, text=True, timeout=600, check=True
+    )
+    assert done.stdout.split() == []
 
 
 def test_all_kernels_of_the_library_are_compiled():
@@ -133,19 +161,79 @@ while entered:
         reached.add(each)
         entered += jit._callees(each)
 left = [each.py_func for each in jit._kernels if each not in reached]
-rare = {  # for the first arm that needs it
-    "basis_ik.numerics.trigonometric_kernel",
-    *(
-        f"basis_ik.search.closed_form_{name}_kernel"
-        for name in ("quartic", "loop", "series", "linear", "pair_proof")
-    ),
-}
-print(*[each.__name__ for each in left if each.__module__ not in rare])
+print(*[each.__name__ for each in left])
 """
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=600, check=True
     )
     assert set(done.stdout.split()) <= {"forward"}  # which only tests call
+
+
+FAMILIES = """
+import sys
+import numpy as np
+sys.path.insert(0, sys.argv[1])
+import closed_arms
+from basis_ik import PoseConstraint, look_at, solve, solve_all, solve_batch, track, warm_up
+from basis_ik.numerics import jit
+from basis_ik.search import closed_form
+from basis_ik.search.closed_form import FORMS, Kernels
+from basis_ik.search.prepare import prepared
+
+assert {each for each in vars(closed_form).values() if isinstance(each, Kernels)} == set(FORMS)
+for step in getattr(warm_up, f"{sys.argv[2]}_steps")():
+    step.run()
+named = closed_arms.ROWS | closed_arms.FEWER | closed_arms.OFFSET_WRISTS
+rng = np.random.default_rng(0)
+kinds = (*closed_arms.BOTH_WAYS, *closed_arms.MEETING)
+drawn = {kind: closed_arms.random_arm(kind, rng) for kind in kinds}
+parts = (None, *(PoseConstraint(free_axis=axis) for axis in ((0, 0, 1.0), (0.3, 0.2, 1.0))))
+seen, late = set(), []
+for name, rows in (named | drawn).items():
+    before = {kernel: len(kernel.overloads) for kernel in jit._kernels}
+    chain = closed_arms.chain_of(*rows)
+    if sys.argv[2] == "node":
+        warm_up.prepare(chain)
+    form = prepared(chain).closed
+    seen.add(form and FORMS.index(form.kernels))
+    lower, upper = np.maximum(chain.lower, -3.0), np.minimum(chain.upper, 3.0)
+    for _ in range(3):
+        q, seed = rng.uniform(lower, upper, (2, len(lower)))
+        target, beside = chain.forward(q), chain.forward(q).matrix.copy()
+        beside[:3, 3] += rng.uniform(-0.1, 0.1, 3)
+        for goal in (target, beside):
+            for part in parts:
+                solve(chain, goal, seed, constraint=part)
+            solve(chain, goal, seed, position_only=True)
+            track(chain, goal, seed, 0.01)
+        look_at(chain, beside[:3, 3], seed)
+        solve_all(chain, target, seed, starts=1)
+        if form is not None:  # `rough` may answer instead
+            form._replace(rough=None).excludes(prepared(chain).variables, beside, (1e-6, 1e-6))
+        if sys.argv[2] == "all":
+            for seeds in (seed, np.array([seed, q]), np.array([seed, q], order="F")):
+                solve_batch(chain, [target, beside], seeds)
+                solve_batch(chain, np.array([beside, beside], order="F"), seeds)
+            solve_batch(chain, [target], position_only=True)
+            solve_batch(chain, [target], constraint=parts[1])
+    late += [f"{name}:{k.py_func.__name__}" for k, n in before.items() if len(k.overloads) != n]
+assert seen >= set(range(len(FORMS))), seen
+print(*late)
+"""
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+@pytest.mark.parametrize("steps", ["node", "all"])
+def test_after_the_warm_up_no_family_of_arms_compiles_anything(steps):
+    folder = str(Path(__file__).parent / "search")
+    done = subprocess.run(
+        [sys.executable, "-c", FAMILIES, folder, steps],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert (done.returncode, done.stderr, done.stdout.split()) == (0, "", [])
 
 
 @pytest.mark.parametrize(

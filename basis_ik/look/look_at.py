@@ -26,6 +26,7 @@ import numpy.typing as npt
 from basis_ik.errors import SolveArgumentError
 from basis_ik.look.look_diagnosis import LookDiagnosis
 from basis_ik.look.look_kernel import solve_look
+from basis_ik.look.pan_tilt_kernel import admits_pan_tilt, pan_tilt
 from basis_ik.numerics.arrays import FloatArray, as_numbers, as_three
 from basis_ik.pose.explain import explain
 from basis_ik.pose.solve import Solution
@@ -141,7 +142,11 @@ def look_at(
 
 def warm_up(chain: Chain) -> None:
     """Prepare a chain and compile all that `look_at` may call, before a control loop starts."""
-    tip = chain.forward(prepared(chain).middle)
+    ready = prepared(chain)
+    tip = chain.forward(ready.middle)
+    # Neither point may need the reasons that only a pan-tilt head can have.
+    admits_pan_tilt(ready.exact, len(ready.middle))
+    pan_tilt(np.zeros((3, 16)), np.zeros(3), np.zeros(2), np.empty((4, 2)))
     look_at(chain, tip.apply(np.array([1.0, 0.0, 0.0])))
     look_at(chain, tip.translation, max_iterations=50, max_move=1e-3)
 

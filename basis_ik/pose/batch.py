@@ -196,7 +196,7 @@ def _as_matrices(targets: Sequence[Target] | FloatArray) -> FloatArray:
     if isinstance(targets, np.ndarray) and targets.dtype != object:
         if targets.shape[1:] != (4, 4):
             raise SolveArgumentError("targets", targets.shape, "of shape (k, 4, 4)")
-        goals = np.array(targets, np.float64)
+        goals = np.array(targets, np.float64, order="C")  # a layout is a type of its own
         for i in np.flatnonzero(~_are_rigid(goals)):
             goals[i] = as_target(f"targets[{i}]", goals[i])._m
     else:
@@ -222,7 +222,7 @@ def _are_rigid(goals: FloatArray) -> npt.NDArray[np.bool_]:
 
 def _as_seeds(seeds: npt.ArrayLike, k: int, n: int) -> FloatArray:
     try:
-        starts = np.array(np.broadcast_to(np.asarray(seeds, np.float64), (k, n)))
+        starts = np.array(np.broadcast_to(np.asarray(seeds, np.float64), (k, n)), order="C")
     except (TypeError, ValueError):
         raise SolveArgumentError("seeds", seeds, f"of shape ({k}, {n}) or ({n},)") from None
     sound = (np.abs(starts) <= LARGEST_ANGLE).all(axis=1)

@@ -459,6 +459,7 @@ def warm_up(chain: Chain) -> None:
         next(sample_starts(ready.redundant, ready.variables, near._m, ready.middle, MAX_ITERATIONS))
     if ready.closed is not None:  # neither target may need a proof
         ready.closed.excludes(ready.variables, near.matrix.copy(), (1e-6, 1e-6))
+        ready.closed.proof_margin(1e-6, 1e-6)
     # A part of a pose may have its own closed form, whose kernel few chains need.
     if ready.closed_position is not None:
         solve(chain, near, position_only=True)

@@ -105,6 +105,19 @@ QUARTIC = Kernels(
 LOOP = Kernels(
     loop.loop_branch_starts, loop.solve_loop_pose, loop.solve_loop_poses, loop.MAX_BRANCHES
 )
+FORMS = QUICK, QUARTIC, LOOP
+"""The kernels of all families, of which an arm's form has one."""
+PROOFS = excludes, excludes_pair
+"""The kernels of `ClosedForm.excludes`, likewise."""
+
+
+def compile_alike() -> None:
+    """Compile for all families what is compiled for one: their kernels take the same types."""
+    for alike in (*zip(*(kernels[:-1] for kernels in FORMS), strict=True), PROOFS):
+        compiled = [getattr(each, "overloads", {}) for each in alike]  # none without the compiler
+        for signature in {types for each in compiled for types in each}:
+            for each in alike:
+                each.compile(signature)
 
 
 class ClosedForm(NamedTuple):
