@@ -22,7 +22,7 @@ straight line, because the twist always points to the pose.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf, sqrt
+from math import exp, inf, sqrt
 
 import numpy as np
 
@@ -42,7 +42,7 @@ from basis_ik.motion.limits import MotionLimits
 from basis_ik.motion.line_stop import LineStop
 from basis_ik.motion.profile_kernel import ROW, plan_stop, sample
 from basis_ik.motion.singularity import VERY_NEAR, Gains, Notice, Singularities
-from basis_ik.motion.twist_kernel import states_on_line
+from basis_ik.motion.twist_kernel import states_on_line, weights_on_line
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pose import track as tracking
 from basis_ik.pose.track import track
@@ -65,6 +65,11 @@ SLIGHT = 1e-6  # a joint slower than another by this factor counts as at rest
 # A step off a singularity: largest motion of each joint [rad or m], motion of the tip [m or rad],
 # and its relative tolerance.
 STEP, STEP_WAY, STEP_ERROR = 0.15, 1e-3, 0.02
+# Distance at which a joint's position limit begins to count [rad, or reaches for a slide], at most
+# this fraction of the joint's range; only joints to spare keep away from limits.
+NEAR_LIMIT, OF_RANGE = 0.5, 0.25
+# Shortest time in which the joints' weights change [s]; fraction of acceleration and jerk for that.
+SOONEST, TURNING = 0.1, 0.2
 STANDING = 1e-3  # a twist scaled below this factor counts as held
 # The direction is fixed on the final part of a line, where samples are coarse: this many times the
 # distance that the largest jerk covers in a period. Within this distance [m and rad] it only stops.
@@ -124,7 +129,12 @@ class Jog:
         self._axes: FloatArray = np.zeros((len(self._exact) - 1, 6))
         self._columns: FloatArray = np.zeros((n, 6))
         self._work: FloatArray = np.zeros((2, 12))
-        self._moves: FloatArray = np.zeros((3, n))
+        self._moves: FloatArray = np.zeros((5, n))
+        near = NEAR_LIMIT * np.where(chain.prismatic, chain.reach, 1.0)
+        self._near: FloatArray = np.minimum(near, OF_RANGE * (chain.upper - chain.lower))
+        # Weights of the joints as `states_on_line` takes them: equal, present, and intended.
+        self._even: FloatArray = np.stack([np.append(np.ones(n), 0.0), np.zeros(n + 1)])
+        self._weights, self._aim = self._even, self._even[0]
         self._line: FloatArray = np.zeros((1, COLUMNS))
         self._line_limits: FloatArray = np.zeros((5, 1))
         self._line_limits[LOWER], self._line_limits[UPPER] = -inf, inf
@@ -168,7 +178,10 @@ class Jog:
             self.held = self.held if goal is None else None
         elif self._step_target is None:
             self._turn_axes(q, in_tip=goal.in_tip)
-            desired = self._scaled(q, np.array([*goal.linear, *goal.angular])) * limiter.override
+            wanted = np.array([*goal.linear, *goal.angular])
+            if len(q) > 6:
+                self._weigh(q, wanted)
+            desired = self._scaled(q, wanted) * limiter.override
             if self.held is not None and not self.moving and limiter.override > 0.0:
                 self._step_target = self._step_off(q, goal)
         if self._step_target is not None:
@@ -184,6 +197,7 @@ class Jog:
 
         The joints stop independently if that is much quicker, as during a turn of the twist.
         """
+        self._aim = self._weights[0]
         if self._stop is not None and self._advance_stop(self._stop, q):
             return self._limiter.position
         longest = MOST_LATE * self._limiter.time_to_rest()
@@ -239,6 +253,8 @@ class Jog:
         way = _way(self._chain.forward(q), target)
         size = float(np.linalg.norm(way))
         along = way / size if size > NEAR else np.zeros(6)
+        if size > NEAR and len(q) > 6:
+            self._weigh(q, FAST * self._bounds(q, along, self._even)[0] * along)
         fastest, _, jerk = self._bounds(q, along)
         if size > LAST * jerk * period**3:
             self._final_direction = None
@@ -291,9 +307,11 @@ class Jog:
             return 0.0
         return part
 
-    def _bounds(self, q: FloatArray, along: FloatArray) -> FloatArray:
+    def _bounds(
+        self, q: FloatArray, along: FloatArray, weights: FloatArray | None = None
+    ) -> FloatArray:
         """Return the largest speed, acceleration and jerk of the joints at q along a unit twist."""
-        speeds = np.abs(self._speeds(q, along))
+        speeds = np.abs(self._states(q, along, None, weights)[0][:, 1])
         with np.errstate(divide="ignore"):  # a joint at rest sets no bound
             most = self._limiter.bounds[[VELOCITY, ACCELERATION, JERK]] / speeds
         least: FloatArray = np.minimum(most.min(axis=1), MOST)
@@ -365,15 +383,71 @@ class Jog:
         middle = q + 0.5 * period * (v + 0.25 * period * a)
         extra = self._speeds(middle, way - 0.5 * period * smooth)
         goal = q + period * (v + 0.5 * period * a)
+        weights = self._next_weights(q)
         for _ in range(CORRECTIONS):
-            states, _ = self._states(goal, twist, rate)
+            states, _ = self._states(goal, twist, rate, weights)
             smooth = v + states[:, 1] + period / 6.0 * (a - states[:, 2])
             goal = np.clip(q + 0.5 * period * smooth + extra, lower, upper)
         states[:, 0] = goal
         if limiter.take(states):
-            self._twist, self._rate = twist, rate
+            self._twist, self._rate, self._weights = twist, rate, weights
             return True
         return False
+
+    def _weigh(self, q: FloatArray, twist: FloatArray) -> None:
+        """Choose the weights with which joints to spare make a twist within their limits.
+
+        The present twist counts too: while it lasts, no joint may run into its limit for the sake
+        of the next one. At rest the joints take the weights at once.
+
+        Args:
+            q: Positions of the joints (n,).
+            twist: The desired twist (6,).
+        """
+        bounds = self._limiter.bounds
+        gaps = np.maximum([q - bounds[LOWER], bounds[UPPER] - q], 0.0)
+        stops = (STOP * bounds[[ACCELERATION, JERK]]).T
+        caps = np.array(
+            [
+                [fastest_before(gap, *stop) for gap, stop in zip(row, stops, strict=True)]
+                for row in gaps
+            ]
+        )
+        caps = np.minimum(
+            np.minimum(caps, gaps / (LATE * self._limiter.period)), FAST * bounds[VELOCITY]
+        )
+        caps[0] *= -1.0
+        twists = (twist, self._twist) if self.moving else (twist,)
+        aims: FloatArray = np.zeros((len(twists), len(q) + 1))
+        for each, aim in zip(twists, aims, strict=True):
+            self._moves[0] = q
+            weights_on_line(
+                (self._exact, each, np.zeros(6), self._in_tip),
+                (self._axes, self._columns, self._work), (bounds, self._near), caps, self._moves,
+                aim,
+            )  # fmt: skip
+        self._aim = aims.min(axis=0)
+        if not self.moving:
+            self._weights = np.stack([self._aim, np.zeros(len(q) + 1)])
+
+    def _next_weights(self, q: FloatArray) -> FloatArray:
+        """Return the weights and their rates (2, n + 1) a period from now.
+
+        They approach the intended ones without overshoot, as fast as a part of the joints' limits
+        of acceleration and jerk allows.
+        """
+        (weights, rates), period = self._weights, self._limiter.period
+        off = weights - self._aim
+        if not (off.any() or rates.any()):
+            return self._weights
+        there = self._states(q, self._twist, None, np.stack([self._aim, np.zeros(len(off))]))[0]
+        change = np.abs(there - self._states(q, self._twist)[0])[:, 1]
+        needs = change / (TURNING * self._limiter.bounds[[ACCELERATION, JERK]])
+        time = max(SOONEST, float(needs[0].max()), float(np.sqrt(needs[1].max())))
+        # Critically damped: (off + slope t) exp(-t / time).
+        slope, fade = rates + off / time, exp(-period / time)
+        left = off + slope * period
+        return np.stack([self._aim + left * fade, (slope - left / time) * fade])
 
     def _capped(self, q: FloatArray, twist: FloatArray) -> FloatArray:
         """Return a twist (6,), scaled down to the caps on speeds."""
@@ -424,14 +498,16 @@ class Jog:
             self._in_tip, self._stop = in_tip, None
 
     def _states(
-        self, q: FloatArray, twist: FloatArray, rate: FloatArray | None = None
-    ) -> tuple[FloatArray, float]:
+        self, q: FloatArray, twist: FloatArray, rate: FloatArray | None = None,
+        weights: FloatArray | None = None,
+    ) -> tuple[FloatArray, float]:  # fmt: skip
         """Return positions, velocities, accelerations (n, 3) for a twist, and its lost fraction."""
         states = np.zeros((len(q), 3))
         states[:, 0] = q
         rate = np.zeros(6) if rate is None else rate
         lost = states_on_line(
             (self._exact, twist, rate, self._in_tip), (self._axes, self._columns, self._work),
+            (self._limiter.bounds, self._near), self._weights if weights is None else weights,
             self._moves, states,
         )  # fmt: skip
         return states, float(lost)
@@ -581,6 +657,7 @@ def warm_up(chain: Chain, limits: MotionLimits) -> None:
     # A step off a singularity does not reach these.
     jog._after(middle, np.full(6, 1e-3), limiter.period)
     jog._approach_step(middle, np.full(6, 0.4), 1e-3, 1e-3)
+    jog._weigh(middle, np.full(6, 1e-3))  # nor six joints this
 
 
 def fastest_before(gap: float, acceleration: float, jerk: float) -> float:

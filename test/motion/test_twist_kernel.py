@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from basis_ik.motion.limits import MotionLimits
 from basis_ik.motion.twist_kernel import states_on_line
 from basis_ik.robot.robot import RobotModel
 from basis_ik.search.prepare import prepared
@@ -36,13 +37,16 @@ def chain_of(robot):
     return RobotModel.from_urdf((URDF / f"{robot}.urdf").read_text()).chain()
 
 
-def states_at(chain, q, twist, rate, in_tip):
+def states_at(chain, q, twist, rate, in_tip, weights=None):
     states = np.zeros((len(q), 3))
     states[:, 0] = q
     exact = prepared(chain).exact
     scratch = tuple(map(np.zeros, [(len(exact) - 1, 6), (len(q), 6), (2, 12)]))
-    moves = np.zeros((3, len(q)))
-    lost = states_on_line((exact, twist, rate, in_tip), scratch, moves, states)
+    limits = MotionLimits.of_chain(chain).scaled(1.0, 1.0, 1.0), np.full(len(q), 0.5)
+    if weights is None:
+        weights = np.stack([np.append(np.ones(len(q)), 0.0), np.zeros(len(q) + 1)])
+    moves = np.zeros((5, len(q)))
+    lost = states_on_line((exact, twist, rate, in_tip), scratch, limits, weights, moves, states)
     return states, lost
 
 
@@ -86,3 +90,19 @@ def test_the_velocities_are_the_least():
     states, _ = states_at(panda, q, TWIST, np.zeros(6), False)
     expected = np.linalg.lstsq(panda.jacobian(q), TWIST, rcond=None)[0]
     np.testing.assert_allclose(states[:, 1], expected, atol=1e-6)
+
+
+def test_the_accelerations_are_the_derivative_while_weights_change_near_limits():
+    panda = chain_of("panda")
+    q = np.array([2.7, -0.8, 0.2, -2.4, 0.1, 0.2, 0.8])
+    weights = np.array(
+        [[0.3, 1.0, 0.8, 0.5, 1.0, 0.1, 1.0, 0.4], [0.5, 0, -0.4, 0.3, 0, 0.6, 0, 0.7]]
+    )
+    states, lost = states_at(panda, q, TWIST, RATE, False, weights)
+    assert lost < 1e-5
+    speeds = []
+    for time in (-TIME, TIME):
+        there = weights + np.outer([time, 0.0], weights[1])
+        at = q + time * states[:, 1] + 0.5 * time * time * states[:, 2]
+        speeds.append(states_at(panda, at, TWIST + time * RATE, RATE, False, there)[0][:, 1])
+    np.testing.assert_allclose((speeds[1] - speeds[0]) / (2.0 * TIME), states[:, 2], rtol=1e-3)
