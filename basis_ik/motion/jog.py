@@ -68,8 +68,7 @@ STEP, STEP_WAY, STEP_ERROR = 0.15, 1e-3, 0.02
 # Distance at which a joint's position limit begins to count [rad, or reaches for a slide], at most
 # this fraction of the joint's range; only joints to spare keep away from limits.
 NEAR_LIMIT, OF_RANGE = 0.5, 0.25
-# Shortest time in which the joints' weights change [s]; fraction of acceleration and jerk for that.
-SOONEST, TURNING = 0.1, 0.2
+SETTLING = 0.1  # time constant of the joints' weights [s]
 STANDING = 1e-3  # a twist scaled below this factor counts as held
 # The direction is fixed on the final part of a line, where samples are coarse: this many times the
 # distance that the largest jerk covers in a period. Within this distance [m and rad] it only stops.
@@ -383,7 +382,7 @@ class Jog:
         middle = q + 0.5 * period * (v + 0.25 * period * a)
         extra = self._speeds(middle, way - 0.5 * period * smooth)
         goal = q + period * (v + 0.5 * period * a)
-        weights = self._next_weights(q)
+        weights = self._next_weights()
         for _ in range(CORRECTIONS):
             states, _ = self._states(goal, twist, rate, weights)
             smooth = v + states[:, 1] + period / 6.0 * (a - states[:, 2])
@@ -397,8 +396,7 @@ class Jog:
     def _weigh(self, q: FloatArray, twist: FloatArray) -> None:
         """Choose the weights with which joints to spare make a twist within their limits.
 
-        The present twist counts too: while it lasts, no joint may run into its limit for the sake
-        of the next one. At rest the joints take the weights at once.
+        At rest the joints take the weights at once.
 
         Args:
             q: Positions of the joints (n,).
@@ -406,48 +404,36 @@ class Jog:
         """
         bounds = self._limiter.bounds
         gaps = np.maximum([q - bounds[LOWER], bounds[UPPER] - q], 0.0)
-        stops = (STOP * bounds[[ACCELERATION, JERK]]).T
+        stops = (STOP * bounds[[ACCELERATION, JERK]]).T.tolist()
         caps = np.array(
             [
                 [fastest_before(gap, *stop) for gap, stop in zip(row, stops, strict=True)]
-                for row in gaps
+                for row in gaps.tolist()
             ]
         )
         caps = np.minimum(
             np.minimum(caps, gaps / (LATE * self._limiter.period)), FAST * bounds[VELOCITY]
         )
         caps[0] *= -1.0
-        twists = (twist, self._twist) if self.moving else (twist,)
-        aims: FloatArray = np.zeros((len(twists), len(q) + 1))
-        for each, aim in zip(twists, aims, strict=True):
-            self._moves[0] = q
-            weights_on_line(
-                (self._exact, each, np.zeros(6), self._in_tip),
-                (self._axes, self._columns, self._work), (bounds, self._near), caps, self._moves,
-                aim,
-            )  # fmt: skip
-        self._aim = aims.min(axis=0)
+        self._moves[0], self._aim = q, np.zeros(len(q) + 1)
+        weights_on_line(
+            (self._exact, twist, np.zeros(6), self._in_tip),
+            (self._axes, self._columns, self._work), (bounds, self._near), caps, self._moves,
+            self._aim,
+        )  # fmt: skip
         if not self.moving:
             self._weights = np.stack([self._aim, np.zeros(len(q) + 1)])
 
-    def _next_weights(self, q: FloatArray) -> FloatArray:
-        """Return the weights and their rates (2, n + 1) a period from now.
-
-        They approach the intended ones without overshoot, as fast as a part of the joints' limits
-        of acceleration and jerk allows.
-        """
+    def _next_weights(self) -> FloatArray:
+        """Return the weights and their rates (2, n + 1) a period from now, without overshoot."""
         (weights, rates), period = self._weights, self._limiter.period
         off = weights - self._aim
         if not (off.any() or rates.any()):
             return self._weights
-        there = self._states(q, self._twist, None, np.stack([self._aim, np.zeros(len(off))]))[0]
-        change = np.abs(there - self._states(q, self._twist)[0])[:, 1]
-        needs = change / (TURNING * self._limiter.bounds[[ACCELERATION, JERK]])
-        time = max(SOONEST, float(needs[0].max()), float(np.sqrt(needs[1].max())))
-        # Critically damped: (off + slope t) exp(-t / time).
-        slope, fade = rates + off / time, exp(-period / time)
+        # Critically damped: (off + slope t) exp(-t / SETTLING).
+        slope, fade = rates + off / SETTLING, exp(-period / SETTLING)
         left = off + slope * period
-        return np.stack([self._aim + left * fade, (slope - left / time) * fade])
+        return np.stack([self._aim + left * fade, (slope - left / SETTLING) * fade])
 
     def _capped(self, q: FloatArray, twist: FloatArray) -> FloatArray:
         """Return a twist (6,), scaled down to the caps on speeds."""

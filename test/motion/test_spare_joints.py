@@ -117,6 +117,16 @@ def test_a_joint_that_others_replace_leaves_its_limit_and_does_not_hold_the_tip(
     assert bench.worst() <= 1.0 + 1e-6
 
 
+def test_a_joint_on_its_way_to_its_limit_is_replaced_in_mid_motion():
+    bench = Bench(chain_of("panda"), AT_LIMIT - np.eye(7)[0] * 0.3)
+    for _ in range(400):
+        bench.step(TwistGoal((0.0, 0.0, -0.1), STILL))
+        assert bench.jog.held is None
+    assert bench.commands[-1][0] < TURNED - 0.05
+    assert bench.left == 0
+    assert bench.worst() <= 1.0 + 1e-6
+
+
 @pytest.mark.parametrize("speed", [0.5, 3.0, 30.0])
 def test_a_twist_that_is_too_fast_is_made_as_fast_as_the_limits_allow(speed):
     bench, goal = Bench(chain_of("panda"), AT_LIMIT), TwistGoal((0.0, 0.0, speed), STILL)
