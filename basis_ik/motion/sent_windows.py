@@ -140,7 +140,8 @@ class SentWindows:
         """
         self.windows = [window] if alone else [*self.windows, window]
         self._proven = 1 if alone else self._proven
-        self._untaken.append(window)
+        # Here, too: a controller that publishes no state is never observed.
+        self._untaken = [each for each in self._untaken if window.begin < each.over] + [window]
 
     def begin(self, window: Window, reference: FloatArray | None) -> None:
         """Add a window from rest that begins when it is taken.

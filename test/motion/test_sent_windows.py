@@ -364,6 +364,13 @@ def test_a_window_that_is_taken_cannot_be_taken_again_nor_those_before():
     assert sent.over == 0
 
 
+def test_windows_do_not_accumulate_for_a_controller_that_is_never_observed():
+    sent, window = SentWindows(), to(GOAL)
+    for k in range(1000):
+        sent.send(window._replace(begin=BEGIN + 10 * k * MS), alone=True)
+    assert len(sent._untaken) <= (window.over - window.begin) // (10 * MS)
+
+
 def test_the_controller_may_move_until_the_last_of_the_windows_ends():
     sent, first, second = two()
     assert second.end > first.end
