@@ -74,6 +74,27 @@ class Window(NamedTuple):
         allowed = close + inexact * np.abs(states[:, 1])
         return bool((np.abs(positions - states[:, 0]) <= allowed).all())
 
+    def moved(self, by: int) -> Window:
+        """Return the window, moved in time."""
+        return self._replace(begin=self.begin + by, joins=self.joins + by)
+
+    def placed(self, positions: FloatArray, time: int) -> Window | None:
+        """Return the window, moved in time so that it is at positions (n,) then.
+
+        It is the same where the joints are too slow to tell, and None if they are not on its way.
+        """
+        elapsed = self.motion.time_of(positions)
+        states = self.motion.at(elapsed)
+        if (np.abs(states[:, 0] - positions) > CLOSE).any():
+            return None
+        if np.abs(states[:, 1]).max() > MOVES:
+            return self._replace(begin=time - round(1e9 * elapsed))
+        if (np.abs(self.motion.positions[-1] - positions) <= SAME).all():
+            return self._replace(begin=time - (self.end - self.begin))
+        if (np.abs(self.motion.positions[0] - positions) <= SAME).all():
+            return self._replace(begin=time)
+        return self
+
     def part(self, begin: int, until: int) -> tuple[list[int], list[FloatArray]]:
         """Return times and states (n, 3) that interpolate it between two times.
 
@@ -153,11 +174,14 @@ class SentWindows:
         self.windows, self.pending, self._rested_at = [window], True, reference
         self._proven = 1
 
+    def begin_now(self) -> None:
+        """Take the pending window to have begun, as the controller may be at its begin."""
+        self.windows, self.pending = [self.windows[0]._replace(begin=self.seen)], False
+
     def settle(self) -> None:
         """Drop those that were not taken once they cannot be taken any more."""
         if self.seen >= self.over and not self.pending:
-            del self.windows[1:]
-            self._proven = min(self._proven, len(self.windows))
+            del self.windows[max(self._proven, 1) :]
 
     def since(self) -> float:
         """Return the time since which the controller may have left the newest window's way."""
@@ -218,7 +242,9 @@ class SentWindows:
             self.windows, self._proven = [taken], 1
         elif not shifted and self._stands(*before, reference):
             return False
-        elif (shifted or delayed) and self._relocate(stamp, reference):
+        elif shifted and self._shift(stamp, reference, before[1], together=delayed):
+            pass
+        elif delayed and self._relocate(stamp, reference):
             return True
         elif not any(
             each.is_at(reference, stamp, NEAR, max(OFF, OFF_TIMES * inexact))
@@ -253,20 +279,44 @@ class SentWindows:
     def _relocate(self, stamp: int, reference: FloatArray) -> bool:
         """Place the newest window on whose way the controller is where it is now."""
         for window in reversed(self.windows):
-            time = window.motion.time_of(reference)
-            states = window.motion.at(time)
-            if (np.abs(states[:, 0] - reference) <= CLOSE).all():
-                if np.abs(states[:, 1]).max() > MOVES:
-                    elapsed = round(1e9 * time)
-                elif (np.abs(window.motion.positions[-1] - reference) <= SAME).all():
-                    elapsed = window.end - window.begin
-                else:
-                    return True
-                moved = window._replace(begin=stamp - elapsed)
-                self._has_taken(window)
-                self.windows, self.pending, self._proven = [moved], False, 1
+            placed = window.placed(reference, stamp)
+            if placed is not None:
+                if placed is not window:
+                    self._has_taken(window)
+                    self.windows, self.pending, self._proven = [placed], False, 1
                 return True
         return False
+
+    def _shift(
+        self, stamp: int, reference: FloatArray, before: FloatArray | None, *, together: bool
+    ) -> bool:
+        """Place the oldest window on whose way the controller is; keep the later ones.
+
+        Those have the same time if they are `together`, as the controller then blends them.
+        """
+        placed = [window.placed(reference, stamp) for window in self.windows]
+        found = [k for k, each in enumerate(placed) if each is not None]
+        if not found:
+            return False
+        followed = found[0]
+        newest = self.windows[found[-1]]
+        stands = before is not None and (np.abs(reference - before) <= SAME).all()
+        if stands and (np.abs(newest.motion.positions[-1] - reference) <= SAME).all():
+            followed = found[-1]  # the others would move it on
+        first = placed[followed]
+        assert first is not None
+        later = self.windows[followed + 1 :]
+        self._has_taken(self.windows[followed])
+        if together:
+            by = first.begin - self.windows[followed].begin
+            self._untaken = [each.moved(by) for each in self._untaken]
+            later = [each.moved(by) for each in later]
+        self.windows, self._proven = [first, *later], 1
+        for each in placed[followed + 1 :]:
+            if each is None:
+                break
+            self._proven += 1
+        return True
 
     def _has_taken(self, window: Window) -> None:
         """Note that neither a window nor those before it can be taken any more."""

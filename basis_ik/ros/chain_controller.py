@@ -136,7 +136,7 @@ class ChainController:
         lag, margin = parameters["tracking_lag"], parameters["tracking_margin"]
         options = OutputOptions(
             node, self.own("controller"), chain.joint_names, period, lag, chain.velocity,
-            self.own("trajectory_replacement"),
+            self.own("trajectory_replacement"), self.own("resume_after_pause"),
         )  # fmt: skip
         self._output = make_output(self.own("command_interface"), options)
         self._tracking = Tracking(chain.joint_names, chain.continuous, lag, margin)
@@ -293,7 +293,7 @@ class ChainController:
     @property
     def problem(self) -> str:
         """The controller's problem; empty if there is none."""
-        return self._output.failure or self.state.unmet
+        return self._output.failure or self.state.unmet or self._output.hindrance
 
     @property
     def other_commander(self) -> str:

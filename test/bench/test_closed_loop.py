@@ -23,6 +23,8 @@ from diagnostic_msgs.msg import DiagnosticStatus
 from std_srvs.srv import SetBool, Trigger
 from world import MILLISECOND, SECOND
 
+from basis_ik.transforms.rigid import RigidTransform
+
 NEAR, FAR = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40)
 BESIDE = down(0.45, -0.10, 0.30)
 LAG = 0.03  # s
@@ -86,19 +88,134 @@ def test_arrival_is_reported_for_the_measured_arm(robot):
     assert robot.at(FAR, 1e-9)
 
 
-@pytest.mark.parametrize("factor", [0.3, 0.0])
-def test_a_slow_controller_gets_no_stream(factor):
-    with running() as robot:
-        robot.boundary.sources["scaling"] = 0  # it has shown a factor, that is enough
-        robot.run(0.1)
-        robot.arm.controller.speed_scaling = factor
-        robot.wait_status(state="WAITING")
-        assert f"scales its speed to {factor:g}," in robot.statuses[-1]["message"]
+def scaled(robot, factor):
+    """Let the controller scale its speed; return the arm's way from then on."""
+    robot.arm.controller.speed_scaling = factor
+    robot.run(0.1)
+    robot.arm.complaints.clear()
+    return len(robot.arm.outputs)
+
+
+def drag(robot, seconds, place=NEAR):
+    """Send a target that moves on a circle of 5 cm; return the last one."""
+    for step in range(round(seconds / 0.02)):
+        shift = [0.05 * np.sin(0.06 * step), 0.05 * (1.0 - np.cos(0.06 * step)), 0.0]
+        target = RigidTransform.from_rpy(0.0, 0.0, 0.0, shift) @ place
+        robot.send("base_link", target)
+        robot.run(0.02)
+    return target
+
+
+@pytest.fixture(params=[False, True], ids=["stamp", "blends"])
+def slow_robot(request):
+    with running(lag=LAG, replaces=request.param) as robot:
+        robot.run(0.5)
+        robot.blends = request.param
+        yield robot
+
+
+@pytest.mark.parametrize(("kind", "factor"), [("target", 0.1), ("moving", 0.5), ("twist", 0.5)])
+def test_a_motion_from_rest_has_the_controllers_pace(slow_robot, kind, factor):
+    robot = slow_robot
+    first = scaled(robot, factor)
+    if kind == "target":
+        robot.reach(NEAR, 1e-6)
+    elif kind == "moving":
+        robot.reach(drag(robot, 2.0), 1e-6)
+    else:
+        here = robot.tip().translation
+        for _ in range(100):
+            robot.jog("base_link", linear=(0.0, 0.0, 0.1))
+            robot.run(0.02)
+        assert robot.tip().translation[2] - here[2] > 0.2 * factor * 0.1 * 2.0
+    way = np.array([positions for _, positions in robot.arm.outputs[first:]])
+    speeds = np.abs(np.diff(way, axis=0)) / (1e-9 * CYCLE)
+    assert (speeds <= 1.003 * factor * robot.arm.limits.velocity).all()
+    if kind != "twist":
+        assert robot.arm.complaints == []
+
+
+def test_what_moves_is_followed_from_rest_to_rest_and_status_says_so(slow_robot):
+    scaled(slow_robot, 0.5)
+    for _ in range(50):
+        slow_robot.jog("base_link", linear=(0.0, 0.0, 0.1))
+        slow_robot.run(0.02)
+    told = [(each["level"], each["message"]) for each in slow_robot.statuses]
+    text = "the controller scales its speed to 0.5: the arm follows in motions from rest to rest"
+    assert (DiagnosticStatus.WARN, text) in told
+
+
+def test_another_target_counts_at_once_at_the_controllers_pace(slow_robot):
+    """Not only when the arm has been at the first one, which takes seconds."""
+    robot, factor = slow_robot, 0.5
+    scaled(robot, factor)
+    robot.set_off(FAR, 0.3)
+    robot.arm.complaints.clear()
+    began = robot.time
+    robot.send("base_link", NEAR)
+    robot.run(1.0 / factor)
+    assert not robot.at(FAR, 0.2)
+    robot.wait_status(state="ARRIVED")
+    robot.run(0.5)
+    assert robot.at(NEAR, 1e-6)
+    assert robot.time - began < 1.7 / factor + 1.0
+    if robot.blends:
+        assert robot.arm.complaints == [], "without a step"
+    assert {what for _, what, _ in robot.arm.complaints} <= {"rate"}, "no leap"
+    robot.arm.complaints.clear()
+
+
+@pytest.mark.parametrize("begins", [True, False])
+def test_at_a_speed_of_zero_the_arm_rests_with_its_goal_and_goes_on_afterwards(slow_robot, begins):
+    robot = slow_robot
+    if begins:
+        robot.set_off(FAR, 0.3)
+    scaled(robot, 0.0)
+    if not begins:
         robot.send("base_link", FAR)
-        assert robot.rests()
-        robot.arm.controller.speed_scaling = 1.0
+        robot.run(0.1)
+    here = robot.arm.outputs[-1][1]
+    robot.run(3.0)
+    assert np.array_equal(robot.arm.outputs[-1][1], here)
+    text = "the controller scales its speed to 0: the arm goes on once it is above"
+    robot.wait_status(state="MOVING", level=DiagnosticStatus.WARN, message=text)
+    scaled(robot, 0.5)
+    robot.wait_status(state="ARRIVED", level=DiagnosticStatus.OK)
+    robot.run(0.5)
+    assert robot.at(FAR, 1e-6)
+
+
+def test_a_motion_that_stands_at_its_begin_is_not_lost():
+    """The controller has taken it; sent again, it would begin again after it has moved."""
+    with running(lag=LAG) as robot:
+        robot.run(0.1)
+        robot.arm.taking.add(robot.world.now, 0.03)
+        robot.send("base_link", FAR)
+        robot.world.at(robot.world.now + 25 * MILLISECOND, lambda: scale(robot, 0.0))
+        robot.run(3.0)
+        scale(robot, 1.0)
+        robot.run(0.3)
+        assert robot.call(Trigger, "stop").success
+        robot.wait_status(state="STOPPED")
+        assert stands(robot)
+        assert not robot.at(FAR, 0.1)
+
+
+def scale(robot, factor):
+    robot.arm.controller.speed_scaling = factor
+
+
+@pytest.mark.parametrize("interface", [STREAM, WHOLE])
+def test_at_a_speed_of_zero_the_target_is_dropped_if_it_shall_not_go_on(interface):
+    with running("-p", "resume_after_pause:=false", *interface, lag=LAG) as robot:
+        robot.set_off(FAR, 0.3)
+        scaled(robot, 0.0)
+        robot.wait_status(state="WAITING", message="the controller scales its speed to 0")
+        scaled(robot, 1.0)
         robot.wait_status(state="READY")
-        robot.reach(FAR, 1e-9)
+        assert stands(robot)
+        assert not robot.at(FAR, 0.1)
+        robot.reach(FAR, 1e-6)
 
 
 @pytest.mark.parametrize("factor", [0.5, 0.2, 0.0])
@@ -168,10 +285,9 @@ def test_a_speed_of_zero_from_the_start_counts_where_there_is_scaling(takes_fact
     try:
         robot.boundary.sources["scaling"] = int(takes_factors)
         robot.arm.controller.speed_scaling = 0.0
-        robot.wait_status(state="WAITING" if takes_factors else "READY")
-        if takes_factors:
-            robot.run(0.5)
-            assert "scales its speed to 0," in robot.statuses[-1]["message"]
+        robot.wait_status(state="READY")
+        robot.run(0.5)
+        assert ("scales its speed to 0:" in robot.statuses[-1]["message"]) == takes_factors
     finally:
         robot.end()
 

@@ -414,5 +414,10 @@ ROWS: dict[int, Row] = {
             "told within 30 ms, with joint and parameter; nothing is sent",
             BENCH,
         ),
+        (
+            "the controller scales its speed to 0, and back; a stop meanwhile, which is lost",
+            "it rests with its goal at WARN, and goes on; STOPPED once the controller has taken it",
+            BENCH,
+        ),
     ),
 }

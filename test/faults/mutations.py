@@ -1276,6 +1276,27 @@ MUTATIONS = tuple(
             (101,),
         ),
         (
+            "a motion is begun by a controller that stands, and given up",
+            "ros/outputs/trajectory_output.py",
+            "clock - max(self._started, self._stood_at) <= PATIENCE",
+            "clock - self._started <= PATIENCE",
+            ("test/bench/test_closed_loop.py::test_a_motion_that_stands_at_its_begin_is_not_lost",),
+        ),
+        (
+            "a hold of a controller that stands cannot be told from before",
+            "ros/outputs/trajectory_output.py",
+            "            slowed[:, 0] += NUDGE",
+            "            slowed[:, 0] += 0.0",
+            (102,),
+        ),
+        (
+            "a window that a slow controller has not taken is forgotten",
+            "motion/sent_windows.py",
+            "        later = self.windows[followed + 1 :]",
+            "        later: list[Window] = []",
+            (102,),
+        ),
+        (
             "a standstill of simulated time is not detected",
             "ros/sim_clock.py",
             "        if self._boundary.steady() - self._advanced < STANDSTILL:",

@@ -415,3 +415,48 @@ def test_row_101_a_hold_by_a_tolerance(observed, lag):
         robot.arm.complaints.clear()  # it holds where the arm is, of its own accord
         observed(f"drives that lag by {lag:g} s: told within {took + 0.01:.2f} s, nothing is sent")
         assert robot.set_parameter("speed_override", 0.2).successful  # within the tolerance
+
+
+@pytest.mark.parametrize("begun", [True, False])
+@pytest.mark.parametrize("replaces", [False, True])
+def test_row_102_a_controller_that_stands(observed, begun, replaces):
+    with robot_of(lag=0.03, replaces=replaces) as robot:
+        robot.run(0.5)
+
+        def scale(factor):
+            robot.arm.controller.speed_scaling = factor
+            robot.run(0.1)
+            robot.arm.complaints.clear()  # the step is the controller's
+
+        def begin():
+            if begun:
+                robot.set_off(FAR, 0.2)
+            else:  # the controller takes the motion, and stands at its begin
+                robot.arm.taking.add(robot.world.now, 0.03)
+                robot.send("base_link", FAR)
+                robot.run(0.025)
+            scale(0.0)
+
+        begin()
+        robot.run(3.0)
+        assert robot.statuses[-1]["level"] == DiagnosticStatus.WARN
+        assert "scales its speed to 0" in robot.statuses[-1]["message"]
+        scale(1.0)
+        arrives(robot, FAR)
+        robot.send("base_link", BESIDE)
+        arrives(robot, BESIDE)
+        begin()
+        count = len(robot.commands)
+        robot.commanding.loss = 1.0
+        robot.loop.spinner.request("/basis_ik/stop", Trigger.Request())
+        robot.run(0.2)
+        robot.commanding.loss = 0.0
+        robot.wait_status(state="STOPPED")
+        assert len(robot.commands) - count <= 4
+        there = robot.positions
+        scale(1.0)
+        robot.run(2.0)
+        assert np.abs(robot.positions - there).max() < 1e-4
+        what = "in motion" if begun else "before it begins"
+        observed(f"{what}: goes on; a stop whose first message is lost holds for good")
+        enable(robot)

@@ -54,7 +54,7 @@ def output(sent):
         create_publisher=lambda *_: publisher,
         destroy_publisher=lambda _: None,
     )
-    options = ("c", ["a"] * 6, 0.01, 0.2, np.full(6, np.pi), NOT_ALLOWED)
+    options = ("c", ["a"] * 6, 0.01, 0.2, np.full(6, np.pi), NOT_ALLOWED, True)
     return VelocityOutput(OutputOptions(node, *options))
 
 
@@ -194,7 +194,9 @@ def whole(controller):
     output = object.__new__(FollowJointTrajectoryOutput)
     output._client = output._clock = controller
     output._joint_names, output._lag, output._newest, output.sent = ["a", "b"], 0.1, 0, 0
-    output._state = SimpleNamespace(speed_scaling=1.0, silence=lambda _: controller.silence)
+    output._state = SimpleNamespace(
+        speed_scaling=1.0, stands=False, silence=lambda _: controller.silence
+    )
     output._phase, output._handle, output._ordered = Phase.MOVING, None, False
     output._accepted, output._canceled, output._queried_at = 0, False, -math.inf
     output._override, output._halted, output._boundary = 1.0, False, LIVE
@@ -413,7 +415,7 @@ class Clocks:
             message = JointTrajectoryControllerState(joint_names=JOINTS)
             message.header.stamp = Time(sec=stamp // 10**9, nanosec=stamp % 10**9)
             self.tell(message)
-        return self.state.unmet()
+        return self.state.unmet(waits=True)
 
 
 SOON, OFTEN_LATE = [0.001] * 100, [0.3] * 99 + [0.001]
@@ -449,9 +451,9 @@ def test_a_pause_of_simulated_time_is_no_silence(monkeypatch):
     clocks.ros_time_is_active, clocks.count_publishers = True, lambda _: 1
     clocks.receive(0.0, SOON)
     monkeypatch.setattr("basis_ik.ros.boundary.time", SimpleNamespace(monotonic=lambda: 1e9))
-    assert clocks.state.unmet() == "", "real time is none of its business"
+    assert clocks.state.unmet(waits=True) == "", "real time is none of its business"
     clocks.here += 10**9
-    assert clocks.state.unmet().startswith("the controller is not active")
+    assert clocks.state.unmet(waits=True).startswith("the controller is not active")
 
 
 @pytest.mark.parametrize("jump", [3600, -3600])
@@ -461,10 +463,10 @@ def test_a_jump_of_the_clock_is_no_silence_of_the_controller(jump):
     clocks.receive(0.0, SOON)
     clocks.here += jump * 10**9
     clocks.state.on_clock_jump()
-    assert clocks.state.unmet() == ""
+    assert clocks.state.unmet(waits=True) == ""
     assert clocks.state.silence(clocks.here) == 0.0
     clocks.here += 10**9
-    assert clocks.state.unmet().startswith("the controller is not active")
+    assert clocks.state.unmet(waits=True).startswith("the controller is not active")
     assert clocks.state.silence(clocks.here) == 1.0
 
 
@@ -480,7 +482,7 @@ class Streaming(Clocks):
 )
 def test_a_motion_continues_from_the_held_command(off, keeps):
     """Without a state, or at another reference, it may not have accepted the end of the motion."""
-    clocks, options = Streaming(), ("c", ["a", "b"], 0.01, 0.2, np.ones(2), NOT_ALLOWED)
+    clocks, options = Streaming(), ("c", ["a", "b"], 0.01, 0.2, np.ones(2), NOT_ALLOWED, True)
     output = TrajectoryOutput(OutputOptions(clocks, *options))
     if off is not None:
         message = JointTrajectoryControllerState(joint_names=["b", "a"])

@@ -42,6 +42,8 @@ SMOOTHING = 0.1  # weight of each new interval in the average
 STAMPS = 100  # stored stamps of a controller's states: some seconds
 CLOCK_AHEAD = 0.02  # s by which its clock may be ahead: the final part of a stream's window
 CLOCK_BEHIND = 0.1  # s by which its clock may be behind, or its messages late
+STANDS = "the controller scales its speed to 0"
+PAUSED = f"{STANDS}: the arm goes on once it is above"
 
 
 class ControllerState:
@@ -96,6 +98,11 @@ class ControllerState:
         # Controllers without scaling leave it at 0.
         is_given = 0.0 <= self._scaling <= 1.0 and (self._scaling > 0.0 or self._scales)
         return self._scaling if is_given else 1.0
+
+    @property
+    def stands(self) -> bool:
+        """Whether the controller lets no time pass on the arm's way: its factor of speed is 0."""
+        return self.speed_scaling == 0.0
 
     def _find_scaling(self) -> None:
         """Find out whether a 0 is a factor: the controller has given others, or takes them."""
@@ -176,12 +183,18 @@ class ControllerState:
         found = np.array([named.get(name, math.nan) for name in self._joint_names])
         return found if np.isfinite(found).all() else None
 
-    def unmet(self) -> str:
-        """Return why the controller would not execute commands, or nothing."""
+    def unmet(self, *, waits: bool) -> str:
+        """Return why the controller would not execute commands, or nothing.
+
+        Args:
+            waits: Whether motions wait while the controller stands; otherwise that is a reason.
+        """
         silence = loop_time(self._node) - self._received_at
         self._find_scaling()
         if silence <= CONTROLLER_TIMEOUT:
             unmet = self._clock_offset() or self._other_joints()
+            if not unmet and self.stands and not waits:
+                unmet = STANDS
             self._has_passed = self._has_passed or not unmet
             return unmet
         if not self._expected:

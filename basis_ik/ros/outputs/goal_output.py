@@ -36,7 +36,7 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pipeline import Phase, Pipeline
 from basis_ik.ros.boundary import Form, Moment
 from basis_ik.ros.convert import time_message
-from basis_ik.ros.outputs.controller_state import ControllerState
+from basis_ik.ros.outputs.controller_state import PAUSED, ControllerState
 from basis_ik.ros.outputs.output import Output, OutputOptions
 from basis_ik.ros.outputs.trajectory_messages import to_point
 from basis_ik.ros.recording.action_forms import END, FEEDBACK, RESPONSE
@@ -65,6 +65,7 @@ class FollowJointTrajectoryOutput(Output):
     def __init__(self, options: OutputOptions) -> None:
         super().__init__(options.node)
         self._joint_names, self._lag = options.joint_names, options.lag
+        self._resumes = options.resume_after_pause
         self._clock = options.node.get_clock()
         topic = f"{options.controller}/follow_joint_trajectory"
         self._client = ActionClient(options.node, FollowJointTrajectory, topic)
@@ -83,7 +84,12 @@ class FollowJointTrajectoryOutput(Output):
     def _check(self) -> str:
         if not self._is_ready():
             return f"waiting for the action {self.name}"
-        return self._state.unmet()
+        return self._state.unmet(waits=self._resumes)
+
+    @property
+    def hindrance(self) -> str:
+        """Why the arm does not move as commanded for the moment; see `Output.hindrance`."""
+        return PAUSED if self._state.stands else ""
 
     def on_clock_jump(self) -> None:
         """Discard all times; see `Output.on_clock_jump`."""
@@ -106,7 +112,7 @@ class FollowJointTrajectoryOutput(Output):
             self._phase = Phase.IDLE
         elif self._phase is not Phase.BRAKING:
             self._phase = Phase.BRAKING
-            start = self._where()
+            start = None if self._state.stands else self._where()
             braking = None if start is None else pipeline.plan(start, braking=True)
             if braking is None:
                 self._cancel()

@@ -51,6 +51,8 @@ class OutputOptions(NamedTuple):
     """Velocity limits of the joints (n,) [rad/s or m/s]."""
     trajectory_replacement: str
     """The controller's rule, one of `replacement_rule.RULES`."""
+    resume_after_pause: bool
+    """Whether a motion goes on after the controller has scaled its speed to 0."""
 
 
 class Output(ABC):
@@ -147,6 +149,11 @@ class Output(ABC):
     def on_clock_jump(self) -> None:
         """Discard all times, which refer to the old clock."""
         self._looked_at = -math.inf
+
+    @property
+    def hindrance(self) -> str:
+        """Why the arm does not move as commanded for the moment; empty if it does."""
+        return ""
 
     def controller_reference(self) -> FloatArray | None:
         """Return the controller's reference (n,) [rad or m]; None if it is not published."""

@@ -29,7 +29,7 @@ from basis_ik.motion.sent_windows import SentWindows, Window
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pipeline import Phase, Pipeline
 from basis_ik.ros.boundary import Moment
-from basis_ik.ros.outputs.controller_state import CONTROLLER_TIMEOUT, ControllerState
+from basis_ik.ros.outputs.controller_state import CONTROLLER_TIMEOUT, PAUSED, ControllerState
 from basis_ik.ros.outputs.output import MOVED_AWAY, OutputOptions
 from basis_ik.ros.outputs.replacement_rule import ReplacementRule
 from basis_ik.ros.outputs.stream_output import TopicOutput
@@ -60,6 +60,8 @@ INSISTENCE = 3.0  # s for which the arm's position is sent to a controller that 
 ENDED = 200_000_000  # after which an arm at rest is not compared with its motion any more
 FOLLOWED = 200  # stored references of the controller: seconds
 NOTABLE = 1e-3  # rad or m: a smaller error is within any tolerance of a path
+ELSEWHERE = 0.5  # rad or m: a goal at least so far from a window's end leads elsewhere
+NUDGE = 4e-6  # rad or m: a hold of a controller that stands is that far from where it stands
 SHORTEST = 1_000  # between two samples
 NARROWEST = 0.01  # s: least spacing of samples in motion
 EXACT, BLENDED = 2e-5, 5e-3  # s by which the stamps of the controller's states are inexact
@@ -96,6 +98,7 @@ class TrajectoryOutput(TopicOutput):
         self._rule = ReplacementRule(
             options.node, options.controller, options.trajectory_replacement
         )
+        self._resumes = options.resume_after_pause
         self._by_stamp, self._stride = False, 1  # of the current motion
         self._step_time = round(SECOND * options.period)
         self._messages: dict[int, SerializedTrajectory] = {}  # by the number of their samples
@@ -115,22 +118,27 @@ class TrajectoryOutput(TopicOutput):
         self._paused_until = -math.inf  # ROS time before which nothing is sent
         self._insists_until = -math.inf  # loop time [s] until which a hold is repeated
         self._slow_at = LONG_AGO  # last ROS time at which the controller scaled its speed
+        self._stood_at = LONG_AGO  # and at which it scaled it to 0
         self._was_silent = False  # since the last window
         self._errors: deque[FloatArray] = deque(maxlen=3)  # of the controller, before it left
         self._held = np.zeros(len(self._joint_names), bool)  # joints held where they are measured
 
     def _check(self) -> str:
         self._rule.ask()
-        unmet = super()._check() or self._state.unmet()
-        scaling = self._state.speed_scaling
+        return super()._check() or self._state.unmet(waits=self._resumes)
+
+    @property
+    def hindrance(self) -> str:
+        """Why the arm does not move as commanded for the moment; see `Output.hindrance`."""
         newest = self._sent.newest
-        goes_on = newest is not None and newest.settles and not self._sent.pending
-        if not unmet and scaling < FULL_SPEED and not goes_on:
+        if self._state.stands:
+            return PAUSED
+        if self._state.speed_scaling < FULL_SPEED and newest is not None and not newest.settles:
             return (
-                f"the controller scales its speed to {scaling:.2g}, which a "
-                "stream does not follow; set command_interface to follow_joint_trajectory"
+                f"the controller scales its speed to {self._state.speed_scaling:.2g}: "
+                "the arm follows in motions from rest to rest"
             )
-        return unmet
+        return ""
 
     def on_clock_jump(self) -> None:
         """Discard all times; see `Output.on_clock_jump`."""
@@ -243,7 +251,11 @@ class TrajectoryOutput(TopicOutput):
     def _await_begin(self, pipeline: Pipeline, clock: int) -> None:
         """Send a motion again that was not taken, a few times only; recall it to brake."""
         brakes = pipeline.phase is Phase.BRAKING
-        if not brakes and 0 <= clock - self._started <= PATIENCE:
+        if brakes and self._state.stands:  # it may be at its begin
+            self._sent.begin_now()
+            self._changed = True
+            return
+        if not brakes and 0 <= clock - max(self._started, self._stood_at) <= PATIENCE:
             return
         if not brakes and self._attempts < ATTEMPTS - 1:
             self._attempts += 1
@@ -277,6 +289,8 @@ class TrajectoryOutput(TopicOutput):
         """Find out what the controller follows; return False if it is nothing that was sent."""
         if self._state.speed_scaling < FULL_SPEED:
             self._slow_at = now.clock
+        if self._state.stands:
+            self._stood_at = now.clock
         reference, newest = self.controller_reference(), self._sent.newest
         if reference is None:
             if newest is not None and not self._state.is_published:
@@ -287,14 +301,15 @@ class TrajectoryOutput(TopicOutput):
         was_pending = self._sent.pending
         exact = EXACT if self._by_stamp else BLENDED
         shifted = 0 <= now.clock - self._slow_at <= SECOND
+        blends = not (self._by_stamp or self._state.stands)
         is_known = self._sent.observe(
-            self._state.stamp, reference, exact, shifted=shifted, delayed=not self._by_stamp
+            self._state.stamp, reference, exact, shifted=shifted, delayed=blends
         )
         error = self._state.error()
         if is_known and error is not None:
             self._errors.append(np.abs(error))
         placed = self._sent.newest
-        if was_pending and not self._sent.pending and placed is not None:
+        if was_pending and not self._sent.pending and placed is not None and not shifted:
             self._transits.append(placed.begin - self._started)
         if placed is not None and newest is not None:
             if placed.motion is newest.motion:
@@ -333,7 +348,9 @@ class TrajectoryOutput(TopicOutput):
         """Return whether the pipeline does not stay at the end of the newest window."""
         newest = self._sent.newest
         assert newest is not None
-        return pipeline.command is None or self._changed or not self._covers(newest, pipeline)
+        if pipeline.command is None or self._changed or pipeline.state[:, 1:].any():
+            return True
+        return not self._covers(newest, pipeline)
 
     def _covers(self, window: Window, pipeline: Pipeline) -> bool:
         """Return whether a window leads to the pipeline's last command."""
@@ -365,6 +382,8 @@ class TrajectoryOutput(TopicOutput):
 
     def _start(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> None:
         """Begin a motion from rest."""
+        if self._state.stands and pipeline.phase is Phase.MOVING:
+            return
         reference = self.controller_reference()
         if pipeline.phase in (Phase.MOVING, Phase.BRAKING):
             begin = self._begins_at(pipeline, measured, now)
@@ -429,25 +448,85 @@ class TrajectoryOutput(TopicOutput):
         return measured if is_new else None
 
     def _continue_slowly(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> None:
-        """Let a controller that scales its speed go on, or brake.
+        """Let a controller that scales its speed go on, or send what it must do instead.
 
         It would leap into a window that is placed by its stamp, at least by what it is slower until
-        then. So it gets one only if the arm must brake, from its present speed.
+        then. So it gets one only to brake, or for another destination, from its present speed.
         """
         newest = self._sent.newest
         assert newest is not None
-        if not self._changed:
-            if newest.settles:
-                self._continue(pipeline, measured, now)
-        elif pipeline.phase is Phase.BRAKING:
-            states = newest.at(self._sent.seen)
-            scaling, reference = self._state.speed_scaling, self.controller_reference()
-            states[:, 1:] *= scaling ** np.array([1.0, 2.0])
-            output = self._state.output()
-            if output is not None and reference is not None:  # it is a cycle ahead, at full speed
-                states[:, 0] += (1.0 - scaling) * (output - reference)
-            states[:, 0] += 1e-9 * (now.clock - self._sent.seen) * states[:, 1]
-            self._send_hold(pipeline, measured, now, states)
+        brakes = pipeline.phase is Phase.BRAKING
+        if brakes and self._state.stands and newest.at(self._sent.seen)[:, 1].any():
+            self._changed = True  # it would end its braking once the controller goes on
+        if self._changed and (brakes or self._leads_elsewhere(pipeline, newest)):
+            self._send_from_present(pipeline, measured, now)
+        elif not self._changed and (newest.settles or self._rests(now.clock)):
+            self._continue(pipeline, measured, now)
+
+    def _leads_elsewhere(self, pipeline: Pipeline, newest: Window) -> bool:
+        """Return whether the goal has changed so much that the newest window is to be left."""
+        if pipeline.command is None or not newest.settles or len(self._sent.windows) > 1:
+            return False
+        away = pipeline.command + pipeline.remaining(pipeline.command)
+        differs = ELSEWHERE if self._by_stamp else 0.0  # a controller that blends makes no step
+        return bool((np.abs(away - newest.motion.positions[-1]) > differs).any())
+
+    def _send_from_present(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> None:
+        """Send a window that leaves the way of the controller as soon as it may be taken.
+
+        Until then it has the controller's way, at its present speed. A controller that blends goes
+        on by itself until the stamp.
+        """
+        scaling, seen = self._state.speed_scaling, self._sent.seen
+        cursor = seen + round(scaling * (now.clock - seen))  # the time on the way, and so on
+        followed = self._sent.windows[0]
+        if scaling == 0.0:
+            stamp = begin = joins = now.clock
+            begun, way = [joins], [self._slowed(followed.at(seen))]
+        elif self._by_stamp:
+            joins = now.clock + self._lateness()
+            left = seen + round(scaling * (joins - seen))
+            begun, way = followed.part(cursor - EARLY, left)
+            begun = [joins - round((left - time) / scaling) for time in begun]
+            way = [self._slowed(states) for states in way]
+            stamp = begin = begun[0]
+        else:
+            followed = self._sent.windows[-1]
+            soon = cursor + round(scaling * 2 * self._stride * self._step_time)
+            joins = self._next_sample(followed, soon, cursor)
+            stamp = seen + round((joins - seen) / scaling)
+            if stamp - now.clock < TRANSIT or self._sent.since() < joins:
+                return  # a later period sends it
+            begun, way = followed.part(cursor - EARLY, joins)
+            begin = joins
+        pipeline.go_on(way[-1])
+        if pipeline.phase is Phase.BRAKING:  # what is sent may be refused
+            pipeline.keep_braking()
+        if pipeline.step(measured, now.loop + self._period) is None:
+            return
+        self._changed = self._holds_anew = False
+        self._head = joins + self._step_time
+        window = self._completed(pipeline, [*begun, self._head], [*way, pipeline.state], joins)
+        self._sent.send(window)
+        self._publish(window.motion, stamp, window.begin - begin)
+
+    def _slowed(self, states: FloatArray) -> FloatArray:
+        """Return states on a window's way (n, 3) as a controller has them that scales its speed."""
+        scaling = self._state.speed_scaling
+        slowed = states * scaling ** np.array([0.0, 1.0, 2.0])
+        output, reference = self._state.output(), self.controller_reference()
+        if output is not None and reference is not None:  # it is a cycle ahead, at full speed
+            slowed[:, 0] += (1.0 - scaling) * (output - reference)
+        if scaling == 0.0:
+            slowed[:, 0] += NUDGE  # tells whether the controller has taken it
+        return slowed
+
+    def _lateness(self) -> int:
+        """Return by how much the next window may be late and still continue the one before."""
+        if self._refused:
+            return MOST_SAFE if self._refused == 1 else LAST_SAFE
+        longest = round(RESERVE * max(self._transits, default=0))
+        return min(max(SAFE, longest), MOST_SAFE)
 
     def _brake_from_reference(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> None:
         """Brake where the controller leads the arm to a window that has the stamps of old."""
@@ -463,11 +542,7 @@ class TrajectoryOutput(TopicOutput):
         newest = self._sent.newest
         assert newest is not None
         stride = self._stride * self._step_time
-        longest = round(RESERVE * max(self._transits, default=0))
-        safe = min(max(SAFE, longest), MOST_SAFE)
-        if self._refused:
-            safe = MOST_SAFE if self._refused == 1 else LAST_SAFE
-        safe = safe if self._by_stamp else 2 * stride
+        safe = self._lateness() if self._by_stamp else 2 * stride
         ahead = now.clock + safe + 2 * stride
         soonest = now.clock + (safe if self._changed else SOON)
         late = self._head < soonest and (self._changed or not newest.settles)

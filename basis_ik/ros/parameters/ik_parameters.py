@@ -305,6 +305,13 @@ CHAIN = (
         choices=RULES,
     ),
     Declaration(
+        "resume_after_pause",
+        True,
+        "Whether a motion goes on after the controller has scaled its speed to 0; otherwise the "
+        "target is dropped.",
+        read_only=True,
+    ),
+    Declaration(
         "pointing_axis",
         [],
         "Direction in `pointing_frame` of the ray that points at targets; empty: z of optical "
