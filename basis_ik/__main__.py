@@ -313,7 +313,7 @@ def _look_at(
 
 def _axis(chain: Chain, options: argparse.Namespace) -> tuple[float, float, float]:
     """Return the axis of the tip that points at the point."""
-    from basis_ik.robot.infer import forward_axis
+    from basis_ik.robot.names import forward_axis
 
     x, y, z = options.axis or forward_axis(chain.tip)
     return x, y, z

@@ -21,47 +21,30 @@ assumptions are noted for the start-up report.
 
 from __future__ import annotations
 
-import re
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.elements import shown
 from basis_ik.robot.joint_path import ChainError, check_link, path_between
 from basis_ik.robot.link_tree import Tree
+from basis_ik.robot.names import (
+    is_digit,
+    is_eye,
+    is_finger,
+    is_shape,
+    is_wheel,
+    is_world,
+    root_named,
+    tip_named,
+)
 from basis_ik.robot.urdf import Joint
 
-_DIGIT = re.compile(r"finger|thumb|knuckle", re.IGNORECASE)
-_FINGER = re.compile(  # a gripper's yaw is a wrist joint
-    rf"{_DIGIT.pattern}|(gripper|jaw|claw)(?!\w*(yaw|pitch|roll(?!er)|rotat|twist|swivel|wrist))",
-    re.IGNORECASE,
-)
 _FINGER_JOINTS = 2
 """A branch with more joints than this is not a finger, whatever its name."""
 _OBVIOUS = 2
 """A branch is the obvious arm if it has at least this many times the joints of any other."""
-
-_BASES = (r"(^|_)base_link$", r"(^|_)base$", r"(^|_)link_?0$")
-_WORLDS = re.compile(r"^(world|map|odom|base_footprint)$")
-_TIPS = (
-    r"(^|_)tcp$|tool_?center_?point",
-    r"(^|_)tool_?0?$|tool_frame$|tool_link$",
-    r"(^|_)(ee|eef|end_?effector)(_link|_frame)?$",
-    r"grasp|pinch|gripper_frame(_link)?$",
-    r"(^|_)(hand|palm|gripper)(_link|_base)?$",
-    r"(^|_)flange(_link|_frame)?$",
-    r"optical_frame$",
-    r"camera(_link|_frame)?$",
-)
-_Z_AHEAD = re.compile(r"_optical|(^|_)tool0$|(^|_)tcp$")
-
-
-def forward_axis(link: str) -> tuple[float, float, float]:
-    """Return the forward axis of a link by its name, (3,) in the link's coordinates.
-
-    It is z for optical frames (REP-103) and tools (`tool0` of ROS-Industrial, and `tcp`), and x
-    for all others.
-    """
-    return (0.0, 0.0, 1.0) if _Z_AHEAD.search(link) else (1.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -71,17 +54,23 @@ class _Arm:
     body: str  # the topmost link of the rigid body that the last joint moves
     joints: tuple[Joint, ...] = ()
     notes: tuple[str, ...] = ()
+    holds: bool = False  # whether a gripper or hand is on that body
+    rolls: bool = False  # whether wheels are below its first link
 
     def along(self, joint: Joint) -> _Arm:
         """Extend the path by a joint; a floating or planar joint begins a new chain."""
         if not joint.moves:
             text = f"the chain begins below {joint.kind} joint {joint.name}"
             return _Arm(joint.child, (), (*self.notes, text))
-        return replace(self, body=joint.child, joints=(*self.joints, joint))
+        return replace(self, body=joint.child, joints=(*self.joints, joint), holds=False)
 
     def noted(self, text: str) -> _Arm:
         """Add a note about an assumption."""
         return replace(self, notes=(*self.notes, text))
+
+    def holding(self, kind: str, joints: Iterable[Joint]) -> _Arm:
+        """Note joints that are excluded as a gripper or hand."""
+        return replace(self.noted(f"excluded as a {kind}: {_names(joints)}"), holds=True)
 
 
 def infer_ends(model: Tree, root: str | None, tip: str | None) -> tuple[str, str, tuple[str, ...]]:
@@ -121,19 +110,49 @@ class _Branches:
         self._below: dict[str, list[Joint]] = {link: [] for link in model.links}
         for joint in model.joints.values():
             self._below[joint.parent].append(joint)
+        self._above = {joint.child: joint for joint in model.joints.values()}
         order, waiting = [], [model.root]
         while waiting:
             link = waiting.pop()
             order.append(link)
             waiting += [joint.child for joint in self._below[link]]
         self._depth_below: dict[str, int] = {}
+        self._besides_wheels: dict[str, float] = {}
         for link in reversed(order):
-            self._depth_below[link] = max((self.depth(j) for j in self._below[link]), default=0)
+            below = self._below[link]
+            self._besides_wheels[link] = sum(map(self.besides_wheels, below))
+            self._depth_below[link] = max(map(self.depth, below), default=0)
 
     def depth(self, joint: Joint) -> int:
         """Return the largest number of independent joints on a path down, including this one."""
         own = int(joint.moves and joint.mimic is None)
         return own + self._depth_below[joint.child]
+
+    def besides_wheels(self, joint: Joint) -> float:
+        """Return the number of a branch's joints that turn no wheel; inf if one is the last."""
+        below = self._besides_wheels[joint.child]
+        if not joint.moves or joint.mimic is not None or is_wheel(joint):
+            return below
+        return below + 1 if self._depth_below[joint.child] else math.inf
+
+    def moving(self, joint: Joint) -> list[Joint]:
+        """Return the independent joints of a branch, its first included."""
+        found, waiting = [], [joint]
+        while waiting:
+            known = waiting.pop()
+            waiting += self._below[known.child]
+            if known.moves and known.mimic is None:
+                found.append(known)
+        return found
+
+    def direction(self, joint: Joint) -> FloatArray:
+        """Return a joint's axis in the coordinates of the rigid body that it leaves, (3,)."""
+        axis = joint.origin.apply_vector(joint.axis)
+        above = self._above.get(joint.parent)
+        while above is not None and above.kind == "fixed":
+            axis = above.origin.apply_vector(axis)
+            above = self._above.get(above.parent)
+        return axis
 
     def body(self, link: str) -> list[str]:
         """Return a link and all links fixed to it below, parents first."""
@@ -159,11 +178,12 @@ def _obvious_arm(tree: _Branches, root: str) -> _Arm:
         waiting += ways
         if not ways:
             found.append(arm)
-    if len(found) == 1:
-        end = found[0]
-        if not end.joints:
-            raise ChainError(f"no joint moves below {shown(root)}; there is no arm")
-        return end
+    if not any(arm.joints for arm in found):
+        only = "only wheels move" if found[0].rolls else "no joint moves"
+        raise ChainError(f"{only} below {shown(root)}; there is no arm")
+    bare = found[0].rolls and not found[0].holds
+    if len(found) == 1 and not (bare and len(found[0].joints) == 1):
+        return found[0]  # one joint on wheels without a hand may be a lidar's, or a lift
     found.sort(key=lambda arm: len(arm.joints), reverse=True)
     tips = tuple(_choose_tip(tree, arm)[0] for arm in found)
     choices = [f"{shown(tip)} ({_count(arm.joints)})" for tip, arm in zip(tips, found, strict=True)]
@@ -178,47 +198,63 @@ def _follow(tree: _Branches, arm: _Arm) -> tuple[_Arm, list[_Arm]]:
     """Return the arm so far, and its continuations: none at its hand, several if undecided."""
     branches = tree.leaving(arm.body)
     live = [joint for joint in branches if tree.depth(joint) > 0]
+    above_wheels = 0 if arm.joints else 1  # on a base, one that steers them or is their suspension
+    wheels = [joint for joint in live if tree.besides_wheels(joint) <= above_wheels]
+    live = [joint for joint in live if joint not in wheels]
+    if wheels:
+        arm = replace(
+            arm.noted(f"excluded as wheels: {_names(wheels)}"), rolls=arm.rolls or not arm.joints
+        )
     if not live:
-        only = len(branches) == 1 and branches[0].moves and not _FINGER.search(branches[0].name)
-        return arm, [arm.along(branches[0])] if only else []
+        only = len(branches) == 1 and branches[0].moves and not is_finger(branches[0])
+        return arm, [arm.along(branches[0])] if only and not wheels else []
     fingers = [joint for joint in live if _is_finger(tree, arm, joint, branches)]
     live = [joint for joint in live if joint not in fingers]
     if fingers:
-        arm = arm.noted(f"excluded as a gripper: {_names(fingers)}")
+        arm = arm.holding("gripper", fingers)
     if not live:
         return arm, []
     live.sort(key=tree.depth, reverse=True)
     best, second = tree.depth(live[0]), tree.depth(live[1]) if len(live) > 1 else 0
-    if _is_digit(live[0]) and (second or fingers):  # a longer finger beside others is not an arm
-        if any(not _is_digit(joint) for joint in arm.joints):
-            return arm.noted(f"excluded as a hand: {_names(live)}"), []
+    if is_digit(live[0]) and (second or fingers):  # a longer finger beside others is not an arm
+        if any(not is_digit(joint) for joint in arm.joints):
+            return arm.holding("hand", live), []
         return arm, [arm.along(joint) for joint in (*live, *fingers)]
     if best >= _OBVIOUS * second:
         if second:
             arm = arm.noted(f"excluded, shorter than the arm: {_names(live[1:])}")
         return arm, [arm.along(live[0])]
     if best <= len(arm.joints):
-        return arm.noted(f"excluded as a hand: {_names(live)}"), []
+        return arm.holding("hand", live), []
     return arm, [arm.along(joint) for joint in live if _OBVIOUS * tree.depth(joint) > best]
 
 
 def _is_finger(tree: _Branches, arm: _Arm, joint: Joint, branches: Sequence[Joint]) -> bool:
-    """Return whether a joint is a finger, by its name or because a joint beside it mimics it.
+    """Return whether a branch is a finger, by its names or because one beside it mirrors it.
 
     This only applies below an arm: if all joints have such names, the robot is a finger or a hand.
     """
-    if tree.depth(joint) > _FINGER_JOINTS or all(_FINGER.search(j.name) for j in arm.joints):
+    if tree.depth(joint) > _FINGER_JOINTS or all(is_finger(j) for j in arm.joints):
         return False
+    return is_finger(joint) or _is_mirrored(tree, joint, branches)
+
+
+def _is_mirrored(tree: _Branches, joint: Joint, branches: Sequence[Joint]) -> bool:
+    """Return whether a branch beside mimics all of a branch, in the opposite direction.
+
+    So do the jaws of a gripper. The rod of a parallelogram turns with its arm, and a cylinder only
+    mimics the first joint of its arm.
+    """
     mimics = tree.model.mimics
-    followed = any(
-        beside.name in mimics and mimics[beside.name].joint == joint.name for beside in branches
+    followed = {mimic.joint for mimic in mimics.values()}
+    if any(each.name not in followed for each in tree.moving(joint)):
+        return False
+    own = tree.direction(joint)
+    return any(
+        mimics[beside.name].multiplier * float(own @ tree.direction(beside)) < 0.0
+        for beside in branches
+        if beside.name in mimics and mimics[beside.name].joint == joint.name
     )
-    return followed or _FINGER.search(joint.name) is not None
-
-
-def _is_digit(joint: Joint) -> bool:
-    """Return whether a joint is a hand's finger or thumb, by its name or its link's name."""
-    return _DIGIT.search(f"{joint.name} {joint.child}") is not None
 
 
 def _count(joints: Sequence[Joint]) -> str:
@@ -235,12 +271,15 @@ def _choose_tip(tree: _Branches, arm: _Arm) -> tuple[str, str]:
     """Choose among the links fixed to an arm's last moving link; return link and reason."""
     links = tree.body(arm.body)
     among = f"among the links fixed to {arm.body}"
-    for pattern in _TIPS:
-        named = [link for link in links if re.search(pattern, link, re.IGNORECASE)]
-        if named:
-            return named[-1], f"by its name {among}" if len(links) > 1 else "the last link"
+    named = tip_named(links, holds=arm.holds)
+    if named is not None:
+        return named, f"by its name {among}" if len(links) > 1 else "the last link"
     fixed = {joint.parent for joint in tree.model.joints.values() if joint.kind == "fixed"}
-    ends = [link for link in links if link not in fixed]
+    ends = [
+        link
+        for link in links
+        if not (link in fixed or is_shape(link) or (arm.holds and is_eye(link)))
+    ]
     if len(ends) == 1:
         return ends[0], "the last link" if len(links) == 1 else f"the end {among}"
     return arm.body, "the link that the last joint moves; none fixed to it has a tip's name"
@@ -253,11 +292,10 @@ def _choose_root(model: Tree, tip: str) -> tuple[str, str]:
         if step.joint.moves:
             break
         links = [step.joint.child] if step.joint.kind != "fixed" else [*links, step.joint.child]
-    for pattern in _BASES:
-        for link in links:
-            if re.search(pattern, link, re.IGNORECASE):
-                return link, "by its name among the links that do not move"
+    named = root_named(links)
+    if named is not None:
+        return named, "by its name among the links that do not move"
     for link in links:
-        if not _WORLDS.search(link):
+        if not is_world(link):
             return link, "the first link that does not move"
     return links[-1], "the last link that does not move"

@@ -18,14 +18,16 @@ from itertools import pairwise
 
 import pytest
 
-from basis_ik.robot.infer import forward_axis
 from basis_ik.robot.joint_path import ChainError
 from basis_ik.robot.robot import RobotModel
 
 
 @pytest.fixture
 def build(joint, robot):
-    """A robot from lines 'parent -kind:name-> child'; the kind letter f r c p, or m:name=master."""
+    """A robot from lines 'parent kind:name=master child'.
+
+    The kind is one letter; `=master` is for mimic joints, `=-master` if they move against it.
+    """
     kinds = {"f": "fixed", "r": "revolute", "c": "continuous", "p": "prismatic", "o": "floating"}
 
     def build(lines):
@@ -36,7 +38,9 @@ def build(joint, robot):
             parent, how, child = line.split()
             kind, _, name = how.partition(":")
             name, _, master = name.partition("=")
-            inside = f'<mimic joint="{master}"/>' if master else ""
+            sign = "-1" if master.startswith("-") else "1"
+            mimic = f'<mimic joint="{master.lstrip("-")}" multiplier="{sign}"/>'
+            inside = mimic if master else ""
             joints.append(joint(name or f"joint{i}", parent, child, kinds[kind], inside))
         return RobotModel.from_urdf(robot(*joints))
 
@@ -47,6 +51,11 @@ def serial(root, count, last, prefix="link", how="r"):
     """Lines of `count` joints in a row from root to last."""
     links = [root, *(f"{prefix}{i}" for i in range(1, count)), last]
     return "\n".join(f"{a} {how} {b}" for a, b in pairwise(links))
+
+
+def seventh(wrist, joint, link):
+    """Six joints to a wrist, and one more."""
+    return f"{serial('base', 6, wrist)}\n{wrist} r:{joint} {link}"
 
 
 UR = f"""
@@ -107,8 +116,8 @@ wrist f palm
 """
 UNNAMED_GRIPPER = f"""
 {serial("base", 3, "wrist")}
-wrist p:g1 jaw_a
-wrist p:g2=g1 jaw_b
+wrist p:g1 a
+wrist p:g2=-g1 b
 """
 ONE_JAW = f"""
 {serial("base", 5, "gripper")}
@@ -146,6 +155,69 @@ upper r:b forearm
 base r:rod=a rod_link
 rod_link r:rod2=b triangle
 forearm f flange
+"""
+SHOULDER_ROD = """
+base r:turn column
+column r:shoulder upper
+upper r:elbow forearm
+column r:rod=shoulder rod_link
+"""
+ELBOW_ROD = """
+base r:turn column
+column r:shoulder upper
+upper r:elbow forearm
+upper r:rod=elbow rod_link
+"""
+CYLINDER = """
+base r:turn column
+column r:shoulder upper
+upper r:elbow forearm
+column r:cylinder=-shoulder barrel
+"""
+FRANKA = f"""
+{serial("fr3_link0", 7, "fr3_link7", "fr3_link")}
+fr3_link7 f fr3_link7_sc
+fr3_link7 f fr3_link8
+"""
+WRIST_CAMERA = f"""
+{serial("base", 6, "link6")}
+link6 f camera_link
+link6 p:finger_joint left
+"""
+HSR = f"""
+base_footprint f base_link
+base_link c:roll swivel
+swivel c:drive_l left_wheel
+swivel c:passive_l left_passive_wheel_x
+left_passive_wheel_x c:passive_l2 left_passive_wheel_y
+left_passive_wheel_y c:passive_l3 left_passive_wheel_z
+base_link p:torso torso
+{serial("base_link", 5, "hand_palm_link", "arm")}
+"""
+TURTLE_WITH_ARM = f"""
+base_link c:a wheel_left
+base_link c:b wheel_right
+base_link c:c swivel
+swivel c:d caster
+{serial("base_link", 2, "flange")}
+"""
+R2D2 = """
+base_link c:a wheel_left
+base_link c:b wheel_right
+base_link p:extension gripper_pole
+gripper_pole r:left_finger l
+gripper_pole r:right_finger r
+"""
+EYE_BEYOND_A_HAND = f"""
+{serial("base", 3, "middle")}
+middle p:finger_joint left
+{serial("middle", 4, "head", "m")}
+head f camera_link
+"""
+TWO_TOOLS = f"""
+{serial("base", 3, "wrist")}
+wrist f changer_tool
+changer_tool f welding_tool
 """
 SENSORS = f"""
 {serial("base", 3, "wrist")}
@@ -204,6 +276,22 @@ b1 r:{{0}}_b2 b_tip
         (GRIPPER_YAW, "base", "palm", 6),
         (WRIST_OF_A_GRIPPER, "base", "gripper_base", 6),
         (ROLLER, "base", "wrist", 5),
+        (SHOULDER_ROD, "base", "forearm", 3),
+        (ELBOW_ROD, "base", "forearm", 3),
+        (CYLINDER, "base", "forearm", 3),
+        (seventh("hand", "joint7", "gripper-moving-part"), "base", "hand", 6),
+        (seventh("wrist", "joint7", "jaw"), "base", "wrist", 6),
+        (seventh("arm_link_wr1", "arm_f1x", "arm_link_fngr"), "base", "arm_link_wr1", 6),
+        (seventh("link6", "joint7", "Fixed_Jaw"), "base", "Fixed_Jaw", 7),
+        (seventh("link6", "joint7", "claw_base"), "base", "claw_base", 7),
+        (seventh("link6", "wrist_roll", "jaw_link"), "base", "jaw_link", 7),
+        (FRANKA, "fr3_link0", "fr3_link8", 7),
+        (WRIST_CAMERA, "base", "link6", 6),
+        (HSR, "base_link", "hand_palm_link", 5),
+        (TURTLE_WITH_ARM, "base_link", "flange", 2),
+        (R2D2, "base_link", "gripper_pole", 1),
+        (EYE_BEYOND_A_HAND, "base", "camera_link", 7),
+        (TWO_TOOLS, "base", "welding_tool", 3),
         (THUMB.format("finger"), "base", "palm", 5),
         (THUMB.format("index"), "base", "palm", 5),
         ("world c:j body", "world", "body", 1),
@@ -212,7 +300,10 @@ b1 r:{{0}}_b2 b_tip
     ids=[
         "UR", "Panda", "iiwa", "xArm", "Gen3", "Fetch", "hand", "unnamed gripper", "one jaw",
         "finger robot", "Spot", "pan-tilt", "drone", "telescope", "linkage", "sensors",
-        "gripper yaw", "gripper roll", "a roller", "thumb and fingers", "thumb and others",
+        "gripper yaw", "gripper roll", "a roller", "rod of a shoulder", "rod of an elbow",
+        "cylinder", "moving part", "jaw", "fngr", "fixed jaw", "claw's base", "a wrist's jaw",
+        "Franka", "eye beside a hand", "HSR", "wheels and an arm", "R2D2",
+        "eye beyond a hand", "two tools", "thumb and fingers", "thumb and others",
         "one joint", "a stand",
     ],
 )  # fmt: skip
@@ -221,6 +312,17 @@ def test_one_obvious_arm_is_found(build, lines, root, tip, count):
     assert (chain.root, chain.tip, len(chain.joint_names)) == (root, tip, count)
     assert any(line.startswith(f"root {root}: ") for line in chain.inferences)
     assert any(line.startswith(f"tip {tip}: ") for line in chain.inferences)
+
+
+@pytest.mark.parametrize(("turned", "fixed"), [(3.14, 0.0), (0.0, 3.14)], ids=["jaw", "mount"])
+def test_jaws_that_are_turned_against_each_other_are_a_gripper(joint, robot, turned, fixed):
+    urdf = robot(
+        joint("elbow", "base", "wrist"),
+        joint("mounting", "wrist", "mount", "fixed", origin=f'rpy="0 0 {fixed}"'),
+        joint("g1", "wrist", "a", "prismatic"),
+        joint("g2", "mount", "b", "prismatic", '<mimic joint="g1"/>', origin=f'rpy="0 0 {turned}"'),
+    )
+    assert RobotModel.from_urdf(urdf).chain().joint_names == ("elbow",)
 
 
 JAWS = f"""
@@ -289,11 +391,11 @@ def test_the_borders_of_what_is_not(build, lines, candidates):
     [
         (PANDA, "excluded as a gripper: panda_finger_joint1"),
         (HAND, "excluded as a hand: joint"),
-        (FETCH, "excluded, shorter than the arm: joint1, joint2"),
+        (FETCH, "excluded as wheels: joint1, joint2"),
         (FETCH, "excluded, shorter than the arm: head_pan"),
         (DRONE, "the chain begins below floating joint free"),
     ],
-    ids=["gripper", "hand", "torso", "head", "drone"],
+    ids=["gripper", "hand", "wheels", "head", "drone"],
 )
 def test_excluded_branches_are_noted(build, lines, said):
     assert any(line.startswith(said) for line in build(lines).chain().inferences)
@@ -308,15 +410,30 @@ torso r:head_pan head
 head r:head_tilt eye
 """
 
+WHEELED_LEGS = """
+pelvis r:hip_a thigh_a
+thigh_a r:knee_a shin_a
+shin_a c:roll_a wheel_a
+pelvis r:hip_b thigh_b
+thigh_b r:knee_b shin_b
+shin_b c:roll_b wheel_b
+"""
+
 
 @pytest.mark.parametrize(
     ("lines", "candidates", "said"),
     [
         (TWO_ARMS, ("left_hand", "right_hand"), "'left_hand' (8 joints), 'right_hand' (8 joints)"),
-        ("base c:a left_wheel\nbase c:b right_wheel", ("left_wheel", "right_wheel"), "(1 joint), "),
+        ("base r:a left_lid\nbase r:b right_lid", ("left_lid", "right_lid"), "(1 joint), "),
+        (
+            "base c:a wheel\nbase c:b lidar",
+            ("lidar",),
+            "below 'base'; name the tip: 'lidar' (1 joint)",
+        ),
+        (WHEELED_LEGS, ("shin_a", "shin_b"), "'shin_a' (2 joints)"),
         (f"{serial('b', 3, 'x', 'x')}\n{serial('b', 2, 'y', 'y')}", ("x", "y"), "(3 joints), 'y'"),
     ],
-    ids=["two arms", "wheels", "a little longer"],
+    ids=["two arms", "one joint each", "one joint on wheels", "legs on wheels", "a little longer"],
 )
 def test_without_an_obvious_arm_the_candidates_are_listed(build, lines, candidates, said):
     with pytest.raises(ChainError, match="no single obvious arm") as caught:
@@ -379,6 +496,40 @@ def test_without_a_moving_joint_there_is_no_arm(build, lines):
         build(lines).chain()
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "b c:j left_wheel\nb c:wheel_right x",
+        "b c:caster_j x\nx c:k wheel",
+        "b r:steer x\nx c:k wheel",
+    ],
+    ids=["wheels", "caster", "steering"],
+)
+def test_wheels_are_no_arm(build, lines):
+    with pytest.raises(ChainError, match="only wheels move below 'b'; there is no arm") as caught:
+        build(lines).chain()
+    assert caught.value.candidates == ()
+    assert build(lines).chain(tip=lines.split()[-1]).root == "b"
+
+
+@pytest.mark.parametrize("prefix", ["arm1_", "arm1/", "arm1-", "arm1.", "arm1"])
+@pytest.mark.parametrize(
+    ("lines", "root", "tip"),
+    [
+        (UR, "base_link", "tool0"),
+        (GEN3.replace("end_effector_link", "EndEffector_Link"), "base_link", "EndEffector_Link"),
+        ("world f stand\nstand c:j body", "stand", "body"),
+        (GRIPPER_YAW.replace("LeftGripperYaw", "gripper-yaw"), "base", "palm"),
+    ],
+    ids=["UR", "Gen3", "a stand", "gripper yaw"],
+)
+def test_a_prefix_changes_nothing(build, lines, root, tip, prefix):
+    rows = [line.split() for line in lines.split("\n") if line]
+    prefixed = "\n".join(f"{prefix}{parent} {how} {prefix}{child}" for parent, how, child in rows)
+    chain = build(prefixed).chain()
+    assert (chain.root, chain.tip) == (prefix + root, prefix + tip)
+
+
 def test_below_the_last_joint_there_is_no_arm(build):
     with pytest.raises(ChainError, match="no joint moves below 'flange'"):
         build(UR).chain(root="flange")
@@ -390,20 +541,3 @@ def test_a_comb_of_branches_ends(build):
     teeth = "\n".join(serial(f"s{i}", 20, f"t{i}_end", f"t{i}_") for i in range(1, 30))
     with pytest.raises(ChainError, match="no single obvious arm"):
         build(f"{spine}\n{teeth}").chain()
-
-
-@pytest.mark.parametrize(
-    ("link", "axis"),
-    [
-        ("camera_optical_frame", "z"),
-        ("left_tool0", "z"),
-        ("panda_hand_tcp", "z"),
-        ("tcp", "z"),
-        ("camera_link", "x"),
-        ("flange", "x"),
-        ("tool0_cover", "x"),
-        ("notcp", "x"),
-    ],
-)
-def test_an_eye_and_a_tool_point_along_their_z(link, axis):
-    assert forward_axis(link) == ((0.0, 0.0, 1.0) if axis == "z" else (1.0, 0.0, 0.0))

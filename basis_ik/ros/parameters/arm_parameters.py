@@ -25,7 +25,7 @@ import numpy as np
 from basis_ik.motion.admission import StampRules
 from basis_ik.motion.goals import Ray
 from basis_ik.robot.chain import Chain
-from basis_ik.robot.infer import forward_axis
+from basis_ik.robot.names import forward_axis
 from basis_ik.robot.placement import place_link
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.parameters.parameters import ConfigError, Parameters
