@@ -355,12 +355,12 @@ def _chain(options: argparse.Namespace) -> tuple[str, Chain]:
 
 def _stdin() -> str:
     """Read standard input, up to the largest size of a robot description."""
-    from basis_ik.robot.elements import MAX_BYTES
+    from basis_ik.robot.elements import MAX_BYTES, decoded
 
     try:
-        return sys.stdin.buffer.read(MAX_BYTES + 1).decode()
-    except (OSError, ValueError):
-        raise InputError("standard input is not UTF-8 text") from None
+        return decoded(sys.stdin.buffer.read(MAX_BYTES + 1))
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot read standard input: {error}") from None
 
 
 def _chain_data(name: str, chain: Chain) -> dict[str, Any]:

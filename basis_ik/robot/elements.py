@@ -37,6 +37,8 @@ MAX_ELEMENTS = 100_000
 FROM_FILE = "RobotModel.from_urdf_file reads files"
 LONGEST_LIST = 160  # characters of quoted names in a message
 _DECLARATION = re.compile(rb"\A\s+<\?xml\s[^>]*\?>")
+_ENCODING = re.compile(rb"\A\s*<\?xml\s[^>]*?encoding\s*=\s*[\"']([A-Za-z][\w.-]{0,40})[\"']")
+_SUPERSETS = {"gb2312": "gb18030", "gbk": "gb18030"}  # what is called so is often more
 _PATH = re.compile(r"\A[^<\n]*(/|\\|\.\w+\Z)[^<\n]*\Z")
 _XACRO = frozenset(f"xacro:{tag}" for tag in ("include", "macro", "if", "unless", "insert_block"))
 """Tags that only occur in source; properties and calls left over in the result do no harm."""
@@ -161,15 +163,37 @@ def read_file(path: str | os.PathLike[str]) -> str:
     """Read the text of a robot description, up to the largest allowed size.
 
     Raises:
-        UrdfError: The file cannot be read, or is not UTF-8 text.
+        UrdfError: The file cannot be read, or is not text in UTF-8 or the encoding it declares.
     """
     try:
         with open(path, "rb") as file:
-            return file.read(MAX_BYTES + 1).decode()
+            return decoded(file.read(MAX_BYTES + 1))
     except OSError as error:
         raise UrdfError(f"cannot read {os.fspath(path)!r}: {error.strerror}") from None
-    except ValueError:  # not UTF-8; or a NUL in the name
-        raise UrdfError(f"cannot read {os.fspath(path)!r}: not UTF-8 text") from None
+    except ValueError as error:  # or a NUL in the name
+        raise UrdfError(f"cannot read {os.fspath(path)!r}: {error}") from None
+
+
+def decoded(data: bytes) -> str:
+    """Decode XML text: as UTF-8, whatever it declares; if it is not, as it declares.
+
+    Raises:
+        ValueError: It is neither; the message says what to do.
+    """
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        declared = _ENCODING.match(data)
+    if declared is None:
+        text = "declare its encoding in the first line, or convert it with iconv"
+        raise ValueError(f"not UTF-8 text; {text}")
+    name = declared[1].decode()
+    try:
+        return data.decode(_SUPERSETS.get(name.lower(), name))
+    except (LookupError, UnicodeDecodeError):
+        raise ValueError(
+            f"neither UTF-8 nor {name}, which it declares; convert it with iconv"
+        ) from None
 
 
 def read_xml(text: str) -> Element:

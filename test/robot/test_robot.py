@@ -112,15 +112,34 @@ def test_a_robot_is_read_from_its_file(shipped, tmp_path):
         )
 
 
+@pytest.mark.parametrize("declared", ["GB2312", "gbk", "ISO-8859-1", "Shift_JIS"])
+def test_a_file_is_read_in_the_encoding_that_it_declares(shipped, tmp_path, declared):
+    """GB2312 lacks the character of a name, and files in it are often GBK."""
+    name = "é" if declared == "ISO-8859-1" else "鎔" if declared == "Shift_JIS" else "镕"
+    text = shipped("panda").partition("?>")[2].replace("panda", name)
+    file = tmp_path / "arm.urdf"
+    encoding = "gbk" if declared == "GB2312" else declared
+    file.write_bytes(f'<?xml version="1.0" encoding="{declared}"?>{text}'.encode(encoding))
+    assert f"{name}_link0" in RobotModel.from_urdf_file(file).links
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [
         (None, r"^cannot read '.*arm.urdf': No such file or directory$"),
-        (b"\xff\xfe<robot/>", r"^cannot read '.*arm.urdf': not UTF-8 text$"),
+        (
+            b"\xff\xfe<robot/>",
+            r"^cannot read '.*arm.urdf': not UTF-8 text; declare its encoding in ",
+        ),
+        (
+            b"<?xml version='1.0' encoding='EUC-KR'?><!--\xff\xff-->",
+            "neither UTF-8 nor EUC-KR, which it declares; convert it with iconv$",
+        ),
+        (b"<?xml version='1.0' encoding='none'?><!--\xff-->", "neither UTF-8 nor none,"),
         (b"<robot>", "not well-formed XML"),
         (b"<!--" + b" " * MAX_BYTES, f"exceeds {MAX_BYTES} bytes"),
     ],
-    ids=["absent", "not UTF-8", "damaged", "too big"],
+    ids=["absent", "not UTF-8", "not as declared", "an unknown encoding", "damaged", "too big"],
 )
 def test_a_file_that_cannot_be_read_is_refused(tmp_path, content, said):
     file = tmp_path / "arm.urdf"
