@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event
 from xml.etree import ElementTree
@@ -126,6 +126,8 @@ def _vector(element: ElementTree.Element | None, name: str, default: Vector) -> 
 class RobotStatePublisher(Node):
     """Publishes /tf_static at once, and /tf with the joint states, `publish_frequency` at most.
 
+    The names of all frames, but nothing else, begin with the parameter `frame_prefix`.
+
     Args:
         description: what `robot_description` is when the parameter is not given.
 
@@ -138,11 +140,15 @@ class RobotStatePublisher(Node):
         fixed = ParameterDescriptor(read_only=True)
         frequency = self.declare_parameter("publish_frequency", 20.0, fixed).value
         text = self.declare_parameter("robot_description", description, fixed).value
+        prefix = self.declare_parameter("frame_prefix", "", fixed).value
         if not 0.0 < frequency <= 1000.0:
             raise ValueError(f"publish_frequency must be between 0 and 1000, not {frequency}")
         self._period = round(1e9 / frequency)
         self._pause = min(self._period / 2e9, 0.01)
-        joints = read_joints(text)
+        joints = [
+            replace(joint, parent=prefix + joint.parent, child=prefix + joint.child)
+            for joint in read_joints(text)
+        ]
         self._moving = {j.name: (j, _message(j)) for j in joints if j.kind in MOVING}
         self._published: dict[str, int] = {}
         self._called = 0

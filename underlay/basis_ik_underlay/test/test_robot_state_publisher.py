@@ -27,6 +27,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import rclpy
+from rclpy.publisher import Publisher
 from rclpy.time import Time
 from robot_state_publisher import RobotStatePublisher, read_joints
 from sensor_msgs.msg import JointState
@@ -149,13 +150,19 @@ ARM = f'<robot name="r">{"".join(JOINTS)}</robot>'
 class Arm:
     """The node, which hears what `state` is told, and what it sends."""
 
-    def __init__(self):
-        rclpy.init()
-        self.node = RobotStatePublisher(ARM)
+    def __init__(self, *words):
+        rclpy.init(args=["--ros-args", *words])
+        self.at_start = {}
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(Publisher, "publish", lambda _, it: self.hear(it))
+            self.node = RobotStatePublisher(ARM)
         self.sent = []
         self.node._tf = SimpleNamespace(publish=lambda it: self.sent.append(deepcopy(it)))
         self.now = Time(seconds=10_000)
         self.node.get_clock = lambda: SimpleNamespace(now=lambda: self.now)
+
+    def hear(self, message):
+        self.at_start[type(message).__name__] = message
 
     def state(self, stamp, **positions):
         message = JointState(name=list(positions), position=list(positions.values()))
@@ -171,8 +178,8 @@ class Arm:
 
 
 @pytest.fixture
-def arm():
-    it = Arm()
+def arm(request):
+    it = Arm(*getattr(request, "param", ()))
     yield it
     it.node.destroy_node()
     rclpy.shutdown()
@@ -193,6 +200,17 @@ def test_moving_frames_carry_the_stamp_of_the_state_and_mimics_follow(arm):
     assert found["slide"][1].translation.x == pytest.approx(0.2)
     assert angle(found["finger"][1]) == pytest.approx(3 * 0.3)
     assert arm.stamps() == [1000.5]
+
+
+@pytest.mark.parametrize("arm", [("-p", "frame_prefix:=arm1/")], indirect=True)
+def test_frames_but_not_joints_have_the_frame_prefix(arm):
+    arm.state(1000.5, turn=0.3, second=0.1)
+    moving = {child: parent for child, (parent, _) in arm.frames().items()}
+    assert moving == {"arm1/arm": "arm1/base", "arm1/finger": "arm1/slide"}
+    fixed, description = (arm.at_start[kind] for kind in ("TFMessage", "String"))
+    (bolt,) = fixed.transforms
+    assert (bolt.header.frame_id, bolt.child_frame_id) == ("arm1/finger", "arm1/gripper")
+    assert description.data == ARM
 
 
 def test_a_state_that_reports_a_mimic_joint_is_believed(arm):
