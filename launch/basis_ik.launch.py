@@ -15,7 +15,7 @@
 """The inverse kinematics node, for a robot whose driver or simulation is already running."""
 
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
+from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, OpaqueFunction
 from launch.conditions import IfCondition
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
@@ -30,9 +30,6 @@ def generate_launch_description():
     def share(*parts):
         return PathJoinSubstitution([FindPackageShare("basis_ik"), *parts])
 
-    def flag(name):
-        return ParameterValue(LaunchConfiguration(name), value_type=bool)
-
     return LaunchDescription(
         [
             DeclareLaunchArgument(
@@ -42,6 +39,12 @@ def generate_launch_description():
                 "params_file",
                 default_value=share("config", "basis_ik.yaml"),
                 description="Parameter file; share/basis_ik/config/robots has files for some arms.",
+            ),
+            DeclareLaunchArgument(
+                "frame_prefix",
+                default_value="",
+                description="Prefix of the robot's frames in tf, as robot_state_publisher has it;"
+                " empty: that of params_file.",
             ),
             DeclareLaunchArgument(
                 "use_sim_time",
@@ -78,20 +81,7 @@ def generate_launch_description():
                 default_value=share("rviz", "basis_ik.rviz"),
                 description="RViz configuration file.",
             ),
-            Node(
-                package="basis_ik",
-                executable="ik_node",
-                name="basis_ik",
-                namespace=LaunchConfiguration("namespace"),
-                output="screen",
-                parameters=[
-                    LaunchConfiguration("params_file"),
-                    {"use_sim_time": flag("use_sim_time"), "autostart": flag("autostart")},
-                ],
-                ros_arguments=["--log-level", ["basis_ik:=", LaunchConfiguration("log_level")]],
-                respawn=LaunchConfiguration("use_respawn"),
-                respawn_delay=2.0,
-            ),
+            OpaqueFunction(function=start),
             IncludeLaunchDescription(
                 PythonLaunchDescriptionSource(share("launch", "web_view.launch.py")),
                 condition=IfCondition(LaunchConfiguration("view")),
@@ -106,3 +96,25 @@ def generate_launch_description():
             ),
         ]
     )
+
+
+def start(context):
+    def flag(name):
+        return ParameterValue(LaunchConfiguration(name), value_type=bool)
+
+    given = {"use_sim_time": flag("use_sim_time"), "autostart": flag("autostart")}
+    if prefix := LaunchConfiguration("frame_prefix").perform(context):
+        given["frame_prefix"] = prefix
+    return [
+        Node(
+            package="basis_ik",
+            executable="ik_node",
+            name="basis_ik",
+            namespace=LaunchConfiguration("namespace"),
+            output="screen",
+            parameters=[LaunchConfiguration("params_file"), given],
+            ros_arguments=["--log-level", ["basis_ik:=", LaunchConfiguration("log_level")]],
+            respawn=LaunchConfiguration("use_respawn"),
+            respawn_delay=2.0,
+        )
+    ]

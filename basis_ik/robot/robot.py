@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from basis_ik.robot.chain import Chain, build_chain
-from basis_ik.robot.elements import read_file
+from basis_ik.robot.elements import UrdfError, listed, read_file, shown
 from basis_ik.robot.infer import infer_ends
 from basis_ik.robot.link_tree import Tree, find_links, find_root, resolve_mimics
 from basis_ik.robot.urdf import read_urdf
@@ -35,13 +35,17 @@ class RobotModel(Tree):
     Attributes:
         name: The robot's name; empty if the URDF states none.
         visuals: The visual bodies of its links; unreadable ones are omitted.
+        frame_prefix: Prefix of the links' names, which the URDF does not have.
+        described: The robot with the names of the URDF; None if there is no prefix.
     """
 
     name: str
     visuals: tuple[Visual, ...] = ()
+    frame_prefix: str = ""
+    described: RobotModel | None = None
 
     @staticmethod
-    def from_urdf(text: str, *, mimic_limits: bool = False) -> RobotModel:
+    def from_urdf(text: str, *, mimic_limits: bool = False, frame_prefix: str = "") -> RobotModel:
         """Read a robot from URDF text (xacro expanded), for example a `robot_description`.
 
         An unusable joint gets a `fault`; only a chain that needs it is refused.
@@ -51,6 +55,8 @@ class RobotModel(Tree):
             mimic_limits: Whether limits of mimic joints also bind the joints that they mimic. As in
                 joint_state_publisher, MoveIt and pinocchio they do not by default, but a note of
                 the chain says where they are narrower.
+            frame_prefix: What to put before the names of all links, as robot_state_publisher's
+                parameter of that name does in tf; joints keep their names.
 
         Raises:
             UrdfError: The text is not a URDF of one well-formed robot; with line, joint or names.
@@ -59,7 +65,7 @@ class RobotModel(Tree):
         links, notes = find_links(declared, joints)
         root = find_root(links, joints)
         by_name, mimics = resolve_mimics({joint.name: joint for joint in joints})
-        return RobotModel(
+        model = RobotModel(
             name=name,
             links=links,
             joints=MappingProxyType(by_name),
@@ -69,6 +75,7 @@ class RobotModel(Tree):
             mimic_limits=mimic_limits,
             visuals=visuals,
         )
+        return _prefixed(model, frame_prefix) if frame_prefix else model
 
     @staticmethod
     def from_urdf_file(path: str | os.PathLike[str], *, mimic_limits: bool = False) -> RobotModel:
@@ -83,7 +90,8 @@ class RobotModel(Tree):
         """Return the chain of joints from one link to another.
 
         The two may be any links. If the tip is not below the root, the chain leads through their
-        common ancestor, with the joints up to it reversed.
+        common ancestor, with the joints up to it reversed. Both may be named with or without the
+        `frame_prefix`.
 
         Args:
             root: Link whose frame is the reference of targets; None to infer it.
@@ -93,8 +101,19 @@ class RobotModel(Tree):
             ChainError: An unknown link, no obvious arm (the candidates are listed), no moving joint
                 between the two, a floating or planar joint, or one with a fault.
         """
-        root, tip, inferences = infer_ends(self, root, tip)
-        return build_chain(self, root, tip, inferences)
+        root, tip, inferences = infer_ends(self.described or self, *map(self._bare, (root, tip)))
+        return build_chain(self, self.link(root), self.link(tip), inferences)
+
+    def link(self, name: str) -> str:
+        """Return a link's name with the `frame_prefix`; any other name as it is."""
+        known = self.described is not None and name in self.described.links
+        return self.frame_prefix + name if known else name
+
+    def _bare(self, name: str | None) -> str | None:
+        """Return a link's name without the `frame_prefix`; any other name as it is."""
+        if name is None or self.described is None or name in self.described.links:
+            return name
+        return name.removeprefix(self.frame_prefix)
 
     def visuals_of(self, chain: Chain) -> tuple[Visual, ...]:
         """Return the visuals of a chain's links and of all links fixed to them.
@@ -119,3 +138,28 @@ class RobotModel(Tree):
             if link in chain.links:
                 found.append(replace(visual, link=link, link_T_body=place))
         return tuple(found)
+
+
+def _prefixed(model: RobotModel, prefix: str) -> RobotModel:
+    """Return a robot whose links have a prefix.
+
+    Raises:
+        UrdfError: A name would be that of two links, one with and one without it.
+    """
+    both = tuple(prefix + link for link in model.links if prefix + link in model.links)
+    if both:
+        text = f"frame_prefix {shown(prefix)}: the URDF already has {listed(both)}"
+        raise UrdfError(f"{text}; choose another prefix", names=both)
+    joints = {
+        name: replace(joint, parent=prefix + joint.parent, child=prefix + joint.child)
+        for name, joint in model.joints.items()
+    }
+    return replace(
+        model,
+        links=tuple(prefix + link for link in model.links),
+        joints=MappingProxyType(joints),
+        root=prefix + model.root,
+        visuals=tuple(replace(each, link=prefix + each.link) for each in model.visuals),
+        frame_prefix=prefix,
+        described=model,
+    )

@@ -460,7 +460,7 @@ class ChainController:
 
     def _change_tool(self) -> str:
         """Change the tool once the arm rests; return why it has not changed yet, or nothing."""
-        frame: str = self.own("tool_frame")
+        frame = self.model.link(self.own("tool_frame"))
         if frame == self.tool.frame:
             return ""
         unmet = self.tool.change(frame) if self.resting else "the tool is being changed"

@@ -22,6 +22,7 @@ from std_msgs.msg import Header
 from tf2_ros import Buffer, TransformException
 
 from basis_ik.motion.admission import Refusal, Refused, admit_frame, printable
+from basis_ik.robot.elements import listed
 from basis_ik.ros.convert import transform_value
 from basis_ik.transforms.rigid import RigidTransform
 
@@ -53,8 +54,31 @@ class FrameBuffer(Buffer):
         # tf2 also accepts tf1's names, which begin with a slash.
         self.parents[transform.child_frame_id.lstrip("/")] = transform.header.frame_id.lstrip("/")
 
+    def refused(self, error: TransformException, *frames: str) -> Refused:
+        """Return the refusal for a failed look-up.
 
-def look_up(buffer: Buffer, reference: str, header: Header) -> RigidTransform | Refused:
+        It hints at frames that tf has with another prefix: such is robot_state_publisher's
+        `frame_prefix`.
+
+        Args:
+            error: tf's reason.
+            frames: The frames that were looked up.
+        """
+        known = {*self.parents, *self.parents.values()}
+        alike = sorted(
+            name for frame in {*frames} - known for name in known if _is_prefixed(name, frame)
+        )
+        hint = f"; tf has {listed(alike, 3)}: see the parameter frame_prefix" if alike else ""
+        return Refused(Refusal.NO_TRANSFORM, printable(str(error), 240) + hint)
+
+
+def _is_prefixed(one: str, other: str) -> bool:
+    """Return whether one of two different names is the other with a prefix."""
+    short, long = sorted((one, other), key=len)
+    return long.endswith(short) and not long.removesuffix(short)[-1:].isalpha()
+
+
+def look_up(buffer: FrameBuffer, reference: str, header: Header) -> RigidTransform | Refused:
     """Return reference_T_frame for a header's frame, or why it is refused.
 
     If tf has no transform for the stamp yet, the latest one is used: clients send the current time
@@ -78,11 +102,11 @@ def look_up(buffer: Buffer, reference: str, header: Header) -> RigidTransform | 
             reference, header.frame_id, Time(nanoseconds=min(stamp, latest))
         )
     except TransformException as error:
-        return Refused(Refusal.NO_TRANSFORM, printable(str(error), 240))
+        return buffer.refused(error, reference, header.frame_id)
     return transform_value(found.transform)
 
 
-def look_up_fixed(buffer: Buffer, reference: str, frame_id: str) -> RigidTransform | Refused:
+def look_up_fixed(buffer: FrameBuffer, reference: str, frame_id: str) -> RigidTransform | Refused:
     """Return reference_T_frame of a static frame, or why it is refused.
 
     Args:

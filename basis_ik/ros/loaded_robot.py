@@ -63,7 +63,11 @@ def read_description(text: str, names: Sequence[str], parameters: Parameters) ->
         BasisIkError: The description is invalid.
     """
     with giving_way():
-        model = RobotModel.from_urdf(text, mimic_limits=parameters["mimic_limits"])
+        model = RobotModel.from_urdf(
+            text,
+            mimic_limits=parameters["mimic_limits"],
+            frame_prefix=parameters["frame_prefix"],
+        )
         chains = {name: ChainParameters(parameters, name).chain(model) for name in names}
     check_apart(chains)
     return Description(text, model, chains)

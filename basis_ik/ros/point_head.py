@@ -28,7 +28,6 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.task import Future
 from rclpy.timer import Timer
-from tf2_ros import Buffer
 
 from basis_ik.errors import BasisIkError
 from basis_ik.motion.admission import Refused, admit_frame, admit_point
@@ -40,7 +39,7 @@ from basis_ik.motion.pointing import STALL, Progress, pointing_error
 from basis_ik.motion.targets import PointTarget, Target
 from basis_ik.ros.boundary import boundary_of
 from basis_ik.ros.chain_controller import ChainController
-from basis_ik.ros.frame_buffer import look_up_fixed
+from basis_ik.ros.frame_buffer import FrameBuffer, look_up_fixed
 from basis_ik.ros.parameters.arm_parameters import pointing_ray, ray_of
 from basis_ik.ros.parameters.parameters import Parameters
 from basis_ik.ros.periodic_spinner import Inputs
@@ -83,7 +82,7 @@ class PointHeadServer:
     """
 
     def __init__(
-        self, node: Node, inputs: Inputs, arm: ChainController, buffer: Buffer,
+        self, node: Node, inputs: Inputs, arm: ChainController, buffer: FrameBuffer,
         parameters: Parameters,
     ) -> None:  # fmt: skip
         self._node, self._inputs, self._arm = node, inputs, arm
@@ -254,7 +253,7 @@ class PointHeadServer:
         if not frame and not any(axis):
             return arm.ray
         given = axis if any(axis) else ()
-        frame = frame or arm.own("pointing_frame") or arm.tip
+        frame = frame or arm.model.link(arm.own("pointing_frame")) or arm.tip
         try:
             if frame in arm.model.links:
                 return pointing_ray(arm.model, arm.chain, given, frame)

@@ -344,7 +344,7 @@ class TargetInput:
                 self._root_link, target.frame_id, Time(nanoseconds=target.stamp)
             )
         except TransformException as error:
-            return Refused(Refusal.NO_TRANSFORM, printable(str(error), 240))
+            return self._buffer.refused(error, self._root_link, target.frame_id)
         stamp = Time.from_msg(root_T_frame.header.stamp).nanoseconds
         # For static frames the latest time is zero.
         if target.stamp == 0 and 0 < stamp < self._oldest:

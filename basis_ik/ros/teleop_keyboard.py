@@ -42,7 +42,12 @@ from std_srvs.srv import SetBool, Trigger
 from basis_ik.errors import BasisIkError
 from basis_ik.motion.admission import printable
 from basis_ik.robot.robot import RobotModel
-from basis_ik.ros.parameters.parameters import Declaration, Parameters, given_lists
+from basis_ik.ros.parameters.parameters import (
+    Declaration,
+    Parameters,
+    given_frame_complaint,
+    given_lists,
+)
 
 NAME = "teleop_keyboard"
 STROKE = 0.15  # s that a stroke lasts; keyboards repeat a held key 20 to 40 times a second
@@ -84,6 +89,13 @@ PARAMETERS = (
         read_only=True,
     ),
     Declaration("tip_frame", "", "Frame of its tip; empty: inferred.", read_only=True),
+    Declaration(
+        "frame_prefix",
+        "",
+        "What robot_state_publisher puts before the names of all links in tf.",
+        read_only=True,
+        check=given_frame_complaint,
+    ),
     Declaration("linear_speed", 0.1, "Initial speed of the tip [m/s].", 1e-4, 10.0, True),
     Declaration("angular_speed", 0.3, "Initial angular velocity [rad/s].", 1e-4, 10.0, True),
 )
@@ -149,7 +161,7 @@ class TeleopKeyboard(Node):
         parameters.refuse_unknown()
         self.keys = Keys(parameters["linear_speed"], parameters["angular_speed"])
         root, tip = parameters["root_frame"], parameters["tip_frame"]
-        self._given = Frames(root, tip)
+        self._given, self._prefix = Frames(root, tip), parameters["frame_prefix"]
         self._frames = self._given if root and tip else None
         self._status, self._moves = "", False
         self._twists = self.create_publisher(TwistStamped, "basis_ik/twist", 1)
@@ -162,7 +174,8 @@ class TeleopKeyboard(Node):
     def _on_description(self, message: String) -> None:
         root, tip = self._given
         try:
-            chain = RobotModel.from_urdf(message.data).chain(root or None, tip or None)
+            model = RobotModel.from_urdf(message.data, frame_prefix=self._prefix)
+            chain = model.chain(root or None, tip or None)
         except BasisIkError as error:
             self._status = f"robot description refused: {error}"
         else:

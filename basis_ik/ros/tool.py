@@ -20,8 +20,6 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-from tf2_ros import Buffer
-
 from basis_ik.errors import BasisIkError
 from basis_ik.motion.admission import Refused, admit_place
 from basis_ik.process import giving_way
@@ -29,7 +27,7 @@ from basis_ik.robot.chain import Chain
 from basis_ik.robot.elements import shown
 from basis_ik.robot.placement import place_link
 from basis_ik.robot.robot import RobotModel
-from basis_ik.ros.frame_buffer import look_up_fixed
+from basis_ik.ros.frame_buffer import FrameBuffer, look_up_fixed
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.warm_up import prepare
 
@@ -52,7 +50,7 @@ class Tool:
         self,
         model: RobotModel,
         chain: Chain,
-        buffer: Buffer,
+        buffer: FrameBuffer,
         is_done: Callable[[Future[Any]], bool] = Future.done,
     ) -> None:
         self._is_done = is_done
@@ -63,7 +61,7 @@ class Tool:
 
     def complaint(self, frame: str) -> str | None:
         """Return why a frame cannot be the tool, to follow the parameter's name, or None."""
-        found = self._find(frame)
+        found = self._find(self._model.link(frame))
         if isinstance(found, str):
             return f"is {shown(frame)}, which is not fixed to {self._bare.tip}: {found}"
         return None

@@ -261,6 +261,7 @@ class Robot:
         lag: Time constant of the drives [s].
         replaces: Whether the controller blends a new trajectory with the running one.
         path: The controller's tolerance of each joint on the path [rad]; 0: none.
+        prefix: Of its frames in tf.
 
     Attributes:
         commands: All that was published for the controller.
@@ -271,9 +272,11 @@ class Robot:
         controlled: The joints that the controller says it has.
     """
 
-    def __init__(self, *words, urdf=URDF, home=HOME, seed=0, lag=0.0, replaces=False, path=0.0):
+    def __init__(self, *words, urdf=URDF, home=HOME, seed=0, lag=0.0, replaces=False, path=0.0,
+                 prefix=""):  # fmt: skip
         self.world = world = World(seed)
         self.urdf, self.model = urdf, RobotModel.from_urdf(urdf)
+        self.prefix = prefix
         self.chain = self.model.chain()
         self.boundary = VirtualBoundary(world)
         self.boundary.publish_to, self.boundary.replaces = self._on_message, replaces
@@ -342,7 +345,7 @@ class Robot:
         if not self.publishing:
             return
         stamp, root, tip = self.stamp(), self.chain.root, self.chain.tip
-        frames = [transform_message(root, tip, self.tip(), stamp)]
+        frames = [transform_message(self.prefix + root, self.prefix + tip, self.tip(), stamp)]
         frames += [transform_message(*names, pose(), stamp) for names, pose in self.frames.items()]
         self.tf.publish(TFMessage(transforms=frames))
 

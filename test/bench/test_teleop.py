@@ -20,8 +20,9 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from bench import down, running
+from bench import URDF, down, running
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
 from world import MILLISECOND
@@ -126,3 +127,18 @@ def test_space_stops_the_arm_until_it_is_enabled(robot, node):
     robot.run(0.5)
     assert robot.statuses[-1]["state"] == "READY"
     assert np.array_equal(robot.positions, held)
+
+
+@pytest.mark.usefixtures("robot")
+def test_the_frames_have_the_frame_prefix():
+    given = [Parameter("frame_prefix", value="arm1/")]
+    own = functools.partialmethod(
+        Node.__init__, use_global_arguments=False, parameter_overrides=given
+    )
+    with mock.patch.object(Node, "__init__", own):
+        node = TeleopKeyboard()
+    node._on_description(String(data=URDF))
+    assert node.line.startswith("arm1/base_link: ")
+    node.press("t")
+    assert node.line.startswith("arm1/tool0: ")
+    node.destroy_node()

@@ -41,6 +41,7 @@ def generate_test_description():
     arguments = {
         "namespace": "cell",
         "params_file": str(SHARE / "config" / "robots" / "ur.yaml"),
+        "frame_prefix": "arm1/",
         "autostart": "false",
         "use_sim_time": "true",
         "log_level": "debug",
@@ -74,15 +75,16 @@ class TestArguments(unittest.TestCase):
         return answer.result()
 
     def test_launch_arguments_reach_the_node(self):
-        names = ["use_sim_time", "autostart", "controller", "tip_link"]
+        names = ["use_sim_time", "autostart", "controller", "tip_link", "frame_prefix"]
         answer = self.call(
             GetParameters, "/cell/basis_ik/get_parameters", GetParameters.Request(names=names)
         )
-        sim, autostart, controller, tip = answer.values
+        sim, autostart, controller, tip, prefix = answer.values
         self.assertTrue(sim.bool_value)
         self.assertFalse(autostart.bool_value)
         self.assertEqual(controller.string_value, "scaled_joint_trajectory_controller")
         self.assertEqual(tip.string_value, "tool0")
+        self.assertEqual(prefix.string_value, "arm1/")
 
     def test_without_autostart_it_waits_to_be_activated(self):
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)

@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 
 from basis_ik.errors import BasisIkError
 from basis_ik.robot.elements import MAX_BYTES, UrdfError
+from basis_ik.robot.joint_path import ChainError
 from basis_ik.robot.robot import RobotModel
 
 PIECES = ["", "<", ">", '"', "/>", "nan", "1e999", "-1", "0", "0 0 0", "revolute", "floating",
@@ -110,6 +111,31 @@ def test_a_robot_is_read_from_its_file(shipped, tmp_path):
             RobotModel.from_urdf_file(path).joints.keys()
             == RobotModel.from_urdf(shipped("panda")).joints.keys()
         )
+
+
+@pytest.mark.parametrize("prefix", ["arm1/", "left"])
+def test_links_but_not_joints_have_the_frame_prefix(shipped, prefix):
+    bare = RobotModel.from_urdf(shipped("panda"))
+    model = RobotModel.from_urdf(shipped("panda"), frame_prefix=prefix)
+    assert model.links == tuple(prefix + link for link in bare.links)
+    assert model.root == prefix + bare.root
+    assert list(model.joints) == list(bare.joints)
+    assert [each.link for each in model.visuals] == [prefix + each.link for each in bare.visuals]
+    chain, same = model.chain(), bare.chain()
+    assert (chain.root, chain.tip) == (prefix + same.root, prefix + same.tip)
+    assert chain.links == tuple(prefix + link for link in same.links)
+    assert chain.forward(chain.neutral) == same.forward(same.neutral)
+    for ends in (("panda_link1", "panda_link8"), (f"{prefix}panda_link1", f"{prefix}panda_link8")):
+        chain = model.chain(*ends)
+        assert (chain.root, chain.tip) == (f"{prefix}panda_link1", f"{prefix}panda_link8")
+    with pytest.raises(ChainError, match="'nowhere'"):
+        model.chain(tip="nowhere")
+
+
+def test_a_frame_prefix_that_makes_two_links_of_one_name_is_refused(joint, robot):
+    urdf = robot(joint("j", "base", "left_base"))
+    with pytest.raises(UrdfError, match="frame_prefix 'left_': the URDF already has 'left_base'"):
+        RobotModel.from_urdf(urdf, frame_prefix="left_")
 
 
 @pytest.mark.parametrize("declared", ["GB2312", "gbk", "ISO-8859-1", "Shift_JIS"])

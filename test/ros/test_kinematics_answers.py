@@ -25,11 +25,11 @@ from moveit_client import pose_stamped, state
 from moveit_msgs.msg import JointConstraint, MoveItErrorCodes
 from moveit_msgs.srv import GetPositionFK, GetPositionIK
 from rclpy.executors import SingleThreadedExecutor
-from tf2_ros import Buffer
 
 from basis_ik.motion.measured import MeasuredState
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.chain_controller import other_joints
+from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.kinematics import services
 from basis_ik.ros.kinematics.services import KinematicsServices
 
@@ -103,7 +103,9 @@ def serve(node):
                     others=MeasuredState(others),
                 )
             )
-        services = KinematicsServices(node, arms, buffer or Buffer(), {**PARAMETERS, **parameters})
+        services = KinematicsServices(
+            node, arms, buffer or FrameBuffer(), {**PARAMETERS, **parameters}
+        )
         made.append(services)
         served = services._side.node.services
         ik, fk = (service.callback for service in served if "compute_" in service.srv_name)

@@ -29,6 +29,7 @@ from basis_ik.motion.admission import Refusals, StampRules, Units
 from basis_ik.motion.goals import Ray
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.convert import pose_message, transform_message
+from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.target_input import Arrival, TargetInput
 from basis_ik.transforms.rigid import RigidTransform
 
@@ -37,10 +38,11 @@ RULES = StampRules(max_age=2_000_000_000, max_future=100_000_000)
 PATIENCE = 0.5
 
 
-class Tf:
+class Tf(FrameBuffer):
     """Knows one moving frame up to some time, and what the others' parents are."""
 
     def __init__(self):
+        super().__init__()
         self.known_until = NOW
         self.latest = Header().stamp  # of a frame that never moves
         self.frames = {"cart": RigidTransform.identity()}

@@ -15,7 +15,6 @@
 """Which frames may be a tool, with a tf of the test's own."""
 
 import math
-from types import SimpleNamespace
 
 import pytest
 from geometry_msgs.msg import TransformStamped
@@ -24,6 +23,7 @@ from robot_bench import URDF
 from tf2_ros import TransformException
 
 from basis_ik.robot.robot import RobotModel
+from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.tool import Tool
 
 MODEL = RobotModel.from_urdf(URDF)
@@ -37,9 +37,9 @@ def tool(found=None, latest=0):
             raise TransformException("nobody knows it")
         return found
 
-    buffer = SimpleNamespace(
-        lookup_transform=look_up, get_latest_common_time=lambda *_: Time(nanoseconds=latest)
-    )
+    buffer = FrameBuffer()
+    buffer.lookup_transform = look_up
+    buffer.get_latest_common_time = lambda *_: Time(nanoseconds=latest)
     return Tool(MODEL, MODEL.chain(), buffer)
 
 

@@ -45,7 +45,7 @@ class Groups:
         Raises:
             RequestRefusedError: INVALID_GROUP_NAME.
         """
-        named = [arm for arm in self._arms if group in (arm.name, arm.tip)]
+        named = [arm for arm in self._arms if group == arm.name or arm.model.link(group) == arm.tip]
         if not group and len(self._arms) == 1:
             named = list(self._arms)
         if not named:

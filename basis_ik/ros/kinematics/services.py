@@ -33,7 +33,6 @@ from moveit_msgs.msg import MoveItErrorCodes, PositionIKRequest, RobotState
 from moveit_msgs.srv import GetPositionFK, GetPositionIK
 from rclpy.node import Node
 from std_msgs.msg import Header
-from tf2_ros import Buffer
 
 from basis_ik.errors import SolveArgumentError
 from basis_ik.motion.admission import Refused, printable
@@ -44,7 +43,7 @@ from basis_ik.robot.joint_path import ChainError
 from basis_ik.robot.placement import UnknownPositionError, place_link
 from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.convert import pose_message, pose_value
-from basis_ik.ros.frame_buffer import look_up
+from basis_ik.ros.frame_buffer import FrameBuffer, look_up
 from basis_ik.ros.kinematics.groups import Groups
 from basis_ik.ros.kinematics.ik_request import hold, requested_poses, seconds
 from basis_ik.ros.kinematics.robot_state import (
@@ -76,7 +75,11 @@ class KinematicsServices:
     """
 
     def __init__(
-        self, node: Node, arms: Sequence[ChainController], buffer: Buffer, parameters: Parameters
+        self,
+        node: Node,
+        arms: Sequence[ChainController],
+        buffer: FrameBuffer,
+        parameters: Parameters,
     ) -> None:
         self._node, self._arms, self._buffer, self._parameters = node, arms, buffer, parameters
         self._model = arms[0].model
@@ -174,7 +177,8 @@ class KinematicsServices:
         requested: Sequence[tuple[str, PoseStamped]],
         positions: Mapping[str, float],
     ) -> tuple[dict[str, float], MoveItErrorCodes]:
-        links, poses = zip(*requested, strict=True)
+        names, poses = zip(*requested, strict=True)
+        links = [self._model.link(name) for name in names]
         for link in links:
             self._groups.check_link(arms, link)
         root = arms[0].chain.root
@@ -246,7 +250,7 @@ class KinematicsServices:
         complaint = ""
         for link in request.fk_link_names:
             try:
-                base_T_link = self._place(base, link, positions)
+                base_T_link = self._place(base, self._model.link(link), positions)
             except RequestRefusedError as error:
                 if error.code != MoveItErrorCodes.INVALID_LINK_NAME:
                     raise

@@ -81,7 +81,7 @@ def pointing_ray(model: RobotModel, chain: Chain, axis: Sequence[float], frame: 
     Raises:
         BasisIkError: The axis does not have three numbers or is zero, or the link does not exist.
     """
-    frame = frame or chain.tip
+    frame = model.link(frame) or chain.tip
     return ray_of(place_link(model, chain.tip, frame, {}), axis, frame)
 
 

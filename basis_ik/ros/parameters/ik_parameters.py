@@ -50,6 +50,15 @@ NODE = (
         "report says where they are narrower.",
         read_only=True,
     ),
+    Declaration(
+        "frame_prefix",
+        "",
+        "What robot_state_publisher puts before the names of all links in tf, by its parameter of "
+        "the same name: `arm1/`. Frames in messages, both ways, then have it; parameters and "
+        "requests may name links with or without it.",
+        read_only=True,
+        check=given_frame_complaint,
+    ),
     Declaration("update_rate", 100.0, "Rate of the control loop [Hz].", 10.0, 1000.0, True),
     Declaration(
         "record",
