@@ -13,10 +13,16 @@
 # limitations under the License.
 """A robot on the page: its bodies on the frames of its links, or lines."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import trimesh
+from rcl_interfaces.msg import ParameterType, ParameterValue
+from rcl_interfaces.srv import GetParameters
+from rclpy.task import Future
 from rclpy.time import Time
+from std_msgs.msg import String
 from viser_stand_in import Scene
 
 from basis_ik.robot.robot import RobotModel
@@ -24,6 +30,7 @@ from basis_ik.ros.convert import transform_message
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.web_view.frame_nodes import FrameNodes
 from basis_ik.ros.web_view.mesh_reader import MeshReader
+from basis_ik.ros.web_view.page import _Robot
 from basis_ik.ros.web_view.robot_body import RobotBody
 from basis_ik.transforms.rigid import RigidTransform
 
@@ -187,3 +194,54 @@ def test_the_scene_is_drawn_in_the_frame_on_top(world):
 def test_frames_in_a_circle_have_some_root(world):
     world.buffer.parents |= {"a": "b", "b": "a"}
     assert world.frames.root_of("a") in ("a", "b")
+
+
+class Publisher:
+    """The node of the page, for one robot whose publisher has parameters."""
+
+    def __init__(self):
+        self.asked, self.ready, self.named = [], False, []
+        self.destroy_subscription = self.destroy_client = lambda _: None
+
+    def create_subscription(self, _, topic, take, qos):
+        self.describe = lambda text: take(String(data=text))
+
+    def get_publishers_info_by_topic(self, _):
+        return [SimpleNamespace(node_namespace="/arm1", node_name="robot_state_publisher")]
+
+    def create_client(self, _, name):
+        self.named.append(name)
+        return self
+
+    def service_is_ready(self):
+        return self.ready
+
+    def call_async(self, request):
+        self.asked.append((request.names, Future()))
+        return self.asked[-1][1]
+
+
+@pytest.mark.parametrize("leaves", [False, True], ids=["stays", "leaves"])
+def test_a_robot_has_the_frame_prefix_of_its_publisher(world, leaves):
+    node, server = Publisher(), SimpleNamespace(scene=world.scene)
+    robot = _Robot(node, server, world.frames, MeshReader(print), "/arm1/robot_description")
+    assert node.named == ["/arm1/robot_state_publisher/get_parameters"]
+    robot.update(0.0)
+    assert node.asked == []
+    node.describe(ROBOT.format(visuals=visual("<sphere radius='1'/>")))
+    node.ready = True
+    robot.update(1.0)
+    robot.update(2.0)
+    assert world.node("icosphere").name == "/frames/arm/arm1_robot_description_0"
+    ((names, answer),) = node.asked
+    assert names == ["frame_prefix"]
+    if leaves:
+        robot.destroy()
+    value = ParameterValue(type=ParameterType.PARAMETER_STRING, string_value="arm1/")
+    answer.set_result(GetParameters.Response(values=[value]))
+    robot.update(3.0)
+    if leaves:
+        assert world.scene.kinds() == []
+    else:
+        assert world.node("icosphere").name == "/frames/arm1%2Farm/arm1_robot_description_0"
+        assert robot.model.root == "arm1/base"

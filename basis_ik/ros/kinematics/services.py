@@ -177,8 +177,7 @@ class KinematicsServices:
         requested: Sequence[tuple[str, PoseStamped]],
         positions: Mapping[str, float],
     ) -> tuple[dict[str, float], MoveItErrorCodes]:
-        names, poses = zip(*requested, strict=True)
-        links = [self._model.link(name) for name in names]
+        links, poses = zip(*requested, strict=True)
         for link in links:
             self._groups.check_link(arms, link)
         root = arms[0].chain.root

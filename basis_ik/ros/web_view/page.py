@@ -25,8 +25,10 @@ from typing import Any, Protocol
 import numpy as np
 from control_msgs.msg import JointTrajectoryControllerState
 from diagnostic_msgs.msg import DiagnosticArray
+from rcl_interfaces.srv import GetParameters
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from tf2_ros import TransformListener
@@ -304,15 +306,28 @@ class _Markers:
 
 
 class _Robot:
-    """The robot of a description's topic."""
+    """The robot of a description's topic.
+
+    The topic's publisher is asked for its `frame_prefix`; until it answers, there is none.
+    """
 
     def __init__(
         self, node: Node, server: ViserServer, frames: FrameNodes, meshes: MeshReader, topic: str
     ) -> None:
         self._node, self._server, self._frames, self._meshes = node, server, frames, meshes
-        self._topic, self._text = topic, ""
+        self._topic, self._text, self._prefix = topic, "", ""
         self._body: RobotBody | None = None
         self._subscription = node.create_subscription(String, topic, self._on_description, LATCHED)
+        self._asked, self._clients = (
+            False,
+            [
+                node.create_client(
+                    GetParameters,
+                    f"{each.node_namespace.rstrip('/')}/{each.node_name}/get_parameters",
+                )
+                for each in node.get_publishers_info_by_topic(topic)[:1]
+            ],
+        )
 
     @property
     def model(self) -> RobotModel | None:
@@ -323,20 +338,38 @@ class _Robot:
         """Remove it."""
         if self._body is not None:
             self._body.destroy()
+        self._body, self._text = None, ""  # an answer that comes later shows nothing
         self._node.destroy_subscription(self._subscription)
+        for client in self._clients:
+            self._node.destroy_client(client)
 
     def update(self, now: float) -> None:
         """Update its body."""
+        for client in self._clients:
+            if not self._asked and client.service_is_ready():
+                self._asked = True
+                request = GetParameters.Request(names=["frame_prefix"])
+                client.call_async(request).add_done_callback(self._on_parameters)
         if self._body is not None:
             self._body.update()
 
+    def _on_parameters(self, future: Future) -> None:
+        response = future.result()
+        if response is not None and response.values and response.values[0].string_value:
+            self._prefix = response.values[0].string_value
+            self._show()
+
     def _on_description(self, message: String) -> None:
+        if message.data != self._text:
+            self._text = message.data
+            self._show()
+
+    def _show(self) -> None:
         """Show a new robot; an invalid description is logged, and the old robot stays."""
-        if message.data == self._text:
+        if not self._text:
             return
-        self._text = message.data
         try:
-            model = RobotModel.from_urdf(message.data)
+            model = RobotModel.from_urdf(self._text, frame_prefix=self._prefix)
         except BasisIkError as error:
             self._node.get_logger().error(f"{self._topic}: {printable(str(error), 240)}")
             return
