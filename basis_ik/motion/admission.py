@@ -18,8 +18,9 @@ from __future__ import annotations
 
 import enum
 import math
+import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -67,6 +68,7 @@ class Refusal(enum.Enum):
     NOT_STREAMED = "the command interface only accepts whole motions"
     UNKNOWN_JOINT = "a joint is not one of the chain's"
     UNSUPPORTED = "a part of the message is not supported"
+    BAD_GOAL = "a field of the goal is invalid"
     SIZE_MISMATCH = "names and values differ in number"
     DUPLICATE_JOINT = "a joint is named twice"
     JUMP = "a joint has moved faster than it can"
@@ -88,22 +90,64 @@ class Refused:
         return f"{self.reason.name}: {self.reason.value} ({self.detail})"
 
 
-@dataclass
-class Refusals:
-    """Counts refused inputs.
+class Request(NamedTuple):
+    """What identifies a message for its sender.
 
     Attributes:
-        counts: Number of refused inputs by reason.
-        last: The last refused input.
+        input: Name of its topic, service or action.
+        number: Number of the targets of all inputs that have come so far; 0: it is no target.
+        stamp: Of its header [ns], as it came; 0 if it has none.
     """
 
-    counts: Counter[str] = field(default_factory=Counter)
-    last: Refused | None = None
+    input: str
+    number: int = 0
+    stamp: int = 0
 
-    def add(self, refused: Refused) -> None:
-        """Count a refused input."""
+
+class LastRefusal(NamedTuple):
+    """A refused message of one input.
+
+    Attributes:
+        refused: Why it was refused.
+        time: When it was refused, on the clock of `Refusals` [s].
+        request: What identifies the message for its sender.
+    """
+
+    refused: Refused
+    time: float
+    request: Request
+
+
+@dataclass
+class Refusals:
+    """Counts messages that were accepted or refused, and stores each input's last refusal.
+
+    Attributes:
+        clock: Returns the time [s].
+        counts: Number of refused messages by reason.
+        refused: Number of refused messages by input.
+        accepted: Number of accepted targets by input.
+        last: The last refusal by input; the newest is last.
+    """
+
+    clock: Callable[[], float] = time.monotonic
+    counts: Counter[str] = field(default_factory=Counter)
+    refused: Counter[str] = field(default_factory=Counter)
+    accepted: Counter[str] = field(default_factory=Counter)
+    last: dict[str, LastRefusal] = field(default_factory=dict)
+
+    def add(self, refused: Refused, request: Request) -> LastRefusal:
+        """Count a refused message, and return its refusal."""
         self.counts[refused.reason.name] += 1
-        self.last = refused
+        self.refused[request.input] += 1
+        refusal = LastRefusal(refused, self.clock(), request)
+        self.last.pop(request.input, None)
+        self.last[request.input] = refusal
+        return refusal
+
+    def age(self, refusal: LastRefusal) -> float:
+        """Return the time since a refusal [s]."""
+        return self.clock() - refusal.time
 
 
 @dataclass(frozen=True)

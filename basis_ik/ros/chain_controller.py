@@ -26,9 +26,10 @@ from control_msgs.msg import JointJog
 from geometry_msgs.msg import PointStamped, PoseStamped, TwistStamped
 from numpy.typing import NDArray
 from rclpy.lifecycle import LifecycleNode
+from std_msgs.msg import Header
 
 from basis_ik.errors import BasisIkError
-from basis_ik.motion.admission import Refusal, Refusals, Refused, printable
+from basis_ik.motion.admission import Refusal, Refusals, Refused, Request, printable
 from basis_ik.motion.chain_state import ChainState, Event, State
 from basis_ik.motion.goals import Goal, JointGoal, PointGoal, Ray
 from basis_ik.motion.measured import MeasuredState, StateStamp
@@ -98,7 +99,7 @@ class ChainController:
         other_joints: The robot's other independent joints.
         others: Their measured positions.
         targets: The targets.
-        refusals: Refused targets and joint states.
+        refusals: Accepted targets, and refused messages of all inputs.
         pipeline: Makes the commands.
         meter: Measures rates of events and durations of solves.
         output_name: Topic or action of the commands.
@@ -140,7 +141,7 @@ class ChainController:
         )  # fmt: skip
         self._output = make_output(self.own("command_interface"), options)
         self._tracking = Tracking(chain.joint_names, chain.continuous, lag, margin)
-        self.refusals = Refusals()
+        self.refusals = Refusals(self._boundary.steady)
         self.targets = TargetInput(
             buffer, chain, self.journal, self.refusals, streams=self._output.streams
         )
@@ -215,6 +216,7 @@ class ChainController:
         """Accept targets again; those received meanwhile are dropped."""
         self.pipeline.begin_where_measured()
         self.state.handle(Event.ENABLE)
+        self.targets.clear()
         self._output.failure = ""
 
     def stop(self) -> None:
@@ -241,7 +243,7 @@ class ChainController:
             self._output.brake(self.pipeline, quickest=event is not Event.DROP_TARGET)
 
     def go_to(self, positions: Sequence[float]) -> str | None:
-        """Move to joint positions, until there is a newer goal.
+        """Move to joint positions, as for `~/home`, until there is a newer goal.
 
         Args:
             positions: One for each joint (n,) [rad or m].
@@ -253,7 +255,7 @@ class ChainController:
             return self.state.why_not
         refused = misplaced(self.chain, positions)
         if refused is None:
-            self.targets.put(JointGoal(tuple(map(float, positions))))
+            self.targets.put(JointGoal(tuple(map(float, positions))), "home")
         return refused
 
     def look_at(self, message: PointStamped, ray: Ray, pace: Pace) -> bool:
@@ -265,7 +267,7 @@ class ChainController:
             pace: Bounds on the motion.
 
         Returns:
-            Whether it was accepted; `targets.last_refusal` has the reason if not.
+            Whether it was accepted; `targets.refusal` has the reason if not.
         """
         return self.targets.offer_point(message, self._arrival(), ray=ray, pace=pace)
 
@@ -324,7 +326,7 @@ class ChainController:
             if refused.reason is Refusal.JUMP:  # there may be a second publisher of joint states
                 text = f"{refused.detail}; {self._state_publishers}"
                 refused = self.measured.refused = Refused(refused.reason, text)
-            self.refusals.add(refused)
+            self.refusals.add(refused, Request("joint_states"))
             self.journal.warn("joint state", refused.reason.name, f"joint state: {refused}")
 
     def on_clock_jump(self) -> None:
@@ -350,7 +352,7 @@ class ChainController:
             message: The pose.
             straight: Whether to move on a straight line as far as possible, regardless of `path`.
         """
-        if self._takes_targets():
+        if self._takes_targets("target_pose", message.header):
             position_only, arrival = self._settings.position_only, self._arrival()
             self.targets.offer_pose(
                 message, arrival, position_only=position_only, straight=straight
@@ -358,26 +360,28 @@ class ChainController:
 
     def take_point(self, message: PointStamped) -> None:
         """Accept a point to look at, if the arm may move."""
-        if self._takes_targets():
+        if self._takes_targets("target_point", message.header):
             self.targets.offer_point(message, self._arrival(), ray=self.ray)
 
     def _on_twist(self, message: TwistStamped) -> None:
-        if self._takes_targets():
+        if self._takes_targets("twist", message.header):
             lasts = self._settings.twist_lasts
             units = self._own.units()
             self.targets.offer_twist(message, self._arrival(), lasts=lasts, units=units)
 
     def _on_joint_jog(self, message: JointJog) -> None:
-        if self._takes_targets():
+        if self._takes_targets("joint_jog", message.header):
             lasts = self._settings.twist_lasts
             units = self._own.units()
             self.targets.offer_joint_jog(message, self._arrival(), lasts=lasts, units=units)
 
-    def _takes_targets(self) -> bool:
+    def _takes_targets(self, name: str, header: Header) -> bool:
         """Return whether targets are accepted now; count a refusal if they are not."""
-        if self.state.unmet and self.state.active and self.state.latch is None:
-            self.targets.refuse(Refused(Refusal.NOT_READY, self.state.unmet))
-        return not self.state.why_not
+        why_not = self.state.why_not
+        if why_not and self.state.active:
+            request = self.targets.request(name, header)
+            self.targets.refuse(Refused(Refusal.NOT_READY, why_not), request)
+        return not why_not
 
     def _arrival(self) -> Arrival:
         self.meter.targets.count += 1

@@ -30,7 +30,7 @@ from rclpy.task import Future
 from rclpy.timer import Timer
 
 from basis_ik.errors import BasisIkError
-from basis_ik.motion.admission import Refused, admit_frame, admit_point
+from basis_ik.motion.admission import LastRefusal, Refusal, Refused, admit_frame, admit_point
 from basis_ik.motion.chain_state import State
 from basis_ik.motion.goals import PointGoal, Ray
 from basis_ik.motion.limits import MotionLimits
@@ -46,25 +46,23 @@ from basis_ik.ros.periodic_spinner import Inputs
 from basis_ik.ros.recording.action_forms import HEAD_GOAL, HEAD_HANDLE
 from basis_ik.ros.sim_clock import loop_time
 
+ACTION = "point_head_action"
 PERIOD = 0.05  # s between two checks of a goal's progress; each sends feedback
 RESULT_TIMEOUT = 10  # s that a result is kept for late requests
 
 
 class _Goal(NamedTuple):
-    """The active goal. Its pace identifies its target; `before` is the target it replaced."""
+    """The active goal. Its pace identifies its target.
+
+    `before` is the target that it replaced, and `refusal` the last refusal of a goal before it.
+    """
 
     handle: ServerGoalHandle
     result: Future
     pace: Pace
     progress: Progress
     before: Target | None
-
-
-class _Complaint(NamedTuple):
-    """Why a goal is rejected: a reason from a small set, and a text in one line."""
-
-    reason: str
-    text: str
+    refusal: LastRefusal | None
 
 
 class PointHeadServer:
@@ -89,7 +87,7 @@ class PointHeadServer:
         self._buffer, self._parameters = buffer, parameters
         self._goal: _Goal | None = None
         self._timer: Timer | None = None  # only while there is a goal: timers cost time per cycle
-        self._boundary, name = boundary_of(node), arm.resolve("point_head_action")
+        self._boundary, name = boundary_of(node), arm.resolve(ACTION)
         self._server = ActionServer(
             node,
             PointHead,
@@ -109,19 +107,22 @@ class PointHeadServer:
         self._server.destroy()
 
     def _on_goal(self, request: PointHead.Goal) -> GoalResponse:
-        complaint = self._complaint(request)
-        journal = self._arm.journal
-        if complaint is None:
+        refused = self._refused(request)
+        journal, targets = self._arm.journal, self._arm.targets
+        if refused is None:
             journal.recovered("point head", "head goals are valid again")
             return GoalResponse.ACCEPT
-        reason, text = complaint
+        self._arm.refusals.add(refused, targets.request(ACTION, request.target.header))
+        own = refused.reason in (Refusal.NOT_READY, Refusal.BAD_GOAL)
+        text = refused.detail if own else f"target: {refused}"
+        reason = f"{refused.reason.name} {text.split()[0]}"
         journal.warn("point head", reason, f"head goal rejected: {text}")
         return GoalResponse.REJECT
 
-    def _complaint(self, request: PointHead.Goal) -> _Complaint | None:
-        """Return what is wrong with a goal, or None."""
+    def _refused(self, request: PointHead.Goal) -> Refused | None:
+        """Return why a goal is rejected, or None."""
         if self._arm.state.why_not:
-            return _Complaint("INACTIVE", self._arm.state.why_not)
+            return Refused(Refusal.NOT_READY, self._arm.state.why_not)
         point = request.target.point
         for refused in (
             admit_frame(request.target.header.frame_id),
@@ -129,14 +130,14 @@ class PointHeadServer:
             self._ray(request),
         ):
             if isinstance(refused, Refused):
-                return _Complaint(refused.reason.name, f"target: {refused}")
+                return refused
             if isinstance(refused, str):
-                return _Complaint("BAD_RAY", refused)
+                return Refused(Refusal.BAD_GOAL, refused)
         if not _seconds(request.min_duration) >= 0.0:
             text = f"min_duration is negative: {_seconds(request.min_duration)} s"
-            return _Complaint("BAD_PACE", text)
+            return Refused(Refusal.BAD_GOAL, text)
         if not 0.0 <= request.max_velocity < math.inf:
-            return _Complaint("BAD_PACE", f"max_velocity is {request.max_velocity} rad/s")
+            return Refused(Refusal.BAD_GOAL, f"max_velocity is {request.max_velocity} rad/s")
         return None
 
     def _on_accepted(self, handle: ServerGoalHandle) -> None:
@@ -150,14 +151,15 @@ class PointHeadServer:
             turning=~chain.prismatic,
         )
         progress = Progress(since=pace.not_before)
-        self._goal = _Goal(handle, Future(), pace, progress, arm.targets.newest)
+        before, refusal = arm.targets.newest, arm.refusals.last.get(ACTION)
+        self._goal = _Goal(handle, Future(), pace, progress, before, refusal)
         handle.execute(functools.partial(self._result_of, result=self._goal.result))
         message = request.target
         if not arm.targets.is_carried(message.header.frame_id):
             message.header.stamp.sec = message.header.stamp.nanosec = 0  # follow the frame
         ray = self._ray(request)
         if isinstance(ray, str) or not arm.look_at(message, ray, pace):
-            self._abort("REFUSED", f"target refused: {arm.targets.last_refusal}")
+            self._abort("REFUSED", self._why_refused(self._goal))
             return
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timer = self._node.create_timer(PERIOD, self._check, clock=steady)
@@ -183,7 +185,7 @@ class PointHeadServer:
             return
         newest = arm.targets.newest
         if not (isinstance(newest, PointTarget) and newest.pace is goal.pace):
-            self._abort(*self._why_lost(goal.before))
+            self._abort(*self._why_lost(goal))
             return
         self._follow(goal)
         if arm.speed_override == 0.0:
@@ -203,11 +205,11 @@ class PointHeadServer:
         goal.progress.observe(error, float(abs(arm.pipeline.remaining(measured)).max()), now)
         goal.handle.publish_feedback(PointHead.Feedback(pointing_angle_error=error))
         if error <= self._parameters["success_angle_threshold"] and now >= goal.pace.not_before:
-            arm.targets.put(point_goal)  # stop following the frame
+            arm.targets.stop_following(point_goal)
             goal.handle.succeed()
             self._finish("SUCCEEDED", "succeeded")
         elif solution is not None and not solution.success and arm.state.state is State.ARRIVED:
-            arm.targets.put(point_goal)
+            arm.targets.stop_following(point_goal)
             text = f"the best effort is {error:.4g} rad off: {solution.reason}"
             self._abort("UNREACHABLE", text)
 
@@ -219,16 +221,24 @@ class PointHeadServer:
         why = "" if solution is None or solution.success else f": {solution.reason}"
         return f", {goal.progress.angle:.4g} rad off at best{why}"
 
-    def _why_lost(self, before: Target | None) -> tuple[str, str]:
-        """Return why the arm has another target than the goal's, given the one before it."""
+    def _why_lost(self, goal: _Goal) -> tuple[str, str]:
+        """Return why the arm has another target than the goal's."""
         arm = self._arm
         if arm.state.latch is not None or not arm.state.active:
             return "STOPPED", arm.state.why_not
         if arm.problem:
             return "CONTROLLER", arm.problem
-        if arm.targets.newest is before and arm.targets.last_refusal is not None:
-            return "REFUSED", f"target refused: {arm.targets.last_refusal}"
+        refused = self._why_refused(goal)
+        if arm.targets.newest is goal.before and refused:
+            return "REFUSED", refused
         return "REPLACED", "replaced by another target"
+
+    def _why_refused(self, goal: _Goal) -> str:
+        """Return why a goal's target was refused; empty if it was not."""
+        refusal = self._arm.refusals.last.get(ACTION)
+        if refusal is None or refusal is goal.refusal:
+            return ""
+        return f"target refused: {refusal.refused}"
 
     def _abort(self, reason: str, why: str) -> None:
         if self._goal is not None:

@@ -16,7 +16,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -25,10 +24,11 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
-from basis_ik.motion.admission import Refusal, Refused
+from basis_ik.motion.admission import Refusal, Refusals, Refused, Request
 from basis_ik.ros.boundary import boundary_of
 from basis_ik.ros.journal import Journal
 from basis_ik.ros.sim_clock import CLOCK_MISSING, clock_missing
+from basis_ik.ros.status import refusal_values
 from basis_ik.warm_up import WarmUp
 
 UNREADY_PERIOD = 1.0  # s
@@ -110,7 +110,7 @@ class ColdStart:
     ) -> None:
         self._node, self._kernels, self._journal = node, kernels, Journal(node)
         self._boundary = boundary_of(node)
-        self._refused: dict[str, Counter[str]] = {name: Counter() for name in chains}
+        self._refusals = {name: Refusals(self._boundary.steady) for name in chains}
         below = {name: f"~/{name}/" if name else "~/" for name in chains}
         self._publishers = {
             name: node.create_publisher(DiagnosticStatus, f"{below[name]}status", 10)
@@ -118,7 +118,9 @@ class ColdStart:
         }
         self._diagnostics = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
         self._subscriptions = [
-            node.create_subscription(kind, below[name] + topic, partial(self._refuse, name), 1)
+            node.create_subscription(
+                kind, below[name] + topic, partial(self._refuse, name, topic), 1
+            )
             for name in chains
             for kind, topic in targets
         ]
@@ -138,9 +140,9 @@ class ColdStart:
     def _progress(self) -> str:
         return self._boundary.read("progress", lambda: str(self._kernels))
 
-    def _refuse(self, chain: str, _: Any) -> None:
+    def _refuse(self, chain: str, topic: str, _: Any) -> None:
         refused = Refused(Refusal.NOT_READY, self._progress())
-        self._refused[chain][refused.reason.name] += 1
+        self._refusals[chain].add(refused, Request(topic))
         self._journal.warn("target", refused.reason.name, f"target refused: {refused}")
         self._publish(chain, str(refused))
 
@@ -160,10 +162,7 @@ class ColdStart:
 
     def _publish(self, chain: str, text: str) -> None:
         status = self._status(chain or "kernels", text)
-        values = {"state": "COMPILING"}
-        values.update({f"refused.{k}": str(count) for k, count in self._refused[chain].items()})
-        if self._refused[chain]:
-            values["last_refusal"] = str(Refused(Refusal.NOT_READY, text))
+        values = {"state": "COMPILING", **refusal_values(self._refusals[chain])}
         status.values = [KeyValue(key=key, value=value) for key, value in values.items()]
         self._boundary.publish(self._publishers[chain], status)
 

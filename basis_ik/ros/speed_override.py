@@ -20,7 +20,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from std_msgs.msg import Float64
 
-from basis_ik.motion.admission import Refused, admit_fraction
+from basis_ik.motion.admission import Refused, Request, admit_fraction
 from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.publishers import incompatible_qos
 
@@ -48,7 +48,7 @@ class SpeedOverride:
     def _on_message(self, message: Float64) -> None:
         journal, value = self._arm.journal, admit_fraction(message.data)
         if isinstance(value, Refused):
-            self._arm.refusals.add(value)
+            self._arm.refusals.add(value, Request("speed_override"))
             text = f"speed override refused: {value}"
             journal.warn("speed override", value.reason.name, text)
             return

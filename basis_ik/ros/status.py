@@ -100,7 +100,7 @@ class StatusReport:
 
     def publish(self, arm: ReportedChain) -> None:
         """Publish the chain's status, if it is due."""
-        state, solution, refused = arm.state, arm.pipeline.solution, arm.targets.last_refusal
+        state, solution, refusal = arm.state, arm.pipeline.solution, arm.targets.refusal
         refusals, leads = arm.refusals.counts.total(), type(arm.pipeline.goal)
         problem = (state.why_not, arm.problem, arm.other_commander, refusals)
         notice = _notice(arm)
@@ -122,20 +122,21 @@ class StatusReport:
         elif notice is not None:
             level, text = DiagnosticStatus.WARN, str(notice)
             self._journal.warn("singularity", text.split(":")[0], text)
-        elif solution is None:
-            if refused is not None:
-                level, text = DiagnosticStatus.WARN, str(refused)
-        elif solution.success:
+        elif solution is not None and solution.success:
             self._journal.recovered("motion", text)
             if state.state is not State.HOLDING:
                 text = str(solution.reason)
-        else:
+        elif solution is not None:
             level, text = DiagnosticStatus.WARN, str(solution.reason)
             self._journal.warn("motion", solution.verdict.name, text)
         if arm.speed_override < 1.0:
             text = f"{text}; speed override is {arm.speed_override:g}"
         if arm.speed_override == 0.0:
             level = max(level, DiagnosticStatus.WARN)
+        if refusal is not None and not state.why_not:
+            level = max(level, DiagnosticStatus.WARN)
+            ago = f"{arm.refusals.age(refusal):.1f} s ago"
+            text = f"{text}; the newest target was refused {ago}: {refusal.refused}"
         self._publish(arm, level, state.state.name, text)
 
     def report_standstill(self, arm: ReportedChain, text: str) -> None:
@@ -167,14 +168,13 @@ class StatusReport:
             **_solution_values(arm.pipeline.solution),
             **_distances(arm),
         }
+        if targets.answer is not None:
+            values["verdict"] = "REFUSED"
         if arm.tool.frame:
             values["tool_frame"] = arm.tool.frame
         if arm.pipeline.goal is not None:
             values["input"] = INPUTS[type(arm.pipeline.goal)]
-        if refusals.last is not None:
-            values["last_refusal"] = str(refusals.last)
-        counts = sorted(refusals.counts.items())
-        values.update({f"refused.{reason}": str(count) for reason, count in counts})
+        values |= refusal_values(refusals)
         message = DiagnosticStatus(
             level=level,
             name=self._name,
@@ -192,14 +192,29 @@ def _notice(arm: ReportedChain) -> Reason | None:
     return arm.pipeline.notice if moves else None
 
 
+def refusal_values(refusals: Refusals) -> dict[str, str]:
+    """Return what was accepted and refused, by input, as values of a status."""
+    values = {f"accepted.{name}": str(count) for name, count in sorted(refusals.accepted.items())}
+    for counts in (refusals.refused, refusals.counts):
+        values |= {f"refused.{name}": str(count) for name, count in sorted(counts.items())}
+    for name, refusal in sorted(refusals.last.items()):
+        values[f"last_refusal.{name}"] = str(refusal.refused)
+        values[f"last_refusal_age.{name}"] = f"{refusals.age(refusal):.3f}"
+        if refusal.request.number:  # a target
+            values[f"last_refusal_stamp.{name}"] = _shown_stamp(refusal.request.stamp)
+    return values
+
+
 def _target_values(targets: TargetInput) -> dict[str, str]:
-    if targets.target is None:
+    target = targets.target
+    if target is None:
         return {}
-    seconds, nanoseconds = divmod(targets.target.stamp, 1_000_000_000)
-    return {
-        "target_frame": targets.target.frame_id,
-        "target_stamp": f"{seconds}.{nanoseconds:09}",
-    }
+    return {"target_frame": target.frame_id, "target_stamp": _shown_stamp(target.stamp)}
+
+
+def _shown_stamp(stamp: int) -> str:
+    seconds, nanoseconds = divmod(stamp, 1_000_000_000)
+    return f"{seconds}.{nanoseconds:09}"
 
 
 def _solution_values(solution: Solution | None) -> dict[str, str]:

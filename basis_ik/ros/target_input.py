@@ -27,9 +27,11 @@ from tf2_ros import TransformException
 
 from basis_ik.motion.admission import (
     SPEED_UNITS,
+    LastRefusal,
     Refusal,
     Refusals,
     Refused,
+    Request,
     StampRules,
     Units,
     admit_frame,
@@ -73,6 +75,7 @@ class _Waiting(NamedTuple):
     """A target that waits for its transform."""
 
     target: Target
+    request: Request
     since: float
     time: float
     """Time for which it is valid, on the control loop's clock [s]: its stamp, or its arrival."""
@@ -83,6 +86,7 @@ class _Placed:
     """A goal and its target; `follow`: whether it is transformed again in every cycle."""
 
     target: Target | None
+    request: Request
     goal: Goal
     follow: bool
     time: float | None = None
@@ -123,7 +127,6 @@ class TargetInput:
 
     Attributes:
         tip: The frame in which twists need no tf; it may be assigned.
-        last_refusal: The last refusal of a target.
         placements: Number of targets and goals accepted so far.
     """
 
@@ -144,79 +147,119 @@ class TargetInput:
         self._line: list[_Waiting] = []
         self._taken_at = 0.0
         self._placed: _Placed | None = None
-        self._newest = self._oldest = 0
-        self.last_refusal: Refused | None = None
+        self._newest = self._oldest = self._requests = 0
+        self._settled = 1  # refusals of targets with lower numbers are history
+        self._recovered: LastRefusal | None = None  # of a frame that is there again
         self.placements = 0
 
     def offer_pose(
         self, message: PoseStamped, arrival: Arrival, *, position_only: bool, straight: bool = False
     ) -> bool:
         """Accept a pose for the tip, or count a refusal; return whether it was accepted."""
-        stamp = self._admit(message.header, arrival)
+        request = self.request("target_pose", message.header)
+        stamp = self._admit(message.header, arrival, request)
         if stamp is None:
             return False
         pose = pose_value(message.pose)
         if isinstance(pose, Refused):
-            return self.refuse(pose)
+            return self.refuse(pose, request)
         target = PoseTarget(message.header.frame_id, stamp, pose, position_only, straight)
-        return self._take(target, arrival)
+        return self._take(target, arrival, request)
 
     def offer_point(
         self, message: PointStamped, arrival: Arrival, *, ray: Ray, pace: Pace | None = None
     ) -> bool:
-        """Accept a point for a ray to pass through; return whether it was accepted."""
-        stamp = self._admit(message.header, arrival)
+        """Accept a point for a ray to pass through; return whether it was accepted.
+
+        Args:
+            message: The point.
+            arrival: When it arrived.
+            ray: The ray.
+            pace: Bounds on the motion, if it is a goal of the head action.
+        """
+        name = "target_point" if pace is None else "point_head_action"
+        request = self.request(name, message.header)
+        stamp = self._admit(message.header, arrival, request)
         if stamp is None:
             return False
         point = admit_point(message.point.x, message.point.y, message.point.z)
         if isinstance(point, Refused):
-            return self.refuse(point)
-        return self._take(PointTarget(message.header.frame_id, stamp, point, ray, pace), arrival)
+            return self.refuse(point, request)
+        target = PointTarget(message.header.frame_id, stamp, point, ray, pace)
+        return self._take(target, arrival, request)
 
     def offer_twist(
         self, message: TwistStamped, arrival: Arrival, *, lasts: float, units: Units = SPEED_UNITS
     ) -> bool:
         """Accept a twist of the tip that lasts for a time [s]; return whether it was accepted."""
+        request = self.request("twist", message.header)
         if not self._streams:
-            return self.refuse(Refused(Refusal.NOT_STREAMED, "twist"))
-        stamp = self._admit(message.header, arrival)
+            return self.refuse(Refused(Refusal.NOT_STREAMED, "twist"), request)
+        stamp = self._admit(message.header, arrival, request)
         if stamp is None:
             return False
         v, w = message.twist.linear, message.twist.angular
         linear, angular = (v.x, v.y, v.z), (w.x, w.y, w.z)
         refused = admit_twist(linear, angular, units.most)
         if refused is not None:
-            return self.refuse(refused)
+            return self.refuse(refused, request)
         linear = (v.x * units.linear, v.y * units.linear, v.z * units.linear)
         angular = (w.x * units.rotational, w.y * units.rotational, w.z * units.rotational)
         frame = message.header.frame_id
         expires = arrival.steady + lasts
         target = TwistTarget(frame, stamp, linear, angular, expires, frame == self.tip)
-        return self._take(target, arrival)
+        return self._take(target, arrival, request)
 
     def offer_joint_jog(
         self, message: JointJog, arrival: Arrival, *, lasts: float, units: Units = SPEED_UNITS
     ) -> bool:
         """Accept joint velocities that last for a time [s]; return whether they were accepted."""
+        request = self.request("joint_jog", message.header)
         if not self._streams:
-            return self.refuse(Refused(Refusal.NOT_STREAMED, "joint_jog"))
+            return self.refuse(Refused(Refusal.NOT_STREAMED, "joint_jog"), request)
         if message.displacements:
-            return self.refuse(Refused(Refusal.UNSUPPORTED, "displacements: use velocities"))
+            refused = Refused(Refusal.UNSUPPORTED, "displacements: use velocities")
+            return self.refuse(refused, request)
         velocities = admit_joint_velocities(
             message.joint_names, message.velocities, self._joint_names, units.most
         )
         if isinstance(velocities, Refused):
-            return self.refuse(velocities)
+            return self.refuse(velocities, request)
         velocities = tuple(velocity * units.joint for velocity in velocities)
-        stamp = self._admit_stamp(message.header, arrival)
+        stamp = self._admit_stamp(message.header, arrival, request)
         if stamp is None:
             return False
-        return self._take(JointVelocityTarget(stamp, velocities, arrival.steady + lasts), arrival)
+        target = JointVelocityTarget(stamp, velocities, arrival.steady + lasts)
+        return self._take(target, arrival, request)
 
-    def put(self, goal: Goal) -> None:
-        """Set a goal that is already in the root frame, instead of all targets."""
-        self._line, self._placed = [], _Placed(None, goal, follow=False)
-        self.placements += 1
+    def put(self, goal: Goal, name: str) -> None:
+        """Set a goal that is already in the root frame, instead of all targets.
+
+        Args:
+            goal: The goal.
+            name: Name of its service.
+        """
+        request = self.request(name)
+        self._line, self._settled = [], request.number
+        self._place(_Placed(None, request, goal, follow=False))
+
+    def stop_following(self, goal: Goal) -> None:
+        """Keep a goal of the present target, wherever its frame moves."""
+        if self._placed is not None:
+            self._placed.goal, self._placed.follow = goal, False
+
+    def request(self, name: str, header: Header | None = None) -> Request:
+        """Return the identity of a message that has just come.
+
+        Args:
+            name: Name of its topic, service or action.
+            header: Its header, if it has one.
+        """
+        self._requests += 1
+        if header is None:
+            return Request(name, self._requests)
+        stamp = header.stamp.sec * 1_000_000_000 + header.stamp.nanosec
+        return Request(name, self._requests, stamp)
 
     def locate(self, *, steady: float, patience: float, oldest: int) -> Goal | None:
         """Return the current target in the root frame, or None while there is none.
@@ -241,19 +284,24 @@ class TargetInput:
             Whether one was transformed.
         """
         for k in reversed(range(len(self._line))):
-            target, since = self._line[k].target, self._line[k].since
+            target, request, since, time = self._line[k]
             found = self._look_up(target)
             if not isinstance(found, Refused):
-                self._placed = _Placed(target, found, self._follows(target), self._line[k].time)
-                self.placements += 1
+                self._place(_Placed(target, request, found, self._follows(target), time))
                 del self._line[: k + 1]  # older targets are obsolete
                 self._journal.recovered("target", "targets are valid again")
                 return True
             # Only a missing transform can still become available.
             if found.reason is not Refusal.NO_TRANSFORM or steady - since > patience:
-                self.refuse(found)
+                self.refuse(found, request)
                 del self._line[k]
         return False
+
+    def _place(self, placed: _Placed) -> None:
+        """Pursue a new target or goal."""
+        self._placed = placed
+        self.placements += 1
+        self._refusals.accepted[placed.request.input] += 1
 
     def _follow(self, steady: float) -> None:
         """Transform the current target again, if its frame may have moved."""
@@ -268,12 +316,15 @@ class TargetInput:
             return
         found = self._look_up(placed.target)
         if isinstance(found, Refused):
-            self.refuse(found)
+            self.refuse(found, placed.request)
             if found.reason is Refusal.TF_STALE:
                 self._placed = None
         else:
             if found != placed.goal:
                 placed.goal, placed.time = found, steady
+            last = self._refusals.last.get(placed.request.input)
+            if last is not None and last.request is placed.request:
+                self._recovered = last
             self._journal.recovered("target", "targets are valid again")
 
     @property
@@ -295,24 +346,45 @@ class TargetInput:
         """The newest target, transformed or not; None also for a goal that was `put`."""
         return self._line[-1].target if self._line else self.target
 
+    @property
+    def refusal(self) -> LastRefusal | None:
+        """The refusal of the newest target, of any input; None if that was not refused."""
+        since = [each for each in self._refusals.last.values() if self._is_open(each)]
+        return max(since, key=lambda each: each.request.number, default=None)
+
+    @property
+    def answer(self) -> LastRefusal | None:
+        """The refusal of the newest target of the active input, at once or later.
+
+        Without an active input it is the newest one of all inputs. None if it was not refused.
+        """
+        if self._placed is None:
+            return self.refusal
+        own = self._refusals.last.get(self._placed.request.input)
+        return own if own is not None and self._is_open(own) else None
+
+    def _is_open(self, refusal: LastRefusal) -> bool:
+        """Return whether a refused target is newer than what was accepted or dropped."""
+        return refusal.request.number >= self._settled and refusal is not self._recovered
+
     def clear(self) -> None:
-        """Drop all targets."""
-        self._line, self._placed = [], None
+        """Drop all targets; a refusal before that is history, too."""
+        self._line, self._placed, self._settled = [], None, self._requests + 1
 
     def reset(self) -> None:
         """Drop all targets and stamps, after a jump of the clock."""
         self.clear()
         self._newest = 0
 
-    def _admit(self, header: Header, arrival: Arrival) -> int | None:
+    def _admit(self, header: Header, arrival: Arrival, request: Request) -> int | None:
         """Return the stamp [ns] of a header with a frame, or None if it was refused."""
         refused = admit_frame(header.frame_id)
         if refused is None:
-            return self._admit_stamp(header, arrival)
-        self.refuse(refused)
+            return self._admit_stamp(header, arrival, request)
+        self.refuse(refused, request)
         return None
 
-    def _admit_stamp(self, header: Header, arrival: Arrival) -> int | None:
+    def _admit_stamp(self, header: Header, arrival: Arrival, request: Request) -> int | None:
         """Return a header's stamp [ns], or None if it was refused."""
         stamp = admit_stamp(
             header.stamp.sec,
@@ -322,15 +394,15 @@ class TargetInput:
             rules=arrival.rules,
         )
         if isinstance(stamp, Refused):
-            self.refuse(stamp)
+            self.refuse(stamp, request)
             return None
         return stamp
 
-    def _take(self, target: Target, arrival: Arrival) -> bool:
+    def _take(self, target: Target, arrival: Arrival, request: Request) -> bool:
         self._newest = max(self._newest, target.stamp)
         age = 1e-9 * (arrival.now - target.stamp) if target.stamp else 0.0
-        waiting = _Waiting(target, arrival.steady, arrival.steady - age)
-        self._line = [*self._line[:1], waiting]
+        waiting = _Waiting(target, request, arrival.steady, arrival.steady - age)
+        self._line, self._settled = [*self._line[:1], waiting], request.number
         self._taken_at = arrival.steady
         return True
 
@@ -369,10 +441,9 @@ class TargetInput:
             frame_id = parents.get(frame_id, frame_id)
         return False
 
-    def refuse(self, refused: Refused) -> bool:
+    def refuse(self, refused: Refused, request: Request) -> bool:
         """Count and log a refused target; return False."""
-        self._refusals.add(refused)
-        self.last_refusal = refused
+        self._refusals.add(refused, request)
         self._journal.warn("target", refused.reason.name, f"target refused: {refused}")
         return False
 

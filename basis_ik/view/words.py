@@ -45,7 +45,7 @@ def words(
         state: The chain's state.
         solution: The solution for its goal; None if there is none or the goal needs none.
         problem: Its controller's problem; empty if there is none.
-        refused: The last refused target.
+        refused: Why the newest target was refused; None if it was not.
         following: Whether its goal moves.
     """
     now = state.state
@@ -59,6 +59,8 @@ def words(
         return Words("no target", GREY) if refused is None else Words(str(refused), ORANGE)
     if not state.has_target:
         return Words(now.value, GREY)
+    if refused is not None:
+        return Words(f"the newest target was refused: {refused}", ORANGE)
     there, going = now is State.ARRIVED, "following" if following else "on the way"
     if solution is None or solution.success:
         return Words("reached", GREEN) if there else Words(going, WHITE)

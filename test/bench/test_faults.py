@@ -88,7 +88,7 @@ def refused_at_once(robot, reason, frame="base_link", stamp="now"):
 def test_an_invalid_frame_is_refused_before_tf_in_a_short_line(robot, frame):
     for _ in range(10):
         refused_at_once(robot, "BAD_FRAME", frame)
-    logged = robot.statuses[-1]["last_refusal"]
+    logged = robot.statuses[-1]["last_refusal.target_pose"]
     assert len(logged) < 200
     assert logged.isprintable()
     assert robot.rests()
@@ -208,7 +208,7 @@ def test_malformed_joint_states_hold_a_moving_arm(robot, how, reason):
         assert refusals(robot, reason) - before == pytest.approx(
             (robot.time - begin) / 0.008, abs=2
         )
-        assert robot.statuses[-1]["last_refusal"].startswith(f"{reason}: ")
+        assert robot.statuses[-1]["last_refusal.joint_states"].startswith(f"{reason}: ")
     robot.wait_status(state="BRAKING")
     assert robot.time - begin <= TIMEOUT + HANDLED
     assert "no joint state of" in robot.statuses[-1]["since"]

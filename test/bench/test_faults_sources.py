@@ -85,12 +85,13 @@ def test_joint_states_of_another_time_move_nothing(robot, shift, reason, words):
     assert all(status["state"] != "WAITING" for status in robot.statuses[count:])
     robot.wait_status(state="WAITING")
     assert robot.time - begin <= TIMEOUT + HANDLED
-    assert robot.statuses[-1]["last_refusal"].startswith(f"{reason}: ")
+    assert robot.statuses[-1]["last_refusal.joint_states"].startswith(f"{reason}: ")
     robot.run(0.1)
     assert words in robot.statuses[-1]["message"]
     robot.send("base_link", NEAR, stamp=None)
     assert robot.rests()
-    assert robot.statuses[-1]["last_refusal"].startswith(("NOT_READY: ", f"{reason}: "))
+    assert robot.statuses[-1]["last_refusal.target_pose"].startswith("NOT_READY: ")
+    assert robot.statuses[-1]["last_refusal.joint_states"].startswith(f"{reason}: ")
     assert refusals(robot, "NOT_READY") > 0
     begin, robot.states = robot.time, good
     robot.wait_status(state="READY")
@@ -152,6 +153,7 @@ def test_a_frame_that_is_no_longer_published_is_refused_once(robot):
     robot.frames.clear()
     robot.wait(lambda: refusals(robot, "TF_STALE"), "the target is dropped")
     assert OLDEST - PERIOD <= robot.time - ceased <= OLDEST + PERIOD + 1e-9
+    assert robot.statuses[-1]["verdict"] == "REFUSED"
     assert "target_frame" not in robot.statuses[-1]
     robot.reach(FAR, 1e-9)
     robot.wait(robot.rests, "silence")

@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 from bench import HOME, PERIOD, down, running
 from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import PointStamped, PoseStamped, TwistStamped
 from world import MILLISECOND, SECOND
 
@@ -123,7 +124,11 @@ def good(kind):
 def counts(robot):
     """Return the number of refused targets by reason in the newest status."""
     status = robot.statuses[-1]
-    return {key: int(value) for key, value in status.items() if key.startswith("refused.")}
+    return {
+        key: int(value)
+        for key, value in status.items()
+        if key.startswith("refused.") and key[8:].isupper()
+    }
 
 
 def refused(robot, message, reason):
@@ -133,10 +138,12 @@ def refused(robot, message, reason):
     robot.wait(lambda: counts(robot) != before, f"a refusal for {reason}")
     status, took = robot.statuses[-1], robot.statuses[-1]["heard"] - sent
     assert took <= AT_ONCE if reason != "NO_TRANSFORM" else LATE < took <= LATE + 2 * AT_ONCE
-    assert status["last_refusal"].startswith(f"{reason}: ")
-    assert status["last_refusal"].isprintable()
-    assert len(status["last_refusal"]) < 330
-    assert status["target_frame"] == "swing", "the one before is kept"
+    name = robot.publishers[type(message)].name.removeprefix("/basis_ik/")
+    told = status[f"last_refusal.{name}"]
+    assert told.startswith(f"{reason}: ")
+    assert told.isprintable()
+    assert len(told) < 330
+    assert (status["level"], status["state"]) == (DiagnosticStatus.WARN, "MOVING"), "it goes on"
     robot.run(0.1)
     assert counts(robot) == {**before, f"refused.{reason}": before.get(f"refused.{reason}", 0) + 1}
     assert follows(robot)

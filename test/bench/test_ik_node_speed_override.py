@@ -104,7 +104,7 @@ def test_an_invalid_fraction_is_refused_and_the_last_one_stays(robot, bad, reaso
     robot.overrides.publish(Float64(data=bad))
     robot.run(2 * PERIOD)
     assert robot.statuses[-1][f"refused.{reason}"] == str(count + 1)
-    assert robot.statuses[-1]["last_refusal"].startswith(reason)
+    assert robot.statuses[-1]["last_refusal.speed_override"].startswith(reason)
     assert not robot.set_parameter("speed_override", bad).successful
     robot.run(1.0)
     assert robot.statuses[-1]["speed_override"] == "0.5"

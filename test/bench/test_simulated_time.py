@@ -88,7 +88,7 @@ def test_joint_states_of_another_clock_are_refused(robot):
 
     robot.states = SystemTime()
     robot.wait_status(state="WAITING")
-    assert robot.statuses[-1]["last_refusal"].startswith("FUTURE: ")
+    assert robot.statuses[-1]["last_refusal.joint_states"].startswith("FUTURE: ")
     robot.wait(lambda: "use_sim_time" in robot.statuses[-1]["message"], "the cause is named")
     robot.send("base_link", FAR, stamp=None)
     assert robot.rests()

@@ -19,9 +19,10 @@ import math
 import numpy as np
 import pytest
 from bench import PERIOD, down, running
+from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import PoseStamped
 from std_msgs.msg import String
-from std_srvs.srv import Trigger
+from std_srvs.srv import SetBool, Trigger
 
 from basis_ik.ros.convert import pose_message
 from basis_ik.transforms.rigid import RigidTransform
@@ -226,9 +227,87 @@ def test_a_bad_target_is_refused_with_its_reason_and_moves_nothing(robot, reason
     before, count = int(robot.statuses[-1].get(f"refused.{reason}", 0)), len(robot.commands)
     robot.targets.publish(broken(**fields))
     robot.wait_status(**{f"refused.{reason}": str(before + 1)})
-    assert robot.statuses[-1]["last_refusal"].startswith(reason)
+    assert robot.statuses[-1]["last_refusal.target_pose"].startswith(reason)
     robot.run(1.0)
     assert len(robot.commands) == count
+
+
+def test_the_status_speaks_of_the_newest_target(robot):
+    """Whoever waits for REACHED must not take it of the target before a refused one."""
+    robot.reach(NEAR)
+    kept, bad = robot.statuses[-1]["target_stamp"], robot.send("nowhere", NEAR).header.stamp
+    robot.wait_status(verdict="REFUSED", level=DiagnosticStatus.WARN)
+    status = robot.statuses[-1]
+    assert "reached; the newest target was refused 0.0 s ago: NO_TRANSFORM: " in status["message"]
+    assert (status["state"], status["target_stamp"]) == ("ARRIVED", kept), "the arm stays"
+    assert status["last_refusal_stamp.target_pose"] == f"{bad.sec}.{bad.nanosec:09}"
+    robot.run(3.0)
+    assert "refused 3." in robot.statuses[-1]["message"]
+    robot.reach(NEAR)
+    status = robot.statuses[-1]
+    assert (status["level"], status["message"]) == (DiagnosticStatus.OK, "reached")
+    assert float(status["last_refusal_age.target_pose"]) > 3.0, "history, with its age"
+
+
+def test_every_target_is_counted_as_accepted_or_refused(robot):
+    """The sender of one without a stamp knows it by the count."""
+
+    def counts():
+        names = ("accepted.target_pose", "refused.target_pose", "accepted.home", "refused.twist")
+        return np.array([int(robot.statuses[-1].get(name, 0)) for name in names])
+
+    robot.run(1.0)
+    before = counts()
+    robot.send("base_link", NEAR, stamp=None)
+    robot.run(0.1)
+    assert (counts() - before).tolist() == [1, 0, 0, 0]
+    robot.send("", NEAR, stamp=None)
+    robot.run(0.1)
+    robot.send("nowhere", NEAR, stamp=None)
+    robot.jog("")
+    assert not robot.call(Trigger, "home").success, "it has no home"
+    robot.run(1.0)
+    assert (counts() - before).tolist() == [1, 2, 0, 1]
+    robot.call(Trigger, "stop")
+    robot.wait_status(state="STOPPED")
+    robot.send("base_link", FAR, stamp=None)
+    robot.run(0.1)
+    assert (counts() - before).tolist() == [1, 3, 0, 1]
+    assert "call ~/enable" in robot.statuses[-1]["last_refusal.target_pose"]
+    robot.call(SetBool, "enable", data=True)
+    robot.wait_status(state="READY", level=DiagnosticStatus.OK, message="no target")
+
+
+def test_an_older_target_that_waits_does_not_answer_for_a_refused_one(robot):
+    before = int(robot.statuses[-1]["accepted.target_pose"])
+    robot.send("late", down(0.0, 0.0, 0.2), stamp=None)
+    robot.run(0.1)
+    robot.send("", NEAR, stamp=None)
+    robot.run(0.1)
+    robot.place("base_link", "late", TABLE)
+    robot.wait(lambda: int(robot.statuses[-1]["accepted.target_pose"]) > before, "its transform")
+    robot.wait_status(state="ARRIVED", verdict="REFUSED", level=DiagnosticStatus.WARN)
+    assert robot.at(TABLE @ down(0.0, 0.0, 0.2), 1e-3), "the one that waited is pursued"
+    assert "NO_FRAME" in robot.statuses[-1]["message"]
+
+
+def test_a_target_whose_frame_ceases_is_refused_after_all(robot):
+    robot.frames["base_link", "cart"] = lambda: moved(0.4, 0.1, 0.2)
+    robot.run(0.1)
+    robot.send("cart", down(0.0, 0.0, 0.2), stamp=None)
+    robot.wait_status(state="ARRIVED", verdict="REACHED")
+    robot.frames.clear()
+    robot.wait_status(verdict="REFUSED")
+    robot.wait_status(state="READY", verdict="REFUSED")
+
+
+def test_a_twist_that_expires_does_not_bring_back_an_old_refusal(robot):
+    robot.jog("")
+    robot.wait_status(level=DiagnosticStatus.WARN)
+    robot.jog("base_link")
+    robot.run(2.0)
+    status = robot.statuses[-1]
+    assert (status["level"], status["message"]) == (DiagnosticStatus.OK, "no target")
 
 
 def test_a_target_waits_for_a_late_transform(robot):

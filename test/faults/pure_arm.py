@@ -282,8 +282,10 @@ class Arm:
         assert len(self.statuses) > published, "published at once"
         values = self.status()
         assert values[f"refused.{reason}"] == str(counts[reason] + 1)
-        assert values["last_refusal"].startswith(f"{reason}: ")
-        return self.control.refusals.last.detail
+        refused = list(self.control.refusals.last.values())[-1].refused
+        assert refused.reason.name == reason
+        assert str(refused) in values.values()
+        return refused.detail
 
     def follows_again(self):
         """Check that a good target is followed within half a second, and is reached."""

@@ -280,7 +280,7 @@ def test_row_86_zeros_beside_the_driver(robot, observed):
     robot.wait(
         lambda: "/joint_state_publisher, /robot" in robot.statuses[-1]["message"], "both are named"
     )
-    assert robot.statuses[-1]["last_refusal"].startswith("JUMP: ")
+    assert robot.statuses[-1]["last_refusal.joint_states"].startswith("JUMP: ")
     robot.wait(robot.rests, "silence")
     robot.send("base_link", NEAR)
     assert stands(robot, 1.0)

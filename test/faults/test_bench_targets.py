@@ -30,7 +30,7 @@ def test_row_09_unknown_frame(robot, observed):
     shelf = RigidTransform.from_rpy(0.0, 0.0, 0.3, [0.4, 0.1, 0.2])
     robot.send("shelf", down(0.0, 0.0, 0.2), stamp=None)
     robot.wait(lambda: refusals(robot, "NO_TRANSFORM") == 1, "its refusal")
-    observed(robot.statuses[-1]["last_refusal"].split(" (")[0])
+    observed(robot.statuses[-1]["last_refusal.target_pose"].split(" (")[0])
     assert robot.commands == []
     robot.place("base_link", "shelf", shelf)
     robot.run(TOLD)

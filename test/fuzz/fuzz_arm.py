@@ -278,8 +278,9 @@ class Arm:
         if self.robot is not None:
             refusals = self.arm.refusals
             if refusals.counts.total() > self._refused:
-                self._refused, self._reason = refusals.counts.total(), refusals.last.reason.name
-                check_text(str(refusals.last))
+                newest = list(refusals.last.values())[-1].refused
+                self._refused, self._reason = refusals.counts.total(), newest.reason.name
+                check_text(str(newest))
 
     def _configure(self):
         """As `IkNode._configure`: the present robot is destroyed first."""

@@ -191,7 +191,7 @@ def _offered(case, offer, kind):
     """Offer one target while another goal is in force; return what became of it."""
     refusals = Refusals()
     targets = TargetInput(Tf(), CHAIN, QUIET, refusals)
-    targets.put(HOME)
+    targets.put(HOME, "home")
     taken = offer(targets, Arrival(NOW, STEADY, RULES))
     oldest, goal = NOW - RULES.max_age, HOME
     for later in (0.0, 0.01, 0.02):  # too late for a transform that is still missing
@@ -200,13 +200,14 @@ def _offered(case, offer, kind):
         assert taken
         assert isinstance(goal, kind)
         check_goal(goal)
-        assert refusals.last is None
+        assert not refusals.last
         return Counter(taken=1)
     assert goal is HOME, "what was refused ends what was asked before"
     assert refusals.counts.total() == 1
-    assert targets.last_refusal is refusals.last
-    check_text(str(refusals.last))
-    return Counter([refusals.last.reason.name])
+    (refusal,) = refusals.last.values()
+    assert targets.refusal is refusal
+    check_text(str(refusal.refused))
+    return Counter([refusal.refused.reason.name])
 
 
 def run_pose(case):
@@ -396,10 +397,10 @@ def run_speed_override(case):
         name="", journal=QUIET, refusals=refusals, resolve=str, own=values.__getitem__
     )
     SpeedOverride(node, arm)._on_message(Float64(data=case))
-    if refusals.last is not None:
+    for refusal in refusals.last.values():
         assert given == []
-        check_text(str(refusals.last))
-        return Counter([refusals.last.reason.name])
+        check_text(str(refusal.refused))
+        return Counter([refusal.refused.reason.name])
     if case != values["speed_override"]:
         (change,) = given
         assert isinstance(change, Parameter)

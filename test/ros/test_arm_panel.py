@@ -25,7 +25,8 @@ VALUES = {
     "position_error": "0.0123",
     "orientation_error": "0.1",
     "input": "pose",
-    "last_refusal": "NON_FINITE: x",
+    "last_refusal.twist": "NON_FINITE: x",
+    "last_refusal_age.twist": "2.04",
 }
 
 
@@ -38,7 +39,7 @@ def test_state_verdict_and_reasons_are_shown():
         "since: ~/stop was called",
         "verdict: TOO_FAR, off by 12.30 mm, 5.73°",
         "input: pose",
-        "last refusal: NON_FINITE: x",
+        "last refusal of twist, 2.0 s ago: NON_FINITE: x",
         "stop: done",
     ):
         assert words in text

@@ -60,7 +60,7 @@ def test_the_node_responds_while_it_compiles_and_then_starts(own_domain, cold):
         answered_meanwhile(robot, ListParameters, "basis_ik/list_parameters")
         robot.send("base_link", down(0.4, 0.2, 0.4))
         robot.wait(lambda: "refused.NOT_READY" in robot.statuses[-1], "the refusal")
-        assert robot.statuses[-1]["last_refusal"].startswith("NOT_READY")
+        assert robot.statuses[-1]["last_refusal.target_pose"].startswith("NOT_READY")
         assert robot.statuses[-1]["level"] == DiagnosticStatus.WARN
         assert not robot.transit("configure")
         assert robot.state() == "unconfigured"

@@ -59,7 +59,7 @@ def arm_at(chain, positions, goal=None, name=""):
         measured=SimpleNamespace(positions=lambda: np.array(positions)),
         model=SimpleNamespace(visuals_of=lambda chain: ()),
         pipeline=SimpleNamespace(goal=goal, solution=None),
-        targets=SimpleNamespace(last_refusal=None),
+        targets=SimpleNamespace(refusal=None),
         state=ChainState(),
         problem="",
     )

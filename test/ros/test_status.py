@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticStatus
 
-from basis_ik.motion.admission import Refusal, Refusals, Refused
+from basis_ik.motion.admission import Refusal, Refusals, Refused, Request
 from basis_ik.motion.chain_state import ChainState, Event
 from basis_ik.motion.goals import (
     JointGoal,
@@ -58,8 +58,8 @@ def arm():
         model=SimpleNamespace(name="ur5e"),
         resolve=lambda name: f"~/{name}",
         pipeline=SimpleNamespace(solution=None, goal=None, notice=None),
-        targets=SimpleNamespace(target=None, last_refusal=None),
-        refusals=Refusals(),
+        targets=SimpleNamespace(target=None, refusal=None, answer=None),
+        refusals=Refusals(module.time.monotonic),
         state=ChainState(),
         problem="",
         other_commander="",
@@ -159,25 +159,34 @@ def test_every_refusal_is_published_in_the_next_period(clock, report, arm, publi
         arm.state.handle(Event.UNMET, "no joint state of elbow")
     report.publish(arm)
     for count in range(1, 4):
-        arm.refusals.add(Refused(Refusal.STALE, "2.1 s old"))
+        arm.refusals.add(Refused(Refusal.STALE, "2.1 s old"), Request("joint_states"))
         report.publish(arm)
         assert len(published) == 1 + count
         assert values(published[-1])["refused.STALE"] == str(count)
-        assert values(published[-1])["last_refusal"].startswith("STALE: ")
+        assert values(published[-1])["last_refusal.joint_states"].startswith("STALE: ")
 
 
 def test_only_refused_targets_are_in_the_message(clock, report, arm, published):
     for event in (Event.CONFIGURE, Event.ACTIVATE):
         arm.state.handle(event)
-    arm.refusals.add(Refused(Refusal.STALE, "2.1 s old"))
+    arm.refusals.add(Refused(Refusal.STALE, "2.1 s old"), Request("joint_states"))
     report.publish(arm)
     assert published[-1].level == DiagnosticStatus.OK
     assert "stamp" not in published[-1].message
-    arm.targets.last_refusal = Refused(Refusal.NO_FRAME, "x")
+    refused = Refused(Refusal.NO_FRAME, "x")
+    arm.targets.refusal = arm.targets.answer = arm.refusals.add(
+        refused, Request("twist", 1, 1_500_000_000)
+    )
     clock[0] += 10.0
     report.publish(arm)
     assert published[-1].level == DiagnosticStatus.WARN
-    assert "x" in published[-1].message
+    assert (
+        published[-1].message == f"no target; the newest target was refused 10.0 s ago: {refused}"
+    )
+    said = values(published[-1])
+    assert (said["verdict"], said["last_refusal_stamp.twist"]) == ("REFUSED", "1.500000000")
+    assert said["last_refusal_age.joint_states"] == said["last_refusal_age.twist"] == "10.000"
+    assert (said["refused.twist"], said["refused.NO_FRAME"], said["refused.STALE"]) == ("1",) * 3
 
 
 def test_a_singularity_notice_is_published_at_once_in_motion(clock, report, arm, published):

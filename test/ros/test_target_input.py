@@ -226,7 +226,7 @@ def test_a_frame_whose_newest_transform_is_too_old_is_refused(tf, targets, refus
     offer(targets, 0.2, now=now)
     assert located(targets, now) == 0.1, "the one before stays"
     assert refusals.counts == {"TF_STALE": 1}
-    assert "'cart'" in refusals.last.detail
+    assert "'cart'" in refusals.last["target_pose"].refused.detail
     tf.latest = stamp_of(NOW + 1)
     offer(targets, 0.2, now=now)
     assert located(targets, now) == 0.2
@@ -241,6 +241,31 @@ def test_a_followed_target_with_an_old_frame_is_dropped(tf, targets, refusals):
     assert refusals.counts == {"TF_STALE": 1}
     tf.latest = stamp_of(NOW + RULES.max_age)
     assert located(targets, NOW + RULES.max_age + 1) is None, "it waits for a new target"
+
+
+def test_a_lost_frame_is_the_answer_until_it_is_there_again_and_when_lost_again(tf, targets):
+    offer(targets, 0.2)
+    located(targets)
+    cart = tf.frames.pop("cart")
+    located(targets)
+    assert targets.answer.refused.reason.name == "NO_TRANSFORM"
+    tf.frames["cart"] = cart
+    located(targets)
+    assert targets.answer is targets.refusal is None
+    tf.frames.clear()
+    located(targets)
+    assert targets.answer is targets.refusal is not None
+
+
+def test_the_answer_to_one_input_is_not_hidden_by_another(targets):
+    offer(targets, 0.2)
+    located(targets)
+    offer(targets, 0.3, frame="")
+    targets.offer_twist(TwistStamped(), Arrival(NOW, 0.0, RULES), lasts=0.1)
+    assert targets.answer.request.input == "target_pose"
+    assert targets.refusal.request.input == "twist"
+    offer(targets, 0.3)
+    assert targets.answer is targets.refusal is None
 
 
 def test_a_static_frame_does_not_expire(tf, targets, refusals):

@@ -88,7 +88,8 @@ def test_a_problem_is_shown():
     assert words(state(*READY), None).text == "no target"
     assert words(state(*READY), None, refused=refused).text == str(refused)
     assert words(state(*READY), None, "the controller is gone", refused).color == RED
-    assert words(state(*MOVING), REACHED, refused=refused).text == "on the way"
+    newest = f"the newest target was refused: {refused}"
+    assert words(state(*ARRIVED), REACHED, refused=refused) == (newest, ORANGE)
     assert words(state(*READY, Event.DEACTIVATE), None).text == "inactive"
     assert words(state(*MOVING, Event.DROP_TARGET), None).text == "coming to rest"
 

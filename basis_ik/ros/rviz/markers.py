@@ -75,7 +75,8 @@ def view_of(
     arm: ChainController, ghost: Ghost, stages: tuple[Stage, ...] = (), *, following: bool = False
 ) -> ArmView:
     """Return the current view of an arm."""
-    solution, refused = arm.pipeline.solution, arm.targets.last_refusal
+    solution, refusal = arm.pipeline.solution, arm.targets.refusal
+    refused = None if refusal is None else refusal.refused
     line = words(arm.state, solution, arm.problem, refused, following=following)
     if arm.name:  # one of several
         line = line._replace(text=f"{arm.name}: {line.text}")

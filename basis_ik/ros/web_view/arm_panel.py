@@ -368,14 +368,19 @@ def status_html(message: DiagnosticStatus | None, values: Mapping[str, str], res
     lines = [f"{state}: {meaning}" if meaning else state]
     if values.get("since"):
         lines.append(f"since: {values['since']}")
-    if values.get("verdict"):
+    if values.get("verdict") == "REFUSED":
+        lines.append("verdict: REFUSED")
+    elif values.get("verdict"):
         millimetres = 1e3 * _number(values.get("position_error"))
         degrees = math.degrees(_number(values.get("orientation_error")))
         lines.append(f"verdict: {values['verdict']}, off by {millimetres:.2f} mm, {degrees:.2f}°")
     if values.get("input"):
         lines.append(f"input: {values['input']}")
-    if values.get("last_refusal"):
-        lines.append(f"last refusal: {values['last_refusal']}")
+    for key, value in values.items():
+        if key.startswith("last_refusal."):
+            name = key.removeprefix("last_refusal.")
+            age = _number(values.get(f"last_refusal_age.{name}"))
+            lines.append(f"last refusal of {name}, {age:.1f} s ago: {value}")
     if response:
         lines.append(response)
     body = "<br>".join(html.escape(line) for line in lines)
