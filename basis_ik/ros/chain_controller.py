@@ -26,7 +26,8 @@ from control_msgs.msg import JointJog
 from geometry_msgs.msg import PointStamped, PoseStamped, TwistStamped
 from numpy.typing import NDArray
 from rclpy.lifecycle import LifecycleNode
-from std_msgs.msg import Header
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64, Header
 
 from basis_ik.errors import BasisIkError
 from basis_ik.motion.admission import Refusal, Refusals, Refused, Request, printable
@@ -47,7 +48,7 @@ from basis_ik.ros.outputs.output import MOVED_AWAY, OutputOptions
 from basis_ik.ros.parameters.arm_parameters import Settings, misplaced
 from basis_ik.ros.parameters.chain_parameters import ChainParameters
 from basis_ik.ros.parameters.parameters import Parameters
-from basis_ik.ros.publishers import Publishers, TargetPublishers, incompatible_qos
+from basis_ik.ros.publishers import Publishers, TopicPublishers, incompatible_qos
 from basis_ik.ros.status import StatusReport
 from basis_ik.ros.target_input import Arrival, TargetInput
 from basis_ik.ros.tool import Tool
@@ -178,8 +179,12 @@ class ChainController:
             )
             for kind, topic, callback in topics
         ]
-        names = [topic for _, topic, _ in topics]
-        self._target_publishers = TargetPublishers(self._node, names, self.journal)
+        self._publishers = TopicPublishers(
+            self._node,
+            [(kind, topic) for kind, topic, _ in topics],
+            [(JointState, "joint_states"), (Float64, self.resolve("speed_override"))],
+            self.journal,
+        )
 
     def resolve(self, name: str) -> str:
         """Return a private topic or service name of this chain: `~/name` or `~/chain/name`."""
@@ -302,11 +307,16 @@ class ChainController:
         """The other node that commands the arm; empty if there is none."""
         return self._output.other_commander
 
+    @property
+    def unheard(self) -> str:
+        """Publishers whose messages do not arrive, and why; empty if there is none."""
+        return self._publishers.unheard
+
     def destroy(self) -> None:
         """Destroy its subscriptions, publishers and services."""
         for subscription in self._subscriptions:
             self._node.destroy_subscription(subscription)
-        self._target_publishers.destroy()
+        self._publishers.destroy()
         self._report.destroy()
         self._output.destroy()
 

@@ -74,6 +74,10 @@ class ReportedChain(Protocol):
     def other_commander(self) -> str:
         """The other node that commands the arm; empty if there is none."""
 
+    @property
+    def unheard(self) -> str:
+        """Publishers whose messages do not arrive, and why; empty if there is none."""
+
     def resolve(self, name: str) -> str:
         """Return a private topic or service name of this chain."""
 
@@ -102,7 +106,7 @@ class StatusReport:
         """Publish the chain's status, if it is due."""
         state, solution, refusal = arm.state, arm.pipeline.solution, arm.targets.refusal
         refusals, leads = arm.refusals.counts.total(), type(arm.pipeline.goal)
-        problem = (state.why_not, arm.problem, arm.other_commander, refusals)
+        problem = (state.why_not, arm.problem, arm.other_commander, refusals, arm.unheard)
         notice = _notice(arm)
         key = (state.state, *problem, arm.speed_override, arm.tool.frame, leads, notice)
         if not self._is_due(key, arm):
@@ -137,6 +141,8 @@ class StatusReport:
             level = max(level, DiagnosticStatus.WARN)
             ago = f"{arm.refusals.age(refusal):.1f} s ago"
             text = f"{text}; the newest target was refused {ago}: {refusal.refused}"
+        if arm.unheard:
+            level, text = max(level, DiagnosticStatus.WARN), f"{text}; {arm.unheard}"
         self._publish(arm, level, state.state.name, text)
 
     def report_standstill(self, arm: ReportedChain, text: str) -> None:

@@ -17,16 +17,17 @@
 from types import SimpleNamespace
 
 import pytest
+from geometry_msgs.msg import PoseStamped
 
 from basis_ik.ros import publishers
-from basis_ik.ros.publishers import TargetPublishers
+from basis_ik.ros.publishers import TopicPublishers
 
 
 class Graph:
     """A node with a given graph, and a journal that stores its lines."""
 
     def __init__(self):
-        self.names = ["/robot"]
+        self.names, self.types = ["/robot"], {}
         self.reported = []
 
     def resolve_topic_name(self, topic):
@@ -37,13 +38,21 @@ class Graph:
 
     def get_publishers_info_by_topic(self, _):
         split = [name.rsplit("/", 1) for name in self.names]
-        return [SimpleNamespace(node_namespace=space, node_name=name) for space, name in split]
+        return [
+            SimpleNamespace(
+                node_namespace=space,
+                node_name=name,
+                topic_type=self.types.get(name, "geometry_msgs/msg/PoseStamped"),
+            )
+            for space, name in split
+        ]
 
-    def warn(self, subject, reason, text):
+    def warn(self, subject, reason, text, *, lasting=False):
         self.reported.append(text)
 
     def recovered(self, subject, text):
-        self.reported.append(text)
+        if "has its type" not in text:
+            self.reported.append(text)
 
 
 @pytest.fixture
@@ -53,7 +62,7 @@ def graph(monkeypatch):
 
 
 def test_a_publisher_is_reported_once_it_has_a_name(graph):
-    target_publishers = TargetPublishers(graph, ["target"], graph)
+    target_publishers = TopicPublishers(graph, [(PoseStamped, "target")], [], graph)
     target_publishers.check()
     graph.reported.clear()
     graph.names.append("_NODE_NAMESPACE_UNKNOWN_/_NODE_NAME_UNKNOWN_")
@@ -69,7 +78,7 @@ def test_a_publisher_is_reported_once_it_has_a_name(graph):
 
 def test_the_end_of_a_second_publisher_is_reported(graph):
     graph.names.append("/second")
-    target_publishers = TargetPublishers(graph, ["target"], graph)
+    target_publishers = TopicPublishers(graph, [(PoseStamped, "target")], [], graph)
     target_publishers.check()
     target_publishers.check()
     graph.names.pop()
@@ -78,9 +87,29 @@ def test_the_end_of_a_second_publisher_is_reported(graph):
     assert graph.reported == ["no second publisher on /target"]
 
 
+def test_a_publisher_of_another_type_is_reported_and_does_not_count(graph):
+    """Its messages do not arrive, and nothing else would say so."""
+    graph.names.append("/joystick")
+    graph.types["joystick"] = "geometry_msgs/msg/Pose"
+    target_publishers = TopicPublishers(graph, [(PoseStamped, "target")], [], graph)
+    target_publishers.check()
+    assert target_publishers.unheard == "", "its name may not be known yet"
+    graph.reported.clear()
+    target_publishers.check()
+    text = (
+        "nothing of geometry_msgs/msg/Pose by /joystick arrives on /target: it takes "
+        "geometry_msgs/msg/PoseStamped"
+    )
+    assert graph.reported == [text, "no second publisher on /target"]
+    assert target_publishers.unheard == text
+    graph.names.pop()
+    target_publishers.check()
+    assert target_publishers.unheard == ""
+
+
 def test_rviz_is_not_reported(graph):
     graph.names += ["/rviz2", "/arm1/rviz"]
-    target_publishers = TargetPublishers(graph, ["target"], graph)
+    target_publishers = TopicPublishers(graph, [(PoseStamped, "target")], [], graph)
     for _ in range(3):
         target_publishers.check()
     assert graph.reported == ["no second publisher on /target"] * 3

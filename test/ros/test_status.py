@@ -63,6 +63,7 @@ def arm():
         state=ChainState(),
         problem="",
         other_commander="",
+        unheard="",
         speed_override=1.0,
         tool=SimpleNamespace(frame=""),
     )
@@ -187,6 +188,15 @@ def test_only_refused_targets_are_in_the_message(clock, report, arm, published):
     assert (said["verdict"], said["last_refusal_stamp.twist"]) == ("REFUSED", "1.500000000")
     assert said["last_refusal_age.joint_states"] == said["last_refusal_age.twist"] == "10.000"
     assert (said["refused.twist"], said["refused.NO_FRAME"], said["refused.STALE"]) == ("1",) * 3
+
+
+def test_what_does_not_arrive_is_in_the_message(report, arm, published):
+    report.publish(arm)
+    arm.unheard = "nothing of x/msg/Y by /z arrives"
+    report.publish(arm)
+    assert len(published) == 2, "at once"
+    assert published[-1].level == DiagnosticStatus.WARN
+    assert published[-1].message == f"no robot; {arm.unheard}"
 
 
 def test_a_singularity_notice_is_published_at_once_in_motion(clock, report, arm, published):
