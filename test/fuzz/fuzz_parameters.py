@@ -57,6 +57,9 @@ class ParameterNode:
     def add_post_set_parameters_callback(self, callback):
         self.keepers.append(callback)
 
+    def get_fully_qualified_name(self):
+        return "/basis_ik"
+
     def has_parameter(self, name_):
         return name_ in self.values
 

@@ -16,8 +16,10 @@
 
 import importlib.util
 import math
+import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import rclpy
@@ -241,6 +243,87 @@ def node(domain):
     yield node
     node.destroy_node()
     context.shutdown()
+
+
+@pytest.fixture
+def started(domain, tmp_path, monkeypatch):
+    """Start `/arm1/ik` with a parameter file; return its parameters and what it warned of."""
+    context, nodes = rclpy.Context(), []
+
+    def start(text, *more):
+        path = tmp_path / "mine.yaml"
+        path.write_text(text)
+        words = ["--ros-args", "--params-file", str(path), *more]
+        monkeypatch.setattr(sys, "argv", ["ik", *words])
+        context.init(args=words, domain_id=domain)
+        node = rclpy.create_node(
+            "ik",
+            namespace="arm1",
+            context=context,
+            automatically_declare_parameters_from_overrides=True,
+        )
+        nodes.append(node)
+        said, log = [], node.get_logger()
+        node.get_logger = lambda: SimpleNamespace(warning=said.append, info=log.info)
+        parameters = Parameters(node)
+        parameters.declare([Declaration("max_speed", 9.0, "A cap.", 0.0, 9.0)])
+        parameters.refuse_unknown()
+        return parameters, said
+
+    yield start
+    for node in nodes:
+        node.destroy_node()
+    context.shutdown()
+
+
+def section(nodes, name="max_speed"):
+    return f"{nodes}:\n  ros__parameters:\n    {name}: 1.0\n"
+
+
+@pytest.mark.parametrize("nodes", ["arm1/ik", "/**", "/**/ik", "/*/ik", '"*/ik"', "/arm1/*"])
+def test_a_section_for_the_node_is_used_silently(started, nodes):
+    parameters, said = started(section(nodes) + section("controller_manager", "update_rate"))
+    assert (parameters["max_speed"], said) == (1.0, [])
+
+
+@pytest.mark.parametrize("nodes", ["ik_node", "ik", "/ik", "/arm2/ik", "/*", "/*/*/ik"])
+def test_a_file_for_a_node_of_another_name_is_named(started, nodes):
+    """Otherwise the speed caps in it would be lost in silence."""
+    parameters, (said,) = started(section(nodes))
+    assert parameters["max_speed"] == 9.0
+    assert said.startswith("no section of ")
+    assert said.endswith(
+        f"mine.yaml is for /arm1/ik; it has '/{nodes.lstrip('/')}': they are not used"
+    )
+
+
+def test_parameters_that_only_another_section_has_are_named(started):
+    _, said = started(section("/**", "use_sim_time").replace("1.0", "false") + section("ik_node"))
+    assert len(said) == 1
+    assert "has parameters of this node for '/ik_node', not for /arm1/ik" in said[0]
+
+
+def test_a_section_for_all_nodes_may_have_parameters_of_others(started):
+    parameters, (said,) = started(section("/**", "robot_ip") + section("/arm1/ik"))
+    assert parameters["max_speed"] == 1.0
+    assert said.startswith(
+        "parameter 'robot_ip' is ignored: this node does not have it; it is below /** in "
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "more"),
+    [
+        (section("/arm1/ik", "robot_ip"), ()),
+        (section("/**", "max_sped"), ()),
+        (section("/**", "robot_ip") + section("/**/ik", "robot_ip"), ()),
+        (section("/**", "robot_ip"), ("-p", "robot_ip:=2")),
+    ],
+    ids=["own", "typo", "both", "word"],
+)
+def test_an_unknown_parameter_of_the_node_is_refused(started, text, more):
+    with pytest.raises(ConfigError, match="does not exist"):
+        started(text, *more)
 
 
 @pytest.mark.parametrize(

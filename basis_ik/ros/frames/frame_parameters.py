@@ -16,7 +16,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from array import array
 from typing import Any, get_args
@@ -29,11 +28,12 @@ from basis_ik.bones.bone_limits import BoneLimitError, Cone, Hinge, Limit, Swing
 from basis_ik.bones.constraints import Constraint, Method, Point, Reach
 from basis_ik.ros.parameters.parameters import (
     FOREIGN,
-    ConfigError,
     as_float,
     check_clock,
     frame_complaint,
+    refuse_or_ignore,
     refused,
+    warn_of_sections,
 )
 from basis_ik.transforms.checks import TransformError
 from basis_ik.transforms.rigid import RigidTransform, trusted
@@ -64,6 +64,7 @@ def read_constraints(node: Node) -> tuple[float, str, dict[str, Constraint]]:
         ConfigError: A parameter is missing, unknown, or of the wrong type.
     """
     check_clock(node)
+    warn_of_sections(node, ["constraints", *DEFAULTS])
     given = {
         name: parameter.value
         for name, parameter in node.get_parameters_by_prefix("").items()
@@ -93,8 +94,9 @@ def read_constraints(node: Node) -> tuple[float, str, dict[str, Constraint]]:
     for name, bone in zip(limited, limits, strict=True):
         if bone not in turned:
             raise refused(f"{name}.bone", f"is '{bone}', which no constraint turns")
-    if given:
-        raise _unknown(next(iter(given)), names, limited)
+    known = _known(names, limited)
+    for name in given:
+        refuse_or_ignore(node, name, known, ", ".join(known))
     return rate, prefix, constraints
 
 
@@ -198,11 +200,10 @@ def _take(
     return value
 
 
-def _unknown(name: str, names: list[str], limited: list[str]) -> ConfigError:
+def _known(names: list[str], limited: list[str]) -> list[str]:
+    """Return the names of all parameters, given those of constraints and limits."""
     valid = ["constraints", *DEFAULTS]
     for given, kinds in ((names, TYPES), (limited, LIMITS)):
         keys = dict.fromkeys(("type", *(key for parts in kinds.values() for key in parts)))
         valid += [f"{each}.{key}" for each in given for key in keys]
-    near = difflib.get_close_matches(name, valid, n=1)
-    hint = f"did you mean '{near[0]}'?" if near else f"valid: {', '.join(valid)}"
-    return refused(name, f"does not exist; {hint}")
+    return valid

@@ -22,10 +22,10 @@ import itertools
 import math
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 from rcl_interfaces.msg import (
@@ -57,6 +57,7 @@ _TYPE_NAMES = {
 _NAME = re.compile("[A-Za-z_][A-Za-z0-9_]*")
 _TOPIC = re.compile(f"(~/|/)?{_NAME.pattern}(/{_NAME.pattern})*")
 LONGEST_NAME = 100
+TYPO = 0.75  # similarity from which a name is taken for a misspelt one, as difflib measures it
 _LETTERS = "letters, digits and _, no digit first"
 
 
@@ -274,15 +275,13 @@ class Parameters:
             known_later: Prefixes of names that will be declared later.
 
         Raises:
-            ConfigError: There is one; the message has the nearest name.
+            ConfigError: There is one that is meant for this node; the message has the nearest name.
         """
+        known = tuple(self._known)
         for name in self._node.get_parameters_by_prefix(""):
-            if name in self._known or name.startswith((*FOREIGN, *known_later)):
-                continue
-            near = difflib.get_close_matches(name, self._known, n=1)
-            valid = listed(tuple(self._known), 4)
-            hint = f"did you mean '{near[0]}'?" if near else f"valid: {valid}"
-            raise refused(name, f"does not exist; {hint}")
+            if name not in self._known and not name.startswith((*FOREIGN, *known_later)):
+                refuse_or_ignore(self._node, name, known, listed(known, 4))
+        warn_of_sections(self._node, known)
 
     def guard(self, name: str, check: Callable[[Any], str | None]) -> None:
         """Set a check of a parameter that exists only at run time.
@@ -329,7 +328,80 @@ class Parameters:
             )
 
 
-# Parameter files; rcl merges them and does not report which file has a key -----------------------
+# Parameter files; rcl merges them, and reports neither which file has a key nor what is left ------
+
+
+class Section(NamedTuple):
+    """The parameters for some nodes in a file.
+
+    Attributes:
+        file: The file.
+        nodes: Their full name, in which `*` stands for one part and `**` for any number.
+        keys: Names of the parameters.
+    """
+
+    file: str
+    nodes: str
+    keys: tuple[str, ...]
+
+    @property
+    def is_for_all(self) -> bool:
+        """Whether it is for nodes of any name."""
+        return self.nodes.endswith("*")
+
+    def is_for(self, node: str) -> bool:
+        """Return whether it is for a node, given its full name; by the rule of rcl."""
+        return re.fullmatch(self.nodes.replace("/*", r"(/\w+)"), node, re.ASCII) is not None
+
+
+def refuse_or_ignore(node: Node, name: str, known: Sequence[str], valid: str) -> None:
+    """Refuse a parameter that does not exist, or ignore what a section for all nodes has.
+
+    Args:
+        node: The node.
+        name: Name of the parameter.
+        known: Names of those that exist.
+        valid: The same for a message.
+
+    Raises:
+        ConfigError: It is meant for this node, or is nearly the name of one of its parameters.
+    """
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean '{near[0]}'?" if near else f"valid: {valid}"
+    named = [each for each in sections(sys.argv) if name in each.keys]
+    own = [each for each in named if each.is_for(node.get_fully_qualified_name())]
+    set_by_word = any(re.fullmatch(f"([^:=]*:)?{re.escape(name)}:=.*", word) for word in sys.argv)
+    is_typo = bool(difflib.get_close_matches(name, known, n=1, cutoff=TYPO))
+    if set_by_word or is_typo or not own or not all(each.is_for_all for each in own):
+        raise refused(name, f"does not exist; {hint}")
+    where = f"it is below {own[-1].nodes} in {own[-1].file}"
+    node.get_logger().warning(
+        f"parameter {shown(name, 160)} is ignored: this node does not have it; {where}"
+    )
+    node.undeclare_parameter(name)
+
+
+def warn_of_sections(node: Node, known: Collection[str]) -> None:
+    """Warn of parameter files that have nothing for a node, because its name is another one.
+
+    Args:
+        node: The node.
+        known: Names of its parameters.
+    """
+    name = node.get_fully_qualified_name()
+    for file, found in itertools.groupby(sections(sys.argv), lambda each: each.file):
+        given = list(found)
+        own = [each for each in given if each.is_for(name)]
+        # Others may share the file. But what is this node's alone must not be lost.
+        lost = [
+            each for each in given if each not in own and any(key in known for key in each.keys)
+        ]
+        if not own or (lost and all(each.is_for_all for each in own)):
+            nodes = ", ".join(dict.fromkeys(shown(each.nodes) for each in lost or given))
+            text = f"no section of {file} is for {name}; it has {nodes}"
+            if own:
+                text = f"{file} has parameters of this node for {nodes}, not for {name}"
+            node.get_logger().warning(f"{text}: they are not used")
 
 
 def file_of(key: str, arguments: Sequence[str]) -> str | None:
@@ -339,26 +411,29 @@ def file_of(key: str, arguments: Sequence[str]) -> str | None:
         key: A parameter's full name, for example `left.tip_link`.
         arguments: Command-line arguments.
     """
-    words = list(arguments)
-    files = [value for word, value in itertools.pairwise(words) if word == "--params-file"]
-    return next((file for file in reversed(files) if key in _keys(file)), None)
+    found = [each.file for each in sections(arguments) if key in each.keys]
+    return found[-1] if found else None
 
 
-def _keys(file: str) -> set[str]:
-    try:
-        return set(_below_parameters(yaml.safe_load(Path(file).read_text())))
-    except Exception:  # PyYAML raises any exception at an invalid tag: `!!timestamp x`
-        return set()
-
-
-def _below_parameters(content: Any) -> list[str]:
-    """Return the names of all parameters of all nodes in the content of a file."""
-    if not isinstance(content, dict):
-        return []
+def sections(arguments: Sequence[str]) -> list[Section]:
+    """Return all sections of the parameter files in command-line arguments, in order."""
     found = []
-    for name, value in content.items():
-        found += _flat(value) if name == "ros__parameters" else _below_parameters(value)
+    for word, file in itertools.pairwise(arguments):
+        if word == "--params-file":
+            try:
+                found += list(_sections(file, "", yaml.safe_load(Path(file).read_text())))
+            except Exception:  # PyYAML raises any exception at an invalid tag: `!!timestamp x`
+                continue
     return found
+
+
+def _sections(file: str, nodes: str, content: Any) -> Iterator[Section]:
+    if isinstance(content, dict):
+        for name, value in content.items():
+            if name == "ros__parameters":
+                yield Section(file, nodes, tuple(_flat(value)))
+            else:
+                yield from _sections(file, f"{nodes}/{str(name).lstrip('/')}", value)
 
 
 def _flat(content: Any) -> list[str]:
