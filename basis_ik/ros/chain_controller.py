@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
 from collections.abc import Sequence
@@ -59,6 +60,9 @@ RETRY_DELAY = 0.3
 RETRIES = 2
 # The end was missed if the controller's reference is farther than this from it [rad or m].
 END_MISSED = 1e-4
+
+RECENT = 1.0  # s for which a joint state is part of the answer to why none is accepted
+MOST_STRANGERS = 50  # of one joint state that are stored
 
 # A speed override below this counts as 0, because a motion would take hours.
 SLOWEST_OVERRIDE = 1e-3
@@ -153,6 +157,7 @@ class ChainController:
         self._set_caps()
         self.state = state
         self._has_measured = False
+        self._strangers: dict[str, float] = {}  # joints of others, and when they came [s]
         self._has_new, self._sent_at = False, -math.inf
         self._last_placement = 0
         self._retries, self._last_rest = 0, RestState(-math.inf, np.zeros(len(chain.joint_names)))
@@ -325,6 +330,8 @@ class ChainController:
     ) -> None:
         """Process a joint state; arguments as for `MeasuredState.update`."""
         refused = self.measured.update(names, positions, now, stamp)
+        if self.state.unmet or not self._has_measured:
+            self._note_strangers(names, now)
         if self.other_joints:
             self.others.update(
                 names, positions, now, stamp
@@ -338,6 +345,12 @@ class ChainController:
                 refused = self.measured.refused = Refused(refused.reason, text)
             self.refusals.add(refused, Request("joint_states"))
             self.journal.warn("joint state", refused.reason.name, f"joint state: {refused}")
+
+    def _note_strangers(self, names: Sequence[str], now: float) -> None:
+        """Store which joints that the robot does not have have come within the last second."""
+        self._strangers = {n: then for n, then in self._strangers.items() if now - then <= RECENT}
+        new = (name for name in names if name not in self.model.joints)
+        self._strangers.update((name, now) for name in itertools.islice(new, MOST_STRANGERS))
 
     def on_clock_jump(self) -> None:
         """Brake, and discard all times, which refer to the old clock."""
@@ -455,7 +468,7 @@ class ChainController:
     def _check_requirements(self, silent: tuple[str, ...], now: Moment) -> None:
         """Check what motion requires; if something is missing, brake and drop the target."""
         of_output = self._output.unmet(now)  # in any case: it asks the controller for its rule
-        unmet = self._silence(silent) or self._change_tool() or of_output
+        unmet = self._silence(silent, now.loop) or self._change_tool() or of_output
         self._has_measured = self._has_measured or not silent
         if unmet == self.state.unmet:
             return
@@ -483,12 +496,20 @@ class ChainController:
             self.pipeline.change_tool(self.tool.chain)
         return unmet
 
-    def _silence(self, joints: tuple[str, ...]) -> str:
+    def _silence(self, joints: tuple[str, ...], now: float) -> str:
+        """Return which joints are not heard of, and what comes instead; no text that changes."""
         if not joints:
             return ""
-        refused = self.measured.refused
-        why = "" if refused is None else f" was accepted: {refused}"
-        return f"no joint state of {printable(', '.join(joints))}{why}"
+        text, refused = f"no joint state of {printable(', '.join(joints))}", self.measured.refused
+        last = self.refusals.last.get("joint_states")
+        if refused is not None and last is not None and self.refusals.age(last) <= RECENT:
+            return f"{text} was accepted: {refused}"
+        others = sorted(name for name, then in self._strangers.items() if now - then <= RECENT)
+        if not others:
+            return text
+        topic, shown = self._state_publishers.topic, printable(", ".join(others), 200)
+        alike = "if they are the same, name them alike in the URDF and in the driver"
+        return f"{text}, but of {shown} on {topic}: {alike}"
 
     def _check_tracking(self, measured: NDArray[np.float64], now: Moment) -> None:
         """Stop an arm that does not follow its commands."""

@@ -21,6 +21,7 @@ import pytest
 from bench import PERIOD, down, running
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import PoseStamped
+from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 
@@ -331,6 +332,32 @@ def test_missing_joint_states_end_the_motion(robot):
     robot.run(0.5)
     assert np.array_equal(robot.positions, here)
     robot.reach(FAR, 1e-9)
+
+
+def test_joints_of_other_names_are_named(robot):
+    """Nothing comes of a driver with a prefix; an old refusal is not the cause."""
+
+    class Prefixed:
+        def publish(self, state):
+            state.name = [f"ur_{name}" for name in state.name] + ["gripper"]
+            state.position = [*state.position, 0.0]
+            good.publish(state)
+
+    good = robot.states
+    bad = JointState(name=["elbow_joint"], position=[math.nan])
+    good.publish(bad)
+    robot.states = Prefixed()
+    robot.wait_status(state="WAITING")
+    robot.run(1.5)
+    said = robot.statuses[-1]["message"]
+    assert said.startswith("no joint state of shoulder_pan_joint, ")
+    assert ", but of gripper, ur_elbow_joint, ur_shoulder_lift_joint, " in said
+    assert said.endswith(" in the URDF and in the driver")
+    robot.states, robot.publishing = good, False
+    robot.run(1.5)
+    assert "ur_" not in robot.statuses[-1]["message"], "nothing comes any more"
+    robot.publishing = True
+    robot.wait_status(state="READY")
 
 
 def test_a_motion_begins_at_the_measured_positions(robot):
