@@ -36,6 +36,7 @@ from basis_ik.transforms.checks import unit_vector
 from basis_ik.transforms.directions_kernel import perpendicular, rotation_about, twist_angle
 from basis_ik.transforms.rigid import RigidTransform
 
+_ROUNDED = 1e-3  # rad by which bounds of a whole turn may be rounded up, as [-3.142, 3.142]
 _ALONG = 1e-9  # sine within which a direction counts as along a hinge
 
 
@@ -115,7 +116,7 @@ class SwingTwist:
         rest: The bone in its parent, at rest.
         half_angle: Largest swing from rest [rad], in [0, π].
         lower: Least twist [rad].
-        upper: Largest twist [rad].
+        upper: Largest twist [rad], as for a hinge.
     """
 
     rest: RigidTransform
@@ -144,8 +145,8 @@ class Hinge:
     Attributes:
         rest: The bone in its parent, at angle 0.
         axis: Direction of the hinge in the bone's own space, shape (3,), of any positive length.
-        lower: Least angle [rad]; −inf for none.
-        upper: Largest angle [rad]; inf for none.
+        lower: Least angle [rad].
+        upper: Largest angle [rad], at most a turn above `lower`; −inf and inf: no limits.
     """
 
     rest: RigidTransform
@@ -205,5 +206,11 @@ def _check_half_angle(name: str, half_angle: float) -> None:
 
 
 def _check_range(name: str, lower: float, upper: float) -> None:
+    """Refuse bounds that are no range, and those that every angle keeps up to full turns."""
+    if (lower, upper) == (-math.inf, math.inf):
+        return
     if not lower <= upper or lower == math.inf or upper == -math.inf:
         raise BoneLimitError(name, lower, upper, "lower ≤ upper")
+    if not upper - lower <= math.tau + _ROUNDED:
+        valid = "a turn wide at most, because angles count no turns, or -inf and inf for none"
+        raise BoneLimitError(name, lower, upper, valid)

@@ -118,7 +118,7 @@ def test_constraints_and_limits_are_read_from_parameters():
         "swing.method": "shared",
         "limits": ["knee", "hip", "shoulder"],
         "knee.type": "hinge", "knee.bone": "calf", "knee.axis": [0.0, 2.0, 0.0],
-        "knee.lower": -math.inf, "knee.upper": 1.5, "knee.rest": [0.3, -0.2, 0.9],
+        "knee.lower": -1.5, "knee.upper": 1.5, "knee.rest": [0.3, -0.2, 0.9],
         "hip.type": "swing_twist", "hip.bone": "thigh", "hip.half_angle": 0.5,
         "hip.lower": -0.1, "hip.upper": 0.2,
         "shoulder.type": "cone", "shoulder.bone": "arm", "shoulder.half_angle": 0.4,
@@ -144,7 +144,7 @@ def test_constraints_and_limits_are_read_from_parameters():
     assert (swing.chain, swing.target, swing.method) == (("arm", "hand"), "ball", "shared")
     knee = look.limit
     assert isinstance(knee, Hinge)
-    assert (knee.axis, knee.lower, knee.upper) == ([0.0, 2.0, 0.0], -math.inf, 1.5)
+    assert (knee.axis, knee.lower, knee.upper) == ([0.0, 2.0, 0.0], -1.5, 1.5)
     assert knee.rest.is_close(RigidTransform.from_rpy(0.3, -0.2, 0.9), 1e-15)
     assert stand.limits["calf"] is knee
     assert stand.limits["thigh"] == SwingTwist(RigidTransform.identity(), 0.5, -0.1, 0.2)

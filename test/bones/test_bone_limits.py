@@ -227,14 +227,22 @@ def test_bad_half_angles_are_refused(bad: float) -> None:
 
 @pytest.mark.parametrize(
     ("lower", "upper"),
-    [(1.0, 0.0), (math.nan, 0.0), (0.0, math.nan), (math.inf, math.inf), (-math.inf, -math.inf)],
-)
+    [
+        (1.0, 0.0), (math.nan, 0.0), (0.0, math.nan), (math.inf, math.inf), (-math.inf, -math.inf),
+        (-math.inf, 0.5), (0.0, math.inf), (-3.2, 3.2), (0.0, 1e300),  # every angle keeps these
+    ],
+)  # fmt: skip
 def test_bad_ranges_are_refused(lower: float, upper: float) -> None:
     with pytest.raises(BoneLimitError, match="twist") as caught:
         SwingTwist(REST, 1.0, lower, upper)
     assert caught.value.name == "twist"
     with pytest.raises(BoneLimitError, match="hinge"):
         Hinge(REST, (1, 0, 0), lower, upper)
+
+
+def test_a_whole_turn_is_a_range() -> None:
+    for lower, upper in ((-math.pi, math.pi), (-3.142, 3.142), (-math.inf, math.inf)):
+        assert Hinge(REST, (1, 0, 0), lower, upper).upper == upper
 
 
 def test_a_hinge_without_an_axis_is_refused() -> None:

@@ -141,7 +141,7 @@ def test_a_goal_beyond_the_limits_is_reported_and_the_limits_are_kept() -> None:
     tree.add("bone", "root", RigidTransform.identity())
     tree.add("tip", "bone", RigidTransform.from_rpy(0, 0, 0, (1, 0, 0)))
     tree.add("goal", "root", RigidTransform.from_rpy(0, 0, 0, (0, 1, 0)))
-    limit = Hinge(RigidTransform.identity(), (0, 0, 1), -math.inf, 0.5)
+    limit = Hinge(RigidTransform.identity(), (0, 0, 1), -5.0, 0.5)
     applied = Reach(("bone", "tip"), "goal", limits={"bone": limit}).apply(tree)
     assert applied.verdict is Verdict.REACHED  # on the circle: −270° is 90°
     limit = Hinge(RigidTransform.identity(), (0, 0, 1), -0.5, 0.5)
