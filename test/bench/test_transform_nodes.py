@@ -390,6 +390,20 @@ def test_the_end_of_a_drag_counts_and_a_click_does_not(watcher, nodes):
     assert watcher.has(nodes)
 
 
+@pytest.mark.parametrize(
+    "control", ["turn", "turn_w", "move", "x" * 1000], ids=["0", "1", "2", "3"]
+)
+def test_a_control_that_the_handle_does_not_have_moves_nothing(watcher, nodes, control):
+    pose = watcher.handle("arm").pose
+    pose.position.x += 0.25
+    watcher.drag("arm", control, pose)
+    assert watcher.has(nodes)
+    assert watcher.handle("arm").pose.position.x == pose.position.x - 0.25
+    line = watcher.log.lines()[-1]
+    assert line.startswith(f"handle of 'arm' is not moved: it has no control '{control[:9]}")
+    assert line.endswith(", but ball, move_x, move_y, move_z, turn_x, turn_y, turn_z")
+
+
 @pytest.mark.parametrize("far", [2e6, 1e9], ids=["the field's bounds", "what is admitted"])
 def test_a_drag_out_of_bounds_is_refused_and_the_handle_returns(watcher, nodes, far):
     pose = watcher.handle("arm").pose

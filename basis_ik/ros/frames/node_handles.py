@@ -23,14 +23,21 @@ from interactive_markers import InteractiveMarkerServer
 from rclpy.node import Node
 from visualization_msgs.msg import InteractiveMarkerFeedback as Feedback
 
-from basis_ik.motion.admission import Refused
+from basis_ik.motion.admission import Refused, printable
 from basis_ik.ros.convert import pose_message, pose_value
-from basis_ik.ros.rviz.drag_marker import HeldControl, Mode, drag_marker
+from basis_ik.ros.rviz.drag_marker import BALL, MOVE, TO_AXIS, TURN, HeldControl, Mode, drag_marker
 from basis_ik.transforms.node import TransformNode
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.transforms.trackball import drag
 from basis_ik.transforms.tree import TransformTree
 
+# Fields of the node that each control moves; a viewer without controls sends an empty name.
+MOVES: dict[str, tuple[str, ...]] = {
+    "": ("rotation", "translation"),
+    BALL: ("translation",),
+    **{f"{MOVE}{axis}": ("translation",) for axis in TO_AXIS},
+    **{f"{TURN}{axis}": ("rotation",) for axis in TO_AXIS},
+}
 CLICK = 1e-5  # m and relative: a viewer computes in single precision
 
 Fields = dict[str, list[float]]
@@ -125,15 +132,20 @@ class NodeHandles:
         place, now = pose_value(feedback.pose), self._places.get(name)
         if now is None:
             return
-        if isinstance(place, Refused) or feedback.header.frame_id != self._root:
+        fields, reason = MOVES.get(control), ""
+        if isinstance(place, Refused):
+            reason = str(place)
+        elif feedback.header.frame_id != self._root:
+            reason = "it is in another frame than the handle"
+        elif fields is None:
             reason = (
-                place if isinstance(place, Refused) else "it is in another frame than the handle"
+                f"it has no control '{printable(control)}', but {', '.join(filter(None, MOVES))}"
             )
-            self._log.warning(f"handle of '{name}': {reason}")
+        if isinstance(place, Refused) or fields is None or reason:
+            self._log.warning(f"handle of '{name}' is not moved: {reason}")
             self.show(self._root, self._places)  # return to the last pose
             return
         # The server's queue has length one: the drag's last POSE_UPDATE may have been lost.
         if feedback.event_type == Feedback.MOUSE_UP and place.is_close(now, CLICK):
             return  # it was not lost, or this was only a click
-        fields = ("rotation",) if control.startswith("turn") else ("translation",)
-        self._on_drag(name, place, fields if control else ("rotation", "translation"))
+        self._on_drag(name, place, fields)

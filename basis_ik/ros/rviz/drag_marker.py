@@ -28,6 +28,7 @@ from visualization_msgs.msg import InteractiveMarkerFeedback as Feedback
 from basis_ik.ros.convert import pose_message
 from basis_ik.transforms.rigid import RigidTransform
 
+BALL, MOVE, TURN = "ball", "move_", "turn_"  # names of controls; the latter with their axis
 HALF = math.sqrt(0.5)
 # Rotations from the x axis, which controls act along and about, to each axis.
 TO_AXIS = {
@@ -90,7 +91,7 @@ def _ball(size: float, mode: Mode) -> InteractiveMarkerControl:
         else ColorRGBA(r=1.0, g=0.8, b=0.1, a=0.7)
     )
     return InteractiveMarkerControl(
-        name="ball",
+        name=BALL,
         interaction_mode=InteractiveMarkerControl.MOVE_3D,
         always_visible=True,
         markers=[ball],
@@ -100,13 +101,13 @@ def _ball(size: float, mode: Mode) -> InteractiveMarkerControl:
 def _handles(mode: Mode) -> Iterator[InteractiveMarkerControl]:
     for axis, orientation in TO_AXIS.items():
         yield InteractiveMarkerControl(
-            name=f"move_{axis}",
+            name=f"{MOVE}{axis}",
             orientation=orientation,
             interaction_mode=InteractiveMarkerControl.MOVE_AXIS,
         )
         if mode is Mode.POSE:
             yield InteractiveMarkerControl(
-                name=f"turn_{axis}",
+                name=f"{TURN}{axis}",
                 orientation=orientation,
                 interaction_mode=InteractiveMarkerControl.ROTATE_AXIS,
             )
