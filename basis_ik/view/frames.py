@@ -57,15 +57,18 @@ def frames_scene(
     Args:
         tree: The corrected frames.
         constraints: The constraints by name.
-        applied: The result of each constraint.
+        applied: The results; constraints without one are not shown.
     """
-    frames = {f for each in constraints.values() for f in (*each.chain, each.target)}
+    shown = [constraints[name] for name in applied]
+    frames = {frame for each in shown for frame in (*each.chain, each.target)}
     places = {frame: tree.lookup(tree.root, frame).translation for frame in frames}
     low, high = (edge(list(places.values()), axis=0) for edge in (np.min, np.max))
     size = 0.1 * float(np.linalg.norm(high - low)) or 0.1
     shapes: list[Shape] = []
     for number, (name, constraint) in enumerate(constraints.items()):
-        result = applied[name]
+        result = applied.get(name)
+        if result is None:
+            continue
         shapes += _shapes(tree.root, number, constraint, result, places, size)
         line = len(constraints) - number  # the first is on top
         above = np.array([*(0.5 * (low + high))[:2], high[2] + (0.8 + 0.9 * line) * size])

@@ -19,10 +19,12 @@ Frames are sent by this test and the corrected ones heard; what is expected is c
 
 import math
 import time
+from collections import Counter
 
 import numpy as np
 import pytest
 import rclpy
+from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import TransformStamped
 from rclpy.parameter import Parameter
@@ -30,7 +32,7 @@ from rotations import rotation_of
 from tf2_msgs.msg import TFMessage
 from virtual_program import VirtualProgram
 from visualization_msgs.msg import Marker
-from world import World
+from world import MILLISECOND, World
 
 from basis_ik.bones.bone_limits import Cone, Hinge, SwingTwist
 from basis_ik.bones.constraints import Applied, Point, Reach
@@ -133,11 +135,16 @@ def test_constraints_and_limits_are_read_from_parameters():
         automatically_declare_parameters_from_overrides=True,
     )
     try:
-        rate, prefix, constraints = read_constraints(node)
+        rate, prefix, age, constraints = read_constraints(node)
     finally:
         node.destroy_node()
         context.try_shutdown()
-    assert (rate, prefix, list(constraints)) == (20.0, "mine/", ["look", "stand", "swing"])
+    assert (rate, prefix, age, list(constraints)) == (
+        20.0,
+        "mine/",
+        2.0,
+        ["look", "stand", "swing"],
+    )
     look, stand, swing = constraints.values()
     assert (look.bone, look.tail, look.target) == ("calf", "ankle", "ball")
     assert (stand.chain, stand.target, stand.method) == (STAND.chain, "foothold", "fabrik")
@@ -151,7 +158,115 @@ def test_constraints_and_limits_are_read_from_parameters():
     assert swing.limits == {"arm": Cone(RigidTransform.identity(), 0.4)}
 
 
-# --- the node ---
+# Each by itself -----------------------------------------------------------------------------------
+
+TWO = """
+frames_node:
+  ros__parameters:
+    constraints: [look, other]
+    look: {type: points_at, bone: eye, tail: sight, target: ball}
+    other: {type: points_at, bone: arm, tail: hand, target: cup}
+"""
+PLACES = {
+    "eye": ("base", 0.0), "sight": ("eye", 0.1), "ball": ("base", 0.5),
+    "arm": ("base", 0.2), "hand": ("arm", 0.3), "cup": ("base", 1.0),
+}  # fmt: skip
+
+
+class Two:
+    """A program with two constraints, and sources that send their frames 100 times a second."""
+
+    def __init__(self, path):
+        path.write_text(TWO)
+        self.program = VirtualProgram(World(), FramesNode, "--params-file", str(path))
+        self.places, self.silent = dict(PLACES), set()
+        self.program.world.every(10 * MILLISECOND, self._send)
+        while not self.program.sent["/frames_node/status"] or self.said("look").message != "met":
+            time.sleep(0.01)  # another thread loads kernels
+            self.run(0.5)
+
+    def _send(self):
+        messages = []
+        for frame, (parent, x) in self.places.items():
+            if frame not in self.silent:
+                message = TransformStamped(child_frame_id=frame)
+                message.header.frame_id, message.header.stamp = parent, self.program.now().to_msg()
+                message.transform.translation.x = x
+                messages.append(message)
+        self.program.receive("/tf", TFMessage(transforms=messages))
+
+    def run(self, seconds):
+        """Let time pass; forget what was sent before."""
+        self.program.sent.clear()
+        self.program.run(seconds)
+
+    def said(self, name):
+        """Return the last status of a constraint."""
+        sent = self.program.sent["/frames_node/status"]
+        return [each for each in sent if each.name == f"frames_node: {name}"][-1]
+
+    def count(self, name):
+        return sum(each.name.endswith(name) for each in self.program.sent["/frames_node/status"])
+
+    def broadcast(self):
+        """Return how often each frame was broadcast, and the age of the last one [s]."""
+        sent = [each for message in self.program.sent["/tf"] for each in message.transforms]
+        stamp = sent[-1].header.stamp if sent else Time()
+        now = self.program.now().nanoseconds
+        counts = Counter(each.child_frame_id for each in sent)
+        return counts, 1e-9 * (now - stamp.sec * 10**9 - stamp.nanosec)
+
+
+@pytest.fixture
+def two(tmp_path):
+    two = Two(tmp_path / "two.yaml")
+    yield two
+    two.program.end()
+
+
+def values_of(status):
+    return {each.key: each.value for each in status.values}
+
+
+def test_a_source_that_ceases_ends_its_constraint_alone_with_its_age(two):
+    two.silent = {"ball"}
+    two.run(1.8)
+    assert two.said("look").message == "met", "it may still be late"
+    assert float(values_of(two.said("look"))["age"]) > 1.0
+    two.run(6.0)
+    look, other = two.said("look"), two.said("other")
+    assert look.level == DiagnosticStatus.WARN
+    assert look.message.startswith("waiting: 'ball' has no new transform for 7.")
+    assert values_of(look)["verdict"] == "WAITING"
+    assert (other.level, other.message) == (DiagnosticStatus.OK, "met")
+    assert two.count("look") == two.count("other") == pytest.approx(12, abs=1), "twice a second"
+    two.run(1.0)
+    counts, age = two.broadcast()
+    assert "ik/eye" not in counts
+    assert counts["ik/arm"] == pytest.approx(50, abs=1)
+    assert age < 0.05, "the other's frames are those of now"
+    two.silent = set()
+    two.run(1.0)
+    assert two.said("look").message == "met"
+
+
+def test_a_missing_frame_stops_its_constraint_alone(two):
+    two.places["ball"] = ("nowhere", 0.5)  # another tree
+    two.run(3.0)
+    assert two.said("look").message == "waiting: tf does not connect 'ball' with 'base'"
+    assert two.said("other").message == "met"
+    assert two.count("look") == two.count("other") == pytest.approx(6, abs=1)
+
+
+def test_a_constraint_that_does_not_fit_its_frames_stops_alone(two):
+    two.places["sight"] = ("base", 0.1)  # beside the bone instead of below it
+    two.run(3.0)
+    assert two.said("look").message.startswith("waiting: ")
+    assert "'sight'" in two.said("look").message
+    assert two.said("other").message == "met"
+
+
+# Together, over one tree ------------------------------------------------------------------------
 
 PARAMETERS = """
 frames_node:

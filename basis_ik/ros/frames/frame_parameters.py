@@ -48,17 +48,20 @@ LIMITS: dict[str, tuple[str, ...]] = {
     "swing_twist": ("bone", "half_angle", "lower", "upper", "rest"),
 }
 METHODS: tuple[Method, ...] = get_args(Method)
-DEFAULTS: dict[str, Any] = {"update_rate": 50.0, "prefix": "ik/", "limits": []}
+DEFAULTS: dict[str, Any] = {
+    "update_rate": 50.0, "prefix": "ik/", "frame_max_age": 2.0, "limits": [],
+}  # fmt: skip
 
 _NUMBER = "a number"
 _THREE = "three numbers"
 
 
-def read_constraints(node: Node) -> tuple[float, str, dict[str, Constraint]]:
+def read_constraints(node: Node) -> tuple[float, str, float, dict[str, Constraint]]:
     """Declare and read the parameters that the node's overrides contain.
 
     Returns:
-        Update rate [Hz], prefix of the broadcast frames, and constraints by name, in order.
+        Update rate [Hz], prefix of the broadcast frames, time without a new transform after which
+        a constraint ends [s], and constraints by name, in order.
 
     Raises:
         ConfigError: A parameter is missing, unknown, or of the wrong type.
@@ -77,6 +80,9 @@ def read_constraints(node: Node) -> tuple[float, str, dict[str, Constraint]]:
     prefix = _take(given, "prefix", str, "text", DEFAULTS)
     if not prefix or prefix.startswith("/"):
         raise refused("prefix", f"must not be empty or begin with '/', it is '{prefix}'")
+    max_age = _take(given, "frame_max_age", float, _NUMBER, DEFAULTS)
+    if not 0.1 <= max_age <= 10000.0:
+        raise refused("frame_max_age", f"must lie in [0.1, 10000], not {max_age:g}")
     limited = _take(given, "limits", list, "a list of names", DEFAULTS)
     _check_names("constraints", names)
     _check_names("limits", limited)
@@ -97,7 +103,7 @@ def read_constraints(node: Node) -> tuple[float, str, dict[str, Constraint]]:
     known = _known(names, limited)
     for name in given:
         refuse_or_ignore(node, name, known, ", ".join(known))
-    return rate, prefix, constraints
+    return rate, prefix, max_age, constraints
 
 
 def _check_names(parameter: str, names: list[str]) -> None:

@@ -20,6 +20,7 @@ import time
 from collections.abc import Collection, Iterable, Mapping
 from itertools import pairwise
 from threading import Event
+from typing import NamedTuple
 
 import yaml
 from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
@@ -35,11 +36,13 @@ from basis_ik.errors import BasisIkError
 from basis_ik.motion.admission import Refused
 from basis_ik.ros.convert import transform_message, transform_value
 from basis_ik.ros.frames.frame_parameters import read_constraints
+from basis_ik.ros.journal import Journal
 from basis_ik.ros.parameters.parameters import given_lists, refused
 from basis_ik.ros.programs import spin
 from basis_ik.ros.readiness import ColdStart
 from basis_ik.ros.rviz.marker_array import Drawing
 from basis_ik.ros.sim_clock import ClockWatch
+from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.transforms.tree import TransformTree
 from basis_ik.verdict import Verdict
 from basis_ik.view.frames import frames_scene, status_text
@@ -49,6 +52,21 @@ STATUS_PERIOD = 0.5  # s
 SHOW_PERIOD = 0.05  # s: least time between two messages with markers
 LINGER = 1.0  # s that markers stay after the next ones are due
 STRUCTURE_PERIOD = 1.0  # s between two queries of the frames' parents
+MISSING_PERIOD = 0.2  # s: the same while a frame is missing
+
+Edge = tuple[str, str]
+"""Parent and name of a frame."""
+
+
+class _Newest(NamedTuple):
+    """Stamp of a frame's newest transform, 0 if it is static, and when it came [ns]."""
+
+    stamp: int
+    since: int
+
+    def age(self, now: int) -> float:
+        """Return the time since it came [s]; 0 if it is static."""
+        return 1e-9 * (now - self.since) if self.stamp else 0.0
 
 
 class FrameError(BasisIkError):
@@ -62,7 +80,7 @@ class FramesNode(Node):
         with given_lists():
             super().__init__("frames_node", automatically_declare_parameters_from_overrides=True)
         self._clock_watch = ClockWatch(self)
-        rate, self._prefix, self._constraints = read_constraints(self)
+        rate, self._prefix, self._max_age, self._constraints = read_constraints(self)
         if not self._constraints:
             raise refused("constraints", "is empty")
         self._buffer = Buffer()
@@ -73,7 +91,11 @@ class FramesNode(Node):
         self._drawing = Drawing(SHOW_PERIOD + LINGER)
         self._parents: dict[str, str] = {}
         self._structure_time = self._status_time = self._shown_time = -STRUCTURE_PERIOD
-        self._error = ""
+        self._journal = Journal(self)
+        self._newest: dict[Edge, _Newest] = {}
+        self._ages: dict[str, float] = {}  # s, of each constraint's oldest frame
+        self._waiting: dict[str, str] = {}  # why constraints are not applied in this cycle
+        self._was_waiting = False
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(1.0 / rate, self._on_timer, clock=steady)
         self._cold_start: ColdStart | None = None
@@ -90,48 +112,142 @@ class FramesNode(Node):
             self._cold_start = ColdStart(self, self._kernels)
 
     def _apply(self) -> None:
-        try:
-            tree, when = self._read_tree()
-            applied = meet(tree, self._constraints)
-        except BasisIkError as error:
-            if str(error) != self._error:
-                self.get_logger().warning(f"waiting: {error}")
-            self._error, self._structure_time = str(error), -STRUCTURE_PERIOD
-            return
-        if self._error:
-            self._error = ""
-            self.get_logger().info("all frames are available")
-        self._broadcast(tree, when)
-        self._report(applied)
-        self._show(tree, applied)
+        """Meet the constraints whose frames are available, and report on all."""
+        self._waiting, self._ages = {}, {}
+        edges = self._available_edges()
+        found = self._look_up(edges)
+        applied = None if found is None else self._meet(*found, edges)
+        for name in self._constraints:
+            if name in self._waiting:
+                self._journal.warn(name, "waiting", f"{name}: waiting: {self._waiting[name]}")
+            else:
+                self._journal.recovered(name, f"{name}: all frames are available")
+        if applied is not None:
+            tree, when, results = applied
+            self._broadcast(tree, when, [self._constraints[name] for name in results])
+            self._show(tree, results)
+        self._report({} if applied is None else applied[2])
 
-    def _read_tree(self) -> tuple[TransformTree, Time]:
-        """Return the constraints' frames at a common time, and that time (zero: all static)."""
+    def _available_edges(self) -> dict[str, list[Edge]]:
+        """Return parents and names of the frames of each constraint that tf has, up to date."""
+        self._read_parents()
+        now = self.get_clock().now().nanoseconds
+        newest: dict[Edge, _Newest] = {}
+        found: dict[str, list[Edge]] = {}
+        for name, constraint in self._constraints.items():
+            try:
+                edges = edges_of([constraint], self._parents)
+                root = next(iter(found.values()), edges)[0][0]
+                if edges[0][0] != root:
+                    raise FrameError(f"tf does not connect '{constraint.chain[0]}' with '{root}'")
+                for edge in edges:
+                    newest[edge] = newest.get(edge) or self._newest_of(edge, now)
+            except FrameError as error:
+                self._waiting[name] = str(error)
+                continue
+            oldest = max(edges, key=lambda edge: newest[edge].age(now))
+            self._ages[name] = newest[oldest].age(now)
+            if self._ages[name] > self._max_age:
+                ago = f"'{oldest[1]}' has no new transform for {self._ages[name]:.1f} s"
+                self._waiting[name] = f"{ago}, frame_max_age is {self._max_age:g} s"
+            else:
+                found[name] = edges
+        self._newest = newest
+        return found
+
+    def _read_parents(self) -> None:
         now = time.monotonic()
-        if now - self._structure_time >= STRUCTURE_PERIOD:
+        period = MISSING_PERIOD if self._was_waiting else STRUCTURE_PERIOD
+        if now - self._structure_time >= period:
             frames = yaml.safe_load(self._buffer.all_frames_as_yaml()) or {}
             self._parents = {name: str(frame["parent"]) for name, frame in frames.items()}
             self._structure_time = now
-        edges = edges_of(self._constraints.values(), self._parents)
+
+    def _newest_of(self, edge: Edge, now: int) -> _Newest:
+        """Return when the newest transform of a frame came.
+
+        Raises:
+            FrameError: There is none.
+        """
         try:
-            times = [self._buffer.get_latest_common_time(*edge) for edge in edges]
-            dynamic = [time for time in times if time.nanoseconds]
-            when = min(dynamic, key=lambda time: time.nanoseconds) if dynamic else Time()
-            found = [self._buffer.lookup_transform(*edge, when) for edge in edges]
+            stamp = self._buffer.get_latest_common_time(*edge).nanoseconds
         except TransformException as error:
             raise FrameError(str(error)) from None
-        tree = TransformTree(edges[0][0])
-        for (parent, frame), message in zip(edges, found, strict=True):
-            value = transform_value(message.transform)
-            if isinstance(value, Refused):
-                raise FrameError(f"tf from '{parent}' to '{frame}': {value}")
-            tree.add(frame, parent, value)
-        return tree, when
+        before = self._newest.get(edge)
+        return before if before is not None and before.stamp == stamp else _Newest(stamp, now)
 
-    def _broadcast(self, tree: TransformTree, when: Time) -> None:
+    def _look_up(
+        self, edges: dict[str, list[Edge]]
+    ) -> tuple[dict[Edge, RigidTransform], Time] | None:
+        """Return the transforms of all frames at a common time (zero: all static), or None.
+
+        Constraints without a transform at that time are removed.
+        """
+        while edges:
+            needed = list(dict.fromkeys(edge for each in edges.values() for edge in each))
+            dynamic = [self._newest[edge].stamp for edge in needed if self._newest[edge].stamp]
+            when = Time(nanoseconds=min(dynamic, default=0))
+            found, missing = {}, {}
+            for parent, frame in needed:
+                try:
+                    message = self._buffer.lookup_transform(parent, frame, when)
+                except TransformException as error:
+                    missing[parent, frame] = str(error)
+                    continue
+                value = transform_value(message.transform)
+                if isinstance(value, Refused):
+                    missing[parent, frame] = f"tf from '{parent}' to '{frame}': {value}"
+                else:
+                    found[parent, frame] = value
+            if not missing:
+                return found, when
+            for name in list(edges):
+                texts = [missing[edge] for edge in edges[name] if edge in missing]
+                if texts:
+                    self._waiting[name] = texts[0]
+                    del edges[name]
+        return None
+
+    def _meet(
+        self, found: dict[Edge, RigidTransform], when: Time, edges: dict[str, list[Edge]]
+    ) -> tuple[TransformTree, Time, dict[str, Applied]] | None:
+        """Meet constraints together; those that do not fit their frames are left out.
+
+        Returns:
+            The corrected frames, their time, and the result of each constraint; None without one.
+        """
+        ready = {name: self._constraints[name] for name in edges}
+        try:
+            return self._met(found, when, ready)
+        except BasisIkError as error:
+            text = str(error)
+        for name in edges:
+            try:
+                self._met(found, when, {name: ready[name]})
+            except BasisIkError as error:
+                self._waiting[name] = str(error)
+                del ready[name]
+        try:
+            return self._met(found, when, ready) if ready else None
+        except BasisIkError:  # together only
+            self._waiting |= dict.fromkeys(ready, text)
+            return None
+
+    def _met(
+        self, found: dict[Edge, RigidTransform], when: Time, constraints: dict[str, Constraint]
+    ) -> tuple[TransformTree, Time, dict[str, Applied]]:
+        needed = edges_of(constraints.values(), self._parents)
+        tree = TransformTree(needed[0][0])
+        for parent, frame in needed:
+            tree.add(frame, parent, found[parent, frame])
+        return tree, when, meet(tree, constraints)
+
+    def _broadcast(
+        self, tree: TransformTree, when: Time, constraints: Collection[Constraint]
+    ) -> None:
         """Broadcast the corrected frames under their new names, with the input's time as stamp."""
         stamp = (when if when.nanoseconds else self.get_clock().now()).to_msg()
-        sent = corrected_frames(tree, self._constraints.values())
+        sent = corrected_frames(tree, constraints)
         messages = []
         for frame in sent:
             parent = tree.parent(frame)
@@ -145,13 +261,21 @@ class FramesNode(Node):
             messages.append(transform_message(named, self._prefix + frame, frame_now, stamp))
         self._broadcaster.sendTransform(messages)
 
-    def _report(self, applied: dict[str, Applied]) -> None:
+    def _report(self, applied: Mapping[str, Applied]) -> None:
+        self._was_waiting = bool(self._waiting)
         now = time.monotonic()
         if now - self._status_time < STATUS_PERIOD:
             return
         self._status_time = now
-        for name, result in applied.items():
-            self._status.publish(status_of(self.get_name(), name, self._constraints[name], result))
+        for name, constraint in self._constraints.items():
+            if name in applied:
+                status = status_of(self.get_name(), name, constraint, applied[name])
+            else:
+                status = waiting_status(self.get_name(), name, self._waiting[name])
+            if name in self._ages:
+                age = KeyValue(key="age", value=f"{self._ages[name]:.3f}")
+                status.values = [*status.values, age]
+            self._status.publish(status)
 
     def _show(self, tree: TransformTree, applied: dict[str, Applied]) -> None:
         now = time.monotonic()
@@ -217,6 +341,16 @@ def status_of(node: str, name: str, constraint: Constraint, result: Applied) -> 
             KeyValue(key=f"miss_{unit}", value=f"{result.miss:.9g}"),
             KeyValue(key="conflicts", value=", ".join(result.conflicts)),
         ],
+    )
+
+
+def waiting_status(node: str, name: str, why: str) -> DiagnosticStatus:
+    """Return the status of a constraint that is not applied."""
+    return DiagnosticStatus(
+        level=DiagnosticStatus.WARN,
+        name=f"{node}: {name}",
+        message=f"waiting: {why}",
+        values=[KeyValue(key="verdict", value="WAITING")],
     )
 
 
