@@ -160,6 +160,7 @@ class ChainController:
         self._strangers: dict[str, float] = {}  # joints of others, and when they came [s]
         self._has_new, self._sent_at = False, -math.inf
         self._last_placement = 0
+        self._has_arrived = False  # at the present goal
         self._retries, self._last_rest = 0, RestState(-math.inf, np.zeros(len(chain.joint_names)))
         self.output_name = self._output.name
         self._report = StatusReport(node, self, self.journal)
@@ -311,6 +312,22 @@ class ChainController:
     def other_commander(self) -> str:
         """The other node that commands the arm; empty if there is none."""
         return self._output.other_commander
+
+    @property
+    def displaced(self) -> str:
+        """Which joint something else has moved from the target that was reached, or nothing."""
+        if not (self._has_arrived and self.state.state is State.HOLDING):
+            return ""
+        off = np.abs(self.pipeline.missing(self.measured.positions()))
+        k = int(off.argmax())
+        unit = "m" if self.chain.prismatic[k] else "rad"
+        reference, who = self._output.controller_reference(), "something else"
+        if reference is not None and np.abs(self.pipeline.missing(reference)).max() > END_MISSED:
+            who = "another client of the controller"
+        return (
+            f"{who} has moved the arm from the target: {self.chain.joint_names[k]} is "
+            f"{off[k]:.3g} {unit} off; send the target again to return"
+        )
 
     @property
     def unheard(self) -> str:
@@ -563,7 +580,7 @@ class ChainController:
         solution = self.pipeline.solution
         if order:
             self.state.handle(Event.MOVE)
-            self._retries = RETRIES
+            self._retries, self._has_arrived = RETRIES, False
         if not self.pipeline.waiting and (order or solution is not before):
             self._output.begin()
         if solution is not None and solution is not before:
@@ -597,9 +614,10 @@ class ChainController:
             self.state.handle(Event.END_COMMANDS)
             if self._is_there(measured):
                 self.state.handle(Event.ARRIVE)
-                self._retries = 0  # a later displacement is deliberate
+                self._retries, self._has_arrived = 0, True  # a later displacement is deliberate
             else:
-                self.state.handle(Event.DEPART)
+                if self.state.handle(Event.DEPART):
+                    self.journal.warn("motion", "DISPLACED", self.displaced)
                 self._retry(measured, now)
 
     def _retry(self, measured: NDArray[np.float64], now: Moment) -> None:

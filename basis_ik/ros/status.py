@@ -75,6 +75,10 @@ class ReportedChain(Protocol):
         """The other node that commands the arm; empty if there is none."""
 
     @property
+    def displaced(self) -> str:
+        """Which joint something else has moved from the reached target; empty if there is none."""
+
+    @property
     def unheard(self) -> str:
         """Publishers whose messages do not arrive, and why; empty if there is none."""
 
@@ -126,6 +130,8 @@ class StatusReport:
         elif notice is not None:
             level, text = DiagnosticStatus.WARN, str(notice)
             self._journal.warn("singularity", text.split(":")[0], text)
+        elif arm.displaced:
+            level, text = DiagnosticStatus.WARN, arm.displaced
         elif solution is not None and solution.success:
             self._journal.recovered("motion", text)
             if state.state is not State.HOLDING:

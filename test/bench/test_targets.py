@@ -19,11 +19,13 @@ import math
 import numpy as np
 import pytest
 from bench import PERIOD, down, running
+from builtin_interfaces.msg import Duration
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import PoseStamped
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from basis_ik.ros.convert import pose_message
 from basis_ik.transforms.rigid import RigidTransform
@@ -111,6 +113,24 @@ def test_a_repeated_target_brings_back_a_displaced_arm(robot):
     robot.run(1.0)
     assert np.array_equal(robot.positions, home + 0.2), "not of its own accord"
     robot.reach(robot.home, 1e-9)
+
+
+def test_an_arm_that_another_client_moves_at_rest_is_told(robot):
+    robot.reach(robot.home)
+    end = JointTrajectoryPoint(positions=robot.positions.tolist(), time_from_start=Duration(sec=2))
+    end.velocities = end.accelerations = [0.0] * 6
+    end.positions[2] += 0.2
+    robot.arm.take(JointTrajectory(joint_names=list(robot.chain.joint_names), points=[end]))
+    robot.run(3.0)
+    status = robot.statuses[-1]
+    assert (status["state"], status["level"]) == ("HOLDING", DiagnosticStatus.WARN)
+    assert status["message"] == (
+        "another client of the controller has moved the arm from the target: elbow_joint is 0.2 rad"
+        " off; send the target again to return"
+    )
+    assert robot.rests()
+    robot.reach(robot.home, 1e-9)
+    assert robot.statuses[-1]["message"] == "reached"
 
 
 def test_an_arm_that_hangs_a_little_is_not_moved(robot):

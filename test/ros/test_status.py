@@ -63,6 +63,7 @@ def arm():
         state=ChainState(),
         problem="",
         other_commander="",
+        displaced="",
         unheard="",
         speed_override=1.0,
         tool=SimpleNamespace(frame=""),
