@@ -165,7 +165,8 @@ class StampRules:
 
 def printable(text: str, length: int = 128) -> str:
     """Return input text for a log line: control characters escaped, at most `length` long."""
-    escaped = ascii(text[: length + 1])[1:-1]
+    # `ascii` of a whole text would also escape quotes, if it has both kinds.
+    escaped = "".join(ascii(each)[1:-1] if each != "'" else each for each in text[: length + 1])
     return escaped if len(escaped) <= length else escaped[: length - 3] + "..."
 
 

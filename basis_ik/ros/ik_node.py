@@ -51,7 +51,7 @@ from basis_ik.ros.periodic_spinner import PAUSE, Inputs, PeriodicSpinner
 from basis_ik.ros.publishers import incompatible_qos
 from basis_ik.ros.readiness import ColdStart, Readiness, Unready
 from basis_ik.ros.recording.recording import make_boundary
-from basis_ik.ros.sim_clock import ClockWatch, LoopClock, loop_time
+from basis_ik.ros.sim_clock import ClockWatch, LoopClock, jump_text, loop_time
 from basis_ik.warm_up import WarmUp, node_steps
 
 CACHE_TIMEOUT = 0.5  # s that `configure` waits for kernels from the cache
@@ -439,8 +439,7 @@ class IkNode(LifecycleNode):
             return
         for arm in self._robot.arms:
             arm.on_clock_jump()
-        what = f"has jumped by {seconds:.3f} s" if seconds else "was replaced"
-        self._journal.info("clock", "jump", f"the clock {what}: targets are dropped")
+        self._journal.info("clock", "jump", f"{jump_text(seconds)}: targets are dropped")
 
     @property
     def sends(self) -> bool:

@@ -125,6 +125,13 @@ class LoopClock:
         self._on_jump(0.0 if exchanged else 1e-9 * jump.delta.nanoseconds)
 
 
+def jump_text(seconds: float) -> str:
+    """Return what has happened to a clock that has jumped [s]; 0: it was replaced."""
+    if seconds == 0.0:
+        return "the clock was replaced"
+    return f"the clock has jumped by {seconds:{'.3f' if abs(seconds) >= 1.0 else '.3g'}} s"
+
+
 class ClockWatch:
     """Logs once that simulated time is missing, and once that it is received.
 
@@ -144,5 +151,6 @@ class ClockWatch:
         if missing and not self._logged:
             log.warning(CLOCK_MISSING)
         if self._logged and not missing:
-            log.info("receiving the time on /clock")
+            simulated = self._node.get_clock().ros_time_is_active
+            log.info(f"receiving the time on {'/clock' if simulated else 'the system clock'}")
         self._logged = missing

@@ -174,8 +174,8 @@ MUTATIONS = tuple(
         (
             "foreign text is not escaped",
             ADMISSION,
-            "    escaped = ascii(text[: length + 1])[1:-1]",
-            "    escaped = text[: length + 1]",
+            '(ascii(each)[1:-1] if each != "\'" else each for each in text[: length + 1])',
+            "(text[: length + 1])",
             (8,),
         ),
         (

@@ -175,6 +175,11 @@ def test_printable_is_short_and_printable(text):
     assert shown == "" or shown.isprintable()
 
 
+def test_printable_keeps_quotes_and_escapes_what_controls():
+    assert printable("""it's "b" """) == """it's "b" """
+    assert printable("a\n\x1bü\\") == r"a\n\x1b\xfc\\"
+
+
 @pytest.mark.parametrize("value", [0.0, 1e-9, 0.3, 1.0])
 def test_a_fraction_is_accepted(value):
     assert admit_fraction(value) == value

@@ -38,6 +38,7 @@ from basis_ik.ros.sim_clock import (
     ClockWatch,
     LoopClock,
     clock_missing,
+    jump_text,
     loop_time,
 )
 
@@ -81,6 +82,30 @@ def test_a_missing_clock_and_its_arrival_are_logged_once(make, capfd):
     error = capfd.readouterr().err
     assert error.count("receiving the time on /clock") == 1
     assert CLOCK_MISSING not in error
+
+
+def test_leaving_a_missing_simulated_time_is_logged_as_such(make, capfd):
+    node = make(simulated=True)
+    watch = ClockWatch(node)
+    watch.check()
+    node.set_parameters([Parameter("use_sim_time", value=False)])
+    watch.check()
+    error = capfd.readouterr().err
+    assert "receiving the time on the system clock" in error
+    assert "on /clock" not in error.replace(CLOCK_MISSING, "")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.0, "the clock was replaced"),
+        (4e-4, "the clock has jumped by 0.0004 s"),
+        (-2e-9, "the clock has jumped by -2e-09 s"),
+        (1.7e9, "the clock has jumped by 1700000000.000 s"),
+    ],
+)
+def test_a_jump_has_a_length_that_is_not_zero(seconds, text):
+    assert jump_text(seconds) == text
 
 
 def test_a_node_with_system_time_logs_nothing(make, capfd):
