@@ -258,6 +258,13 @@ def test_a_missing_frame_stops_its_constraint_alone(two):
     assert two.count("look") == two.count("other") == pytest.approx(6, abs=1)
 
 
+def test_a_constraint_in_another_tree_stops_alone(two):
+    two.places |= {"arm": ("island", 0.2), "cup": ("island", 1.0)}
+    two.run(3.0)
+    assert two.said("look").message == "met"
+    assert two.said("other").message == "waiting: tf does not connect 'arm' with 'base'"
+
+
 def test_a_constraint_that_does_not_fit_its_frames_stops_alone(two):
     two.places["sight"] = ("base", 0.1)  # beside the bone instead of below it
     two.run(3.0)

@@ -22,6 +22,7 @@ import pytest
 from action_msgs.msg import GoalStatus
 from bench import CONTROLLER_STATES, PERIOD, miss, running
 from builtin_interfaces.msg import Duration
+from diagnostic_msgs.msg import DiagnosticStatus
 from std_msgs.msg import Float64, String
 from std_srvs.srv import SetBool, Trigger
 
@@ -283,6 +284,10 @@ def test_an_unknown_frame_ends_the_goal_when_a_transform_is_late(head):
     assert head.end_of(head.point("nowhere", AHEAD)) == ABORTED
     assert TRANSFORM_TIMEOUT <= head.time - begun <= TRANSFORM_TIMEOUT + ENDS + PAUSE
     assert said(head, "aborted: target refused: NO_TRANSFORM")
+    goal = head.point("base_link", BEHIND)
+    assert head.call(Trigger, "home").success
+    assert head.end_of(goal) == ABORTED
+    assert said(head, "aborted: replaced by another target"), "the refusal was another goal's"
 
 
 REJECTED = {
@@ -311,6 +316,8 @@ def test_a_malformed_goal_is_rejected_with_its_reason(head, fields, words):
     assert not goal.accepted
     assert said(head, f"rejected: {words}")
     assert head.rests()
+    assert head.statuses[-1]["level"] == DiagnosticStatus.WARN
+    assert "the newest target was refused" in head.statuses[-1]["message"]
 
 
 def test_goals_are_rejected_while_stopped(head):
