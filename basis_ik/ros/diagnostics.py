@@ -33,6 +33,7 @@ from tf2_ros import Buffer, TransformException
 from basis_ik.motion.statistics import LoopMeter, Window
 from basis_ik.numerics.jit import WHY_PLAIN
 from basis_ik.ros.chain_controller import ChainController
+from basis_ik.ros.parameters.parameters import Parameters
 from basis_ik.ros.sim_clock import CLOCK_MISSING, clock_missing, loop_time
 
 PERIOD = 1.0  # s
@@ -49,6 +50,7 @@ class Diagnostics:
         arms: Its arms.
         loop: Measures its control loop.
         buffer: Its transforms; queried with zero timeout.
+        parameters: Its parameters.
     """
 
     def __init__(
@@ -57,7 +59,9 @@ class Diagnostics:
         arms: Sequence[ChainController],
         loop: LoopMeter,
         buffer: Buffer,
+        parameters: Parameters,
     ) -> None:
+        self._parameters = parameters
         self._node, self._arms, self._loop = node, arms, loop
         self._buffer = buffer
         self._missed = loop.missed
@@ -95,6 +99,7 @@ class Diagnostics:
             memory=resident_memory(),
             clock_missing=clock_missing(self._node),
             plain_numba=WHY_PLAIN,
+            unused_parameters="; ".join(self._parameters.unused),
         )
 
     def _arm_report(self, arm: ChainController, now: float) -> ArmReport:
@@ -162,6 +167,7 @@ class LoopReport:
         memory: Resident memory [bytes]; None if unknown.
         clock_missing: Whether the node uses simulated time and has not received it.
         plain_numba: Why numba compiles the kernels by itself; empty if it does not.
+        unused_parameters: What parameter files have in vain; empty if there is nothing.
     """
 
     desired_rate: float
@@ -172,6 +178,7 @@ class LoopReport:
     memory: int | None = None
     clock_missing: bool = False
     plain_numba: str = ""
+    unused_parameters: str = ""
 
 
 @dataclass(frozen=True)
@@ -235,6 +242,8 @@ def diagnostic_array(
 
 def _loop_status(loop: LoopReport) -> DiagnosticStatus:
     level, text = 0, "in time"
+    if loop.unused_parameters:
+        level, text = 1, loop.unused_parameters
     if loop.newly_missed:
         level, text = 1, f"{loop.newly_missed} periods missed"
     if loop.rate < SLOW * loop.desired_rate:
@@ -249,6 +258,8 @@ def _loop_status(loop: LoopReport) -> DiagnosticStatus:
     }
     if loop.plain_numba:
         values["plain_numba"] = loop.plain_numba
+    if loop.unused_parameters:
+        values["unused_parameters"] = loop.unused_parameters
     if loop.memory is not None:
         values["memory_mb"] = _number(loop.memory / 1e6)
     return _status("control loop", level, text, values)

@@ -102,7 +102,7 @@ def make_plug_ins(
         parameters: The node's parameters, including its chains'.
     """
     yield KinematicsServices(node, arms, buffer, parameters)
-    yield Diagnostics(node, arms, loop, buffer)
+    yield Diagnostics(node, arms, loop, buffer, parameters)
     drags = []
     for arm in arms:
         yield Operator(node, arm)

@@ -106,6 +106,15 @@ def test_it_says_why_numba_compiles_by_itself():
     assert values(loop_status)["plain_numba"] == "basis_ik does not know numba 9.0"
 
 
+def test_parameters_that_are_not_used_are_a_warning():
+    loop_status, _ = statuses(replace(LOOP, unused_parameters="no section of x is for /ik"))
+    assert (loop_status.level, loop_status.message) == (
+        DiagnosticStatus.WARN,
+        "no section of x is for /ik",
+    )
+    assert values(loop_status)["unused_parameters"] == loop_status.message
+
+
 def test_unknown_values_are_empty():
     loop = replace(LOOP, rate=math.nan, memory=None)
     arm = replace(ARM, solve_time=(math.nan,) * 3, joint_state_age=math.inf)

@@ -290,7 +290,7 @@ def test_a_section_for_the_node_is_used_silently(started, nodes):
 def test_a_file_for_a_node_of_another_name_is_named(started, nodes):
     """Otherwise the speed caps in it would be lost in silence."""
     parameters, (said,) = started(section(nodes))
-    assert parameters["max_speed"] == 9.0
+    assert (parameters["max_speed"], parameters.unused) == (9.0, [said])
     assert said.startswith("no section of ")
     assert said.endswith(
         f"mine.yaml is for /arm1/ik; it has '/{nodes.lstrip('/')}': they are not used"

@@ -83,7 +83,9 @@ MAKERS = {
     "markers": lambda node, arm: Markers(node, arm, 10.0),
     "drag": Drag,
     "clicked point": lambda node, arm: ClickedPoint(node, []),
-    "diagnostics": lambda node, arm: Diagnostics(node, [arm], LoopMeter(0.01), Buffer()),
+    "diagnostics": lambda node, arm: Diagnostics(
+        node, [arm], LoopMeter(0.01), Buffer(), SimpleNamespace(unused=[])
+    ),
 }
 
 

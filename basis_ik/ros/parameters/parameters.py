@@ -226,6 +226,7 @@ class Parameters:
 
     Attributes:
         changes: Number of changes so far, for caches of derived values.
+        unused: What parameter files have in vain, in one line each.
 
     Raises:
         ConfigError: `use_sim_time` is neither true nor false.
@@ -236,7 +237,7 @@ class Parameters:
         self._known: dict[str, Declaration] = {}
         self._values: dict[str, Any] = {}
         self._guards: dict[str, Callable[[Any], str | None]] = {}
-        self.changes = 0
+        self.changes, self.unused = 0, list[str]()
         check_clock(node)
         node.add_pre_set_parameters_callback(self._take)
         node.add_on_set_parameters_callback(self._check_changes)
@@ -280,8 +281,8 @@ class Parameters:
         known = tuple(self._known)
         for name in self._node.get_parameters_by_prefix(""):
             if name not in self._known and not name.startswith((*FOREIGN, *known_later)):
-                refuse_or_ignore(self._node, name, known, listed(known, 4))
-        warn_of_sections(self._node, known)
+                self.unused.append(refuse_or_ignore(self._node, name, known, listed(known, 4)))
+        self.unused += warn_of_sections(self._node, known)
 
     def guard(self, name: str, check: Callable[[Any], str | None]) -> None:
         """Set a check of a parameter that exists only at run time.
@@ -354,7 +355,7 @@ class Section(NamedTuple):
         return re.fullmatch(self.nodes.replace("/*", r"(/\w+)"), node, re.ASCII) is not None
 
 
-def refuse_or_ignore(node: Node, name: str, known: Sequence[str], valid: str) -> None:
+def refuse_or_ignore(node: Node, name: str, known: Sequence[str], valid: str) -> str:
     """Refuse a parameter that does not exist, or ignore what a section for all nodes has.
 
     Args:
@@ -362,6 +363,9 @@ def refuse_or_ignore(node: Node, name: str, known: Sequence[str], valid: str) ->
         name: Name of the parameter.
         known: Names of those that exist.
         valid: The same for a message.
+
+    Returns:
+        What is ignored, as it is logged.
 
     Raises:
         ConfigError: It is meant for this node, or is nearly the name of one of its parameters.
@@ -375,20 +379,22 @@ def refuse_or_ignore(node: Node, name: str, known: Sequence[str], valid: str) ->
     if set_by_word or is_typo or not own or not all(each.is_for_all for each in own):
         raise refused(name, f"does not exist; {hint}")
     where = f"it is below {own[-1].nodes} in {own[-1].file}"
-    node.get_logger().warning(
-        f"parameter {shown(name, 160)} is ignored: this node does not have it; {where}"
-    )
+    text = f"parameter {shown(name, 160)} is ignored: this node does not have it; {where}"
+    node.get_logger().warning(text)
     node.undeclare_parameter(name)
+    return text
 
 
-def warn_of_sections(node: Node, known: Collection[str]) -> None:
+def warn_of_sections(node: Node, known: Collection[str]) -> list[str]:
     """Warn of parameter files that have nothing for a node, because its name is another one.
+
+    Returns the warnings.
 
     Args:
         node: The node.
         known: Names of its parameters.
     """
-    name = node.get_fully_qualified_name()
+    name, texts = node.get_fully_qualified_name(), []
     for file, found in itertools.groupby(sections(sys.argv), lambda each: each.file):
         given = list(found)
         own = [each for each in given if each.is_for(name)]
@@ -401,7 +407,9 @@ def warn_of_sections(node: Node, known: Collection[str]) -> None:
             text = f"no section of {file} is for {name}; it has {nodes}"
             if own:
                 text = f"{file} has parameters of this node for {nodes}, not for {name}"
-            node.get_logger().warning(f"{text}: they are not used")
+            texts.append(f"{text}: they are not used")
+            node.get_logger().warning(texts[-1])
+    return texts
 
 
 def file_of(key: str, arguments: Sequence[str]) -> str | None:
