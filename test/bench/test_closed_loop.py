@@ -413,3 +413,13 @@ def test_a_driver_that_was_started_again_elsewhere_moves_nothing(robot):
     assert stands(robot)
     assert np.array_equal(robot.positions, HOME)
     enabled_again(robot)
+
+
+def test_drives_that_lag_are_not_taken_for_another_client():
+    with running(lag=0.1) as robot:
+        for target in (down(0.40, 0.20, 0.40), down(0.40, -0.20, 0.40)):
+            seen = len(robot.statuses)
+            robot.reach(target, 1e-3)
+            waits = [each for each in robot.statuses[seen:] if each["state"] == "HOLDING"]
+            assert waits
+            assert not any("has moved the arm" in each["message"] for each in waits)
