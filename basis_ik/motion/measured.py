@@ -114,6 +114,7 @@ class MeasuredState:
         self._doubted = self._doubted_since = -math.inf
         self._returns = 0  # of joints that had jumped, since states were last consistent
         self._offset: _Offset | None = None
+        self._excused_for, self._excused_until = -math.inf, -math.inf
         self.refused: Refused | None = None
 
     def update(
@@ -279,6 +280,19 @@ class MeasuredState:
         stamped = 1e-9 * (clock - oldest) if clock and oldest else 0.0
         return max(now - min(self._arrivals), stamped)
 
+    def excuse(self, until: float) -> None:
+        """Do not count the time until `until` as silence: this program was late itself.
+
+        What came meanwhile may not have been handled yet. This is granted once, until there is a
+        newer position of each joint: a busy machine must not hide that a driver is silent.
+
+        Args:
+            until: The time [s].
+        """
+        oldest = min(self._arrivals)
+        if oldest > self._excused_for:
+            self._excused_for, self._excused_until = oldest, until
+
     def silent(self, now: float, limit: float, *, moving: bool = False) -> tuple[str, ...]:
         """Return the joints whose positions are not known.
 
@@ -291,7 +305,7 @@ class MeasuredState:
         Returns:
             The joints whose positions are too old; if there are none, those that jump.
         """
-        if now - min(self._arrivals, default=now) <= limit:
+        if now - min(self._arrivals, default=now) <= limit or now < self._excused_until:
             tolerable = moving and now - self._doubted_since <= limit
             return self._doubtful if self._in_doubt(now) and not tolerable else ()
         return tuple(

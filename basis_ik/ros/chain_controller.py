@@ -34,6 +34,7 @@ from basis_ik.errors import BasisIkError
 from basis_ik.motion.admission import Refusal, Refusals, Refused, Request, printable
 from basis_ik.motion.chain_state import ChainState, Event, State
 from basis_ik.motion.goals import Goal, JointGoal, PointGoal, Ray
+from basis_ik.motion.interruption import Interruption
 from basis_ik.motion.measured import MeasuredState, StateStamp
 from basis_ik.motion.pace import Pace
 from basis_ik.motion.statistics import ArmMeter
@@ -66,6 +67,13 @@ MOST_STRANGERS = 50  # of one joint state that are stored
 
 # A speed override below this counts as 0, because a motion would take hours.
 SLOWEST_OVERRIDE = 1e-3
+
+
+# A period that begins this late [s] was delayed by this program or its machine: what came meanwhile
+# is awaited for as long again, before the joint states count as silent.
+OWN_DELAY = 0.1
+# Joint states are late, not wrong, if these are the reasons for which they are refused.
+LATE = (Refusal.STALE, Refusal.OUT_OF_ORDER)
 
 
 class OtherCommanderError(BasisIkError):
@@ -133,7 +141,7 @@ class ChainController:
         self._own = ChainParameters(parameters, name)
         self._own.check_home(chain)
         self.ray, limits = self._own.ray(model, chain), self._own.limits(chain)
-        period = 1.0 / parameters["update_rate"]
+        self._period = period = 1.0 / parameters["update_rate"]
         self.meter = ArmMeter()
         self.measured = MeasuredState(chain.joint_names, chain.velocity, chain.continuous)
         self.other_joints = other_joints(model, chain)
@@ -158,6 +166,8 @@ class ChainController:
         self.state = state
         self._has_measured = False
         self._strangers: dict[str, float] = {}  # joints of others, and when they came [s]
+        self._cycled_at = math.inf
+        self._interruption: Interruption | None = None
         self._has_new, self._sent_at = False, -math.inf
         self._last_placement = 0
         self._has_arrived = False  # at the present goal
@@ -216,6 +226,7 @@ class ChainController:
         """Accept targets from now on; earlier ones are dropped."""
         self.targets.clear()
         self.pipeline.begin_where_measured()
+        self._interruption = None
         self.state.handle(Event.ACTIVATE)
 
     def deactivate(self) -> None:
@@ -372,6 +383,7 @@ class ChainController:
     def on_clock_jump(self) -> None:
         """Brake, and discard all times, which refer to the old clock."""
         self.targets.reset()
+        self._interruption, self._cycled_at = None, math.inf
         self.measured.reset()
         self.others.reset()
         self._output.on_clock_jump()
@@ -417,6 +429,8 @@ class ChainController:
 
     def _takes_targets(self, name: str, header: Header) -> bool:
         """Return whether targets are accepted now; count a refusal if they are not."""
+        if self._interruption is not None and self.state.active and self.state.latch is None:
+            return True  # the newest target is the one that the arm goes on to
         why_not = self.state.why_not
         if why_not and self.state.active:
             request = self.targets.request(name, header)
@@ -460,9 +474,13 @@ class ChainController:
         """
         self._has_new = False
         if not self.state.active and self.resting:
+            self._cycled_at = math.inf
             return
         settings = self._settings
         moving = self.state.state in (State.MOVING, State.BRAKING)
+        if now.loop - self._cycled_at > self._period + OWN_DELAY and not self.state.unmet:
+            self.measured.excuse(now.loop + OWN_DELAY)
+        self._cycled_at = now.loop
         silent = self.measured.silent(now.loop, settings.joint_state_timeout, moving=moving)
         self._check_requirements(silent, now)
         oldest, patience = now.clock - settings.stamp_rules.max_age, settings.transform_timeout
@@ -472,35 +490,100 @@ class ChainController:
         measured = self.measured.positions() if not silent or command is None else command
         if not silent:
             self._check_tracking(measured, now)
-        if goal is not None and not self.state.why_not:
+        if goal is not None and not self.state.why_not and self._goes_on(measured, now):
             self._accept_goal(goal, measured, now.loop)
         elif goal is None and self.state.has_target:
             self._brake(Event.DROP_TARGET, "the target has expired")
         self.pipeline.speed_override = self.speed_override
         if not self.resting:
             self._move(measured, now)
+            if self._interruption is not None and self.state.state is State.BRAKING:
+                self._interruption.brake_to(self._output.end_of_motion(self.pipeline))
         if self.state.active:
             self._report.publish(self)
 
     def _check_requirements(self, silent: tuple[str, ...], now: Moment) -> None:
-        """Check what motion requires; if something is missing, brake and drop the target."""
+        """Check what motion requires; if something is missing, brake, and drop the target.
+
+        If only the driver is silent, the target is kept for a while.
+        """
         of_output = self._output.unmet(now)  # in any case: it asks the controller for its rule
         unmet = self._silence(silent, now.loop) or self._change_tool() or of_output
         self._has_measured = self._has_measured or not silent
+        if unmet:
+            late = self._is_late(silent, of_output, now)
+            unmet += self._interrupt(now) if late else self._end_interruption()
         if unmet == self.state.unmet:
             return
         if not unmet:
             self.state.handle(Event.MET)
             self.journal.recovered("waiting", "nothing is missing any more")
+            if self._interruption is not None:
+                self._interruption.placements = self.targets.placements
             return
-        dropped = "; the target is dropped" if self.targets.newest is not None else ""
+        dropped = self._interruption is None and self.targets.drop(unmet)
         if self._has_measured:
-            self.journal.warn("waiting", "unmet", f"{unmet}{dropped}")
+            reason, text = ("dropped", "; the target is dropped") if dropped else ("unmet", "")
+            self.journal.warn("waiting", reason, f"{unmet}{text}")
         else:
             self.journal.info_once("waiting", f"waiting: {unmet}")
-        self.targets.clear()
         self.pipeline.begin_where_measured()  # another controller may move the arm meanwhile
         self._brake(Event.UNMET, unmet)
+
+    def _is_late(self, silent: tuple[str, ...], of_output: str, now: Moment) -> bool:
+        """Return whether nothing is wrong but that the driver is silent, or was until now."""
+        age, timeout = self.measured.age(now.loop), self._settings.joint_state_timeout
+        refused = self.measured.refused
+        if not self._has_measured or not (refused is None or refused.reason in LATE):
+            return False
+        if silent and age <= timeout:  # a joint jumps
+            return False
+        begun = self._interruption is not None or self._is_aged(now)
+        return begun and (not of_output or self._output.is_silent)
+
+    def _is_aged(self, now: Moment) -> bool:
+        """Return whether joint states are late: a silent driver may be missed elsewhere first."""
+        return self.measured.age(now.loop) > 0.5 * self._settings.joint_state_timeout
+
+    def _interrupt(self, now: Moment) -> str:
+        """Begin or continue an interruption; return what the status says about it."""
+        timeout, interruption = self._settings.resume_timeout, self._interruption
+        if not self.state.unmet and (interruption is None or interruption.placements is not None):
+            interruption = self._interruption = self._new_interruption(now)
+        if interruption is None or not now.loop < interruption.deadline:
+            return self._end_interruption()
+        kept = f"; the arm goes on if this ends within {timeout:g} s"
+        return kept if self.targets.pursues else ""
+
+    def _new_interruption(self, now: Moment) -> Interruption:
+        measured, settings = self.measured.positions(), self._settings
+        return Interruption(
+            now.loop + settings.resume_timeout,
+            measured + self.pipeline.missing(measured),
+            self._output.end_of_motion(self.pipeline),
+            settings.goal_tolerance,
+        )
+
+    def _end_interruption(self) -> str:
+        self._interruption = None
+        return ""
+
+    def _goes_on(self, measured: NDArray[np.float64], now: Moment) -> bool:
+        """Return whether to pursue the target, after an interruption, too."""
+        interruption = self._interruption
+        if interruption is None:
+            return True
+        if interruption.placements in (None, self.targets.placements):  # no newer target since
+            if not self.resting:
+                return False
+            if not interruption.rests(measured, now.loop):
+                if now.loop > interruption.deadline + self._settings.resume_timeout:
+                    self._interruption = None
+                    self.targets.drop("the arm is not where it braked without joint states")
+                return False
+            self.journal.info("waiting", "resumed", "the arm goes on to its target")
+        self._interruption = None
+        return True
 
     def _change_tool(self) -> str:
         """Change the tool once the arm rests; return why it has not changed yet, or nothing."""
@@ -590,6 +673,7 @@ class ChainController:
         """Advance the output by one period, and handle the result."""
         before, sent = self._output.failure, self._output.sent
         held = self.pipeline.line_held
+        interruption = self._new_interruption(now) if self._is_aged(now) else None
         phase = self._output.advance(self.pipeline, measured, now)
         if self.pipeline.line_held not in (held, None) and self.pipeline.path != "straight":
             self.journal.info(
@@ -604,7 +688,11 @@ class ChainController:
             self._on_unsafe(phase.value)
         elif phase is Phase.IDLE:
             if self.state.has_target:  # the controller has given up
-                self.targets.clear()
+                if self._output.failure:
+                    self.targets.clear()
+                elif interruption is None:
+                    self.targets.drop("the controller does not tell where it is")
+                self._interruption = None if self._output.failure else interruption
                 self.pipeline.rest()
                 self.state.handle(Event.DROP_TARGET, self._output.failure)
             self.state.handle(Event.COME_TO_REST)

@@ -367,6 +367,28 @@ class TargetInput:
         """Return whether a refused target is newer than what was accepted or dropped."""
         return refusal.request.number >= self._settled and refusal is not self._recovered
 
+    @property
+    def pursues(self) -> bool:
+        """Whether there is a target or goal, transformed or not."""
+        return bool(self._line) or self._placed is not None
+
+    def drop(self, why: str) -> bool:
+        """Drop all targets, and report the newest one like a refused one.
+
+        Args:
+            why: The reason, in one line.
+
+        Returns:
+            Whether there was one.
+        """
+        newest = self._line[-1] if self._line else self._placed
+        self.clear()
+        if newest is None:
+            return False
+        self._settled = newest.request.number  # its refusal is no history
+        self._refusals.add(Refused(Refusal.DROPPED, why), newest.request)
+        return True
+
     def clear(self) -> None:
         """Drop all targets; a refusal before that is history, too."""
         self._line, self._placed, self._settled = [], None, self._requests + 1

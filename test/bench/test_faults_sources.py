@@ -18,13 +18,17 @@ import numpy as np
 import pytest
 from bench import PERIOD, down, running
 from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import DiagnosticStatus
+from std_srvs.srv import SetBool, Trigger
 from world import MILLISECOND, SECOND
 
 from basis_ik.transforms.rigid import RigidTransform
 
 NEAR, FAR = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40)
+BESIDE = down(0.45, -0.10, 0.30)
 HERE = RigidTransform.identity()
 TIMEOUT = 0.5  # s: the default of joint_state_timeout
+RESUMES = 1.0  # s: the default of resume_timeout
 OLDEST = 1.0  # s: target_max_age, here
 HANDLED = 2 * PERIOD + 1e-9  # s until the node has handled a message, and told it
 
@@ -40,6 +44,8 @@ def bench():
 def robot(bench):
     """The robot at rest at its home; what a test commands must be safe."""
     states = bench.states
+    assert bench.set_parameter("speed_override", 1.0).successful
+    assert bench.set_parameter("path", "joint").successful
     if not bench.at(bench.home, 1e-9):
         bench.reach(bench.home)
     bench.wait(bench.rests, "silence")
@@ -88,6 +94,7 @@ def test_joint_states_of_another_time_move_nothing(robot, shift, reason, words):
     assert robot.statuses[-1]["last_refusal.joint_states"].startswith(f"{reason}: ")
     robot.run(0.1)
     assert words in robot.statuses[-1]["message"]
+    robot.run(RESUMES)
     robot.send("base_link", NEAR, stamp=None)
     assert robot.rests()
     assert robot.statuses[-1]["last_refusal.target_pose"].startswith("NOT_READY: ")
@@ -138,6 +145,195 @@ def test_a_new_reference_of_an_encoder_is_accepted_after_a_while(robot, way, aft
     robot.wait(lambda: robot.statuses[-1]["state"] != "WAITING", "it is accepted")
     assert after - PERIOD <= robot.time - begin <= after + HANDLED
     robot.reach(NEAR, 1e-9)
+
+
+# Gaps ----------------------------------------------------------------------------------------
+
+
+def falls_silent(robot, seconds, *, driver=False):
+    """Let joint states cease for a while; the controller's states, too, if the driver stands."""
+    robot.publishing, robot.controller_states.link.loss = False, float(driver)
+    robot.run(seconds)
+    robot.publishing, robot.controller_states.link.loss = True, 0.0
+
+
+def has_waited(robot, count):
+    return any(status["state"] in ("BRAKING", "WAITING") for status in robot.statuses[count:])
+
+
+def is_dropped(robot, words):
+    """Return whether a warning tells of a dropped target, and the arm stays where it is."""
+    status = robot.statuses[-1]
+    told = "DROPPED: " in status["message"] and words in status["message"]
+    return told and status["level"] == DiagnosticStatus.WARN and robot.rests()
+
+
+@pytest.mark.parametrize("gap", [0.3, 0.6, 0.9, 1.2])
+@pytest.mark.parametrize("driver", [False, True], ids=["joint states", "driver"])
+def test_an_arm_goes_on_by_itself_after_a_short_gap(robot, gap, driver):
+    count = len(robot.statuses)
+    assert robot.set_parameter("speed_override", 0.2).successful
+    robot.set_off(FAR, 0.1)
+    falls_silent(robot, gap, driver=driver)
+    assert has_waited(robot, count) == (gap > TIMEOUT), "it brakes without joint states"
+    if gap > TIMEOUT:
+        assert "; the arm goes on if this ends within 1 s" in robot.statuses[-1]["message"]
+    assert not robot.at(FAR, 1e-2)
+    robot.wait_status(state="ARRIVED", verdict="REACHED")
+    robot.wait(robot.rests, "silence")
+    assert robot.at(FAR, 1e-6)
+    assert robot.set_parameter("speed_override", 1.0).successful
+    robot.run(2 * PERIOD)
+    assert robot.statuses[-1]["level"] == DiagnosticStatus.OK
+
+
+@pytest.mark.parametrize("driver", [False, True], ids=["joint states", "driver"])
+def test_a_line_goes_on_after_a_short_gap(robot, driver):
+    robot.reach(NEAR)
+    assert robot.set_parameter("path", "straight").successful
+    assert robot.set_parameter("speed_override", 0.2).successful
+    robot.set_off(BESIDE, 0.05)
+    falls_silent(robot, 0.9, driver=driver)
+    assert not robot.at(BESIDE, 1e-2)
+    robot.wait_status(state="ARRIVED", verdict="REACHED")
+    robot.wait(robot.rests, "silence")
+    assert robot.at(BESIDE, 1e-6)
+
+
+def test_an_arm_at_its_target_is_there_again_after_a_short_gap(robot):
+    robot.reach(NEAR)
+    robot.wait(robot.rests, "silence")
+    here = robot.positions
+    falls_silent(robot, 0.9)
+    robot.wait_status(state="ARRIVED", verdict="REACHED")
+    np.testing.assert_allclose(robot.positions, here, rtol=0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("driver", [False, True], ids=["joint states", "driver"])
+def test_a_target_is_dropped_after_a_long_gap_and_that_is_told_until_the_next(robot, driver):
+    robot.set_off(FAR, 0.1)
+    since = len(robot.log)
+    falls_silent(robot, TIMEOUT + RESUMES + 2 * PERIOD, driver=driver)
+    told = [line for line in robot.log.lines()[since:] if "the target is dropped" in line]
+    assert len(told) == 1
+    robot.wait_status(state="READY")
+    robot.run(2.0)
+    assert is_dropped(robot, "no joint state of shoulder_pan_joint, ")
+    robot.reach(NEAR, 1e-9)
+    assert robot.statuses[-1]["level"] == DiagnosticStatus.OK
+    assert robot.statuses[-1]["message"] == "reached"
+
+
+def test_nothing_goes_on_by_itself_if_that_is_not_wanted(robot):
+    assert robot.set_parameter("resume_timeout", 0.0).successful
+    assert robot.set_parameter("speed_override", 0.2).successful
+    robot.set_off(FAR, 0.1)
+    falls_silent(robot, 0.6)
+    robot.wait_status(state="READY")
+    robot.run(1.0)
+    assert is_dropped(robot, "no joint state of ")
+    assert robot.set_parameter("resume_timeout", RESUMES).successful
+
+
+def test_an_arm_that_was_moved_in_the_gap_does_not_go_on(robot):
+    assert robot.set_parameter("speed_override", 0.2).successful
+    robot.set_off(FAR, 0.1)
+    robot.publishing = False
+    robot.run(0.9)
+    robot.positions = robot.positions + 0.1 * np.eye(6)[0]
+    robot.publishing = True
+    robot.wait_status(state="READY")
+    assert robot.rests()
+    robot.run(2.0 * RESUMES)
+    assert is_dropped(robot, "the arm is not where it braked without joint states")
+
+
+def test_an_arm_goes_on_only_once_it_rests(robot):
+    """Something else moves it slowly by where it braked."""
+    assert robot.set_parameter("speed_override", 0.2).successful
+    robot.set_off(FAR, 0.1)
+    falls_silent(robot, 0.9)
+    home, begin = robot.positions, robot.time
+    robot.wait_status(state="READY")
+    while robot.time - begin < 0.35:
+        robot.positions = home + 0.14 * (robot.time - begin)
+        assert robot.statuses[-1]["state"] != "MOVING"
+        robot.run(PERIOD)
+    robot.wait_status(state="ARRIVED", verdict="REACHED")
+    assert robot.time - begin > 0.4
+
+
+@pytest.mark.parametrize("when", ["in the gap", "after it"])
+def test_the_newest_target_is_the_one_that_the_arm_goes_on_to(robot, when):
+    before = refusals(robot, "NOT_READY")
+    robot.set_off(FAR, 0.1)
+    robot.publishing = False
+    robot.run(0.6)
+    if when == "in the gap":
+        robot.send("base_link", NEAR)
+        robot.run(0.3)
+    robot.publishing = True
+    if when == "after it":
+        robot.run(2 * PERIOD)
+        robot.send("base_link", NEAR)
+    robot.wait_status(state="ARRIVED", verdict="REACHED")
+    robot.wait(robot.rests, "silence")
+    assert robot.at(NEAR, 1e-6)
+    assert refusals(robot, "NOT_READY") == before
+
+
+@pytest.mark.parametrize("service", ["stop", "deactivate"])
+def test_what_is_stopped_in_a_gap_does_not_go_on(robot, service):
+    robot.set_off(FAR, 0.1)
+    robot.publishing = False
+    robot.run(0.7)
+    if service == "stop":
+        assert robot.call(Trigger, "stop").success
+    else:
+        assert robot.transit("deactivate")
+    robot.publishing = True
+    robot.run(0.1)
+    if service == "stop":
+        assert robot.call(SetBool, "enable", data=True).success
+    else:
+        assert robot.transit("activate")
+    robot.wait_status(state="READY")
+    assert robot.rests()
+    robot.run(2.0)
+    assert robot.rests()
+
+
+@pytest.mark.parametrize("states", ["go on", "cease"])
+def test_a_late_period_of_the_node_is_no_silence_of_the_driver(robot, states):
+    """It is given 0.1 s to handle what came meanwhile."""
+    assert robot.set_parameter("speed_override", 0.2).successful
+    robot.set_off(FAR, 0.1)
+    count, begin, stall = len(robot.statuses), robot.time, 0.6
+    robot.boundary.stalls.add(robot.world.now, stall)
+    robot.states.link.hold(stall + 0.05)
+    robot.publishing = states == "go on"
+    if states == "go on":
+        robot.run(1.0)
+        assert not has_waited(robot, count)
+    else:
+        robot.wait_status(state="BRAKING")
+        assert robot.time - begin == pytest.approx(stall + 0.1, abs=HANDLED)
+        robot.publishing = True
+    assert robot.set_parameter("speed_override", 1.0).successful
+    robot.wait_status(state="ARRIVED")
+
+
+def test_a_node_that_is_always_late_notices_a_silent_driver_all_the_same(robot):
+    assert robot.set_parameter("speed_override", 0.2).successful
+    robot.set_off(FAR, 0.1)
+    robot.publishing, begin, stall = False, robot.time, 0.15
+    for k in range(10):
+        robot.boundary.stalls.add(robot.world.now + round(0.16 * k * SECOND), stall)
+    robot.wait_status(state="BRAKING")
+    assert robot.time - begin <= TIMEOUT + 0.1 + 2 * stall
+    robot.publishing = True
+    assert robot.set_parameter("speed_override", 1.0).successful
+    robot.run(2.0)
 
 
 # Frames --------------------------------------------------------------------------------------

@@ -47,6 +47,20 @@ def test_each_interface_drives_the_arm(interface, topic, field):
             assert message.header.stamp == time_message(time + robot.boundary.offset)
 
 
+@pytest.mark.parametrize("interface", ["follow_joint_trajectory", "position"])
+@pytest.mark.parametrize("driver", [False, True], ids=["joint states", "driver"])
+def test_an_arm_goes_on_after_a_gap_in_the_joint_states(interface, driver):
+    with running("-p", f"command_interface:={interface}") as robot:
+        assert robot.set_parameter("speed_override", 0.2).successful
+        robot.set_off(THERE, 0.1)
+        robot.publishing, robot.controller_states.link.loss = False, float(driver)
+        robot.run(0.9)
+        robot.publishing, robot.controller_states.link.loss = True, 0.0
+        assert not robot.at(THERE, 1e-2)
+        robot.wait_status(state="ARRIVED", verdict="REACHED")
+        robot.wait(lambda: robot.at(THERE, 1e-6), "the drives are there", 1.0)
+
+
 INTERFACES = ["joint_trajectory", "follow_joint_trajectory"]
 THERE = down(0.40, 0.20, 0.40)
 

@@ -436,8 +436,8 @@ MUTATIONS = tuple(
         (
             "a target from before a gap of joint states is replayed",
             CONTROLLER,
-            "        self.targets.clear()\n        self.pipeline.begin_where_measured()  #",
-            "        self.pipeline.begin_where_measured()  #",
+            "        dropped = self._interruption is None and self.targets.drop(unmet)",
+            "        dropped = False",
             (35,),
         ),
         (

@@ -172,7 +172,7 @@ def test_row_35_joint_states_cease(arm, observed):
         arm.cycles()
         assert arm.state.state is State.MOVING or k > 48
     assert arm.state.state is State.BRAKING
-    for k in range(100):
+    for k in range(200):  # after a second they are refused
         arm.go(down(FAR[0], FAR[1] - 1e-4 * k))
         arm.cycles()
     assert arm.state.state is State.WAITING

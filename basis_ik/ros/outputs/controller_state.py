@@ -141,6 +141,12 @@ class ControllerState:
         return count_publishers(self._node, self._subscription.topic_name) == 0
 
     @property
+    def is_silent(self) -> bool:
+        """Whether something publishes it, but nothing has come for too long."""
+        silence = loop_time(self._node) - self._received_at
+        return self._expected and silence > CONTROLLER_TIMEOUT and not self.is_gone
+
+    @property
     def interval(self) -> float:
         """Average time between two states [s]; 0 before the first ones."""
         return self._interval

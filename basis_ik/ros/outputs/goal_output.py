@@ -84,6 +84,7 @@ class FollowJointTrajectoryOutput(Output):
     def _check(self) -> str:
         if not self._is_ready():
             return f"waiting for the action {self.name}"
+        self.is_silent = self._state.is_silent
         return self._state.unmet(waits=self._resumes)
 
     @property
@@ -95,6 +96,10 @@ class FollowJointTrajectoryOutput(Output):
         """Discard all times; see `Output.on_clock_jump`."""
         super().on_clock_jump()
         self._state.on_clock_jump()
+
+    def end_of_motion(self, pipeline: Pipeline) -> FloatArray | None:
+        """Return where the motion ends (n,); see `Output.end_of_motion`."""
+        return None if self._motion is None else self._motion.positions[-1]
 
     def _is_ready(self) -> bool:
         return self._boundary.read(f"ready {self.name}", self._client.server_is_ready)

@@ -63,6 +63,8 @@ class Output(ABC):
         streams: Whether it sends each command of a motion; otherwise whole motions.
         failure: The controller's failure; empty again from the next goal on.
         other_commander: The other node that commands the arm; empty if there is none.
+        is_silent: Whether commands are not executed only because the controller, which exists, has
+            published nothing for too long.
         sent: Number of messages sent.
     """
 
@@ -72,13 +74,13 @@ class Output(ABC):
     def __init__(self, node: Node) -> None:
         self._node, self._boundary = node, boundary_of(node)
         self.failure = self.other_commander = ""
-        self.sent = 0
+        self.is_silent, self.sent = False, 0
         self._looked_at, self._unmet = -math.inf, ""
 
     def unmet(self, now: Moment) -> str:
         """Return why no command would be executed, or nothing."""
         if self._boundary.steady() - self._looked_at >= CHECK_PERIOD:
-            self._looked_at = self._boundary.steady()
+            self._looked_at, self.is_silent = self._boundary.steady(), False
             # A node that starts to command during a motion must not stop it; that node must wait.
             self.other_commander = (
                 "" if self.expected(now) is not None else self.find_other_commander()
@@ -154,6 +156,10 @@ class Output(ABC):
     def hindrance(self) -> str:
         """Why the arm does not move as commanded for the moment; empty if it does."""
         return ""
+
+    def end_of_motion(self, pipeline: Pipeline) -> FloatArray | None:
+        """Return where the arm comes to rest if nothing else is sent (n,); None: not known."""
+        return pipeline.command
 
     def controller_reference(self) -> FloatArray | None:
         """Return the controller's reference (n,) [rad or m]; None if it is not published."""

@@ -125,7 +125,9 @@ class TrajectoryOutput(TopicOutput):
 
     def _check(self) -> str:
         self._rule.ask()
-        return super()._check() or self._state.unmet(waits=self._resumes)
+        unmet = super()._check()
+        self.is_silent = not unmet and self._state.is_silent
+        return unmet or self._state.unmet(waits=self._resumes)
 
     @property
     def hindrance(self) -> str:
@@ -150,6 +152,11 @@ class TrajectoryOutput(TopicOutput):
         self._sent.on_clock_jump(self._state.stamp)
         self._jumped_after = self._state.stamp
         self._jumped = self._sent.newest is not None
+
+    def end_of_motion(self, pipeline: Pipeline) -> FloatArray | None:
+        """Return where the newest window ends (n,); see `Output.end_of_motion`."""
+        newest = self._sent.newest
+        return pipeline.command if newest is None else newest.motion.positions[-1]
 
     def controller_reference(self) -> FloatArray | None:
         """Return the controller's reference; see `Output.controller_reference`."""

@@ -40,6 +40,7 @@ class Settings(NamedTuple):
     stamp_rules: StampRules
     transform_timeout: float
     joint_state_timeout: float
+    resume_timeout: float
     twist_lasts: float
     position_only: bool
     velocity_scaling: float
@@ -58,6 +59,7 @@ class Settings(NamedTuple):
             ),
             transform_timeout=parameters["transform_timeout"],
             joint_state_timeout=parameters["joint_state_timeout"],
+            resume_timeout=parameters["resume_timeout"],
             twist_lasts=parameters["incoming_command_timeout"],
             position_only=parameters["position_only_ik"],
             velocity_scaling=parameters["max_velocity_scaling_factor"],

@@ -177,6 +177,15 @@ NODE = (
         0.01,
         10.0,
     ),
+    Declaration(
+        "resume_timeout",
+        1.0,
+        "Longest time for which an arm that has braked without joint states keeps its target [s]: "
+        "if they are back by then, and it rests where it braked, it goes on by itself. 0: it never "
+        "does.",
+        0.0,
+        10.0,
+    ),
 )
 
 SOLVERS = ("descent", "fabrik")
