@@ -55,12 +55,12 @@ PARAMETERS = (
     ),
 )
 KINDS = ("pose", "position", "follow", "unreachable")
+ACCEPTING = ("READY", "MOVING", "HOLDING", "ARRIVED")  # states in which targets are accepted
 GOOD_POSITION = 1e-3  # m
 GOOD_ORIENTATION = math.radians(0.1)
 TARGET_TIMEOUT = 20.0  # s
 REST_TIMEOUT = 10.0  # s
 ANSWER_TIMEOUT = 5.0  # s, for setting a parameter
-RESEND_AFTER = 1.0  # s
 FOLLOW_TIME = 6.0  # s
 MOVED = 1e-3  # m
 CAROUSEL_SPEED = 0.15  # rad/s
@@ -139,7 +139,8 @@ class DemoTargets(Checker):
         self.broadcast(self._root, "carousel", root_T_carousel)
 
     def _is_ready(self) -> bool:
-        listening = self._publisher.get_subscription_count() > 0
+        listening = self.status.get("state") in ACCEPTING
+        listening = listening and self._publisher.get_subscription_count() > 0
         listening = listening and self._node_parameters.services_are_ready()
         return listening and self.measure(self._root) is not None
 
@@ -162,11 +163,11 @@ class DemoTargets(Checker):
             Whether the motion was as expected, and a line of the table.
         """
         self._set_position_only(target.kind == "position")
-        count = self._await_arrival(target)
-        worst = self._turn_carousel(target) if target.kind == "follow" else None
-        self._wait_for_rest(target)
-        good, line = self._check(target, worst)
-        return good, line if count == 1 else f"{line}  (sent {count} times)"
+        worst = None
+        if self._arrives(target):
+            worst = self._turn_carousel(target) if target.kind == "follow" else None
+            self._wait_for_rest(target)
+        return self._check(target, worst)
 
     def _set_position_only(self, value: bool) -> None:
         parameter = Parameter("position_only_ik", value=value)
@@ -186,24 +187,21 @@ class DemoTargets(Checker):
         self._publisher.publish(message)
         return target.frame, f"{message.header.stamp.sec}.{message.header.stamp.nanosec:09}"
 
-    def _await_arrival(self, target: Target) -> int:
-        """Send a target, and wait until its arrival is reported; return how often it was sent.
-
-        It is sent again while the node does not report it: on a busy machine a message is lost, or
-        the node drops the target because joint states are late.
-        """
-        begin, heard, count, self.status = self.measure(self._root), -math.inf, 0, {}
-        end = time.monotonic() + TARGET_TIMEOUT
+    def _arrives(self, target: Target) -> bool:
+        """Send a target, once, and wait; return whether its arrival is reported."""
+        begin, self.status = self.measure(self._root), {}
+        sent, end, pursued = self._send(target), time.monotonic() + TARGET_TIMEOUT, False
         while time.monotonic() < end:
-            if time.monotonic() - heard > RESEND_AFTER:
-                sent, heard, count = self._send(target), time.monotonic(), count + 1
             self.spin(0.02)
             self._print_first_motion(begin)
-            if (self.status.get("target_frame"), self.status.get("target_stamp")) == sent:
-                heard = time.monotonic()
+            reported = self.status.get("target_frame"), self.status.get("target_stamp")
+            if reported == sent:
+                pursued = True
                 if self.status.get("state") == "ARRIVED":
-                    break
-        return count
+                    return True
+            elif pursued:  # it was dropped
+                break
+        return False
 
     def _print_first_motion(self, begin: RigidTransform | None) -> None:
         """Print the time from the launch to the arm's first motion, once there is one."""
