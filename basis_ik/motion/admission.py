@@ -250,6 +250,24 @@ def admit_place(root_point: Sequence[float]) -> Refused | None:
     return None
 
 
+def admit_distance(root_point: Sequence[float], reach: float, most: float) -> Refused | None:
+    """Refuse a point that is so far beyond a chain's reach that its units are in doubt.
+
+    Args:
+        root_point: In the chain's root frame (3,) [m].
+        reach: Reach of the chain [m].
+        most: Largest distance from the root, in multiples of the reach.
+    """
+    distance = math.hypot(*root_point)
+    if distance <= most * reach:
+        return None
+    text = (
+        f"{distance:.4g} m from the chain's root, more than {most:g} times its reach of "
+        f"{reach:.3g} m: are the units metres?"
+    )
+    return Refused(Refusal.OUT_OF_RANGE, text)
+
+
 def admit_twist(
     linear: tuple[float, float, float],
     angular: tuple[float, float, float],

@@ -158,6 +158,7 @@ class ChainController:
         self.targets = TargetInput(
             buffer, chain, self.journal, self.refusals, streams=self._output.streams
         )
+        self.targets.farthest = self._cached_settings.target_max_reach
         self._caps = self._own.caps(model, chain)
         self.pipeline = Pipeline(
             chain, period=period, limits=limits, caps=self._caps, is_done=self._boundary.done
@@ -449,6 +450,7 @@ class ChainController:
         if self._read != self._parameters.changes:
             self._read = self._parameters.changes
             self._cached_settings = Settings.of(self._parameters)
+            self.targets.farthest = self._cached_settings.target_max_reach
             self._set_caps()
         return self._cached_settings
 
@@ -536,6 +538,8 @@ class ChainController:
         refused = self.measured.refused
         if not self._has_measured or not (refused is None or refused.reason in LATE):
             return False
+        if not (silent or of_output):  # something else is wrong
+            return False
         if silent and age <= timeout:  # a joint jumps
             return False
         begun = self._interruption is not None or self._is_aged(now)
@@ -592,7 +596,7 @@ class ChainController:
             return ""
         unmet = self.tool.change(frame) if self.resting else "the tool is being changed"
         if not unmet:
-            self.targets.tip = self.tool.chain.tip
+            self.targets.tip, self.targets.reach = self.tool.chain.tip, self.tool.chain.reach
             self.pipeline.change_tool(self.tool.chain)
         return unmet
 

@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -34,6 +35,7 @@ from basis_ik.motion.admission import (
     Request,
     StampRules,
     Units,
+    admit_distance,
     admit_frame,
     admit_joint_velocities,
     admit_place,
@@ -127,6 +129,8 @@ class TargetInput:
 
     Attributes:
         tip: The frame in which twists need no tf; it may be assigned.
+        reach: Reach of the tip [m]; it may be assigned.
+        farthest: Largest distance of a pose from the root in multiples of it; it may be assigned.
         placements: Number of targets and goals accepted so far.
     """
 
@@ -144,6 +148,7 @@ class TargetInput:
         self._root_link, self.tip = chain.root, chain.tip
         self._joint_names = chain.joint_names
         self._carried = carried_links(chain)
+        self.reach, self.farthest = chain.reach, math.inf
         self._line: list[_Waiting] = []
         self._taken_at = 0.0
         self._placed: _Placed | None = None
@@ -432,7 +437,7 @@ class TargetInput:
         in_tip = isinstance(target, TwistTarget) and target.in_tip
         needs_no_tf = in_tip or isinstance(target, JointVelocityTarget)
         if needs_no_tf or target.frame_id == self._root_link:
-            return _goal(target, None)
+            return self._goal(target, None)
         try:
             root_T_frame = self._buffer.lookup_transform(
                 self._root_link, target.frame_id, Time(nanoseconds=target.stamp)
@@ -446,7 +451,18 @@ class TargetInput:
             text = f"'{printable(target.frame_id)}': {beyond:.3f} s older than target_max_age"
             return Refused(Refusal.TF_STALE, text)
         value = transform_value(root_T_frame.transform)
-        return value if isinstance(value, Refused) else _goal(target, value)
+        return value if isinstance(value, Refused) else self._goal(target, value)
+
+    def _goal(self, target: Target, root_T_frame: RigidTransform | None) -> Goal | Refused:
+        """Return a target as a goal in the root frame, or refuse it if it is too far away."""
+        goal = target.goal(root_T_frame)
+        refused = None
+        if isinstance(goal, PoseGoal):
+            place = goal.root_T_target.translation.tolist()
+            refused = admit_place(place) or admit_distance(place, self.reach, self.farthest)
+        elif isinstance(goal, PointGoal):  # one may look as far as one likes
+            refused = admit_place(goal.root_point)
+        return goal if refused is None else refused
 
     def _follows(self, target: Target) -> bool:
         if not self._streams or target.stamp != 0 or isinstance(target, JOGGING):
@@ -468,14 +484,3 @@ class TargetInput:
         self._refusals.add(refused, request)
         self._journal.warn("target", refused.reason.name, f"target refused: {refused}")
         return False
-
-
-def _goal(target: Target, root_T_frame: RigidTransform | None) -> Goal | Refused:
-    """Return a target as a goal in the root frame, or refuse it if it is too far away."""
-    goal = target.goal(root_T_frame)
-    refused = None
-    if isinstance(goal, PoseGoal):
-        refused = admit_place(goal.root_T_target.translation.tolist())
-    elif isinstance(goal, PointGoal):
-        refused = admit_place(goal.root_point)
-    return goal if refused is None else refused

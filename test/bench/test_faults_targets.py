@@ -229,6 +229,25 @@ def test_a_position_too_far_for_the_solver_is_refused(robot, kind):
     refused(robot, message, "OUT_OF_RANGE")
 
 
+@pytest.mark.parametrize("factor", [1.0 + 1e-9, 40.0])
+def test_a_pose_in_millimetres_is_refused_with_the_question_of_units(robot, factor):
+    message = good(PoseStamped)
+    message.pose.position.y = message.pose.position.z = 0.0
+    message.pose.position.x = factor * 10.0 * robot.chain.reach
+    refused(robot, message, "OUT_OF_RANGE")
+    assert any(": are the units metres?" in str(value) for value in robot.statuses[-1].values())
+
+
+def test_a_point_to_look_at_may_be_as_far_as_one_likes(robot):
+    message = good(PointStamped)
+    message.point.x, message.point.y, message.point.z = 4e4, 1e4, 5e3
+    before = counts(robot)
+    robot.publishers[PointStamped].publish(message)
+    robot.wait(lambda: robot.statuses[-1]["input"] == "point", "it is pursued")
+    assert counts(robot) == before
+    follow(robot)
+
+
 @KINDS
 def test_a_good_target_is_in_force_at_once_after_a_refusal(robot, kind):
     message = good(kind)

@@ -318,6 +318,13 @@ def test_a_pose_out_of_reach_has_the_missing_distance(client):
     assert not answer.solution.joint_state.name
 
 
+def test_a_pose_in_millimetres_is_refused_with_the_question_of_units(client):
+    answer = full_response(client, client.ik_request(stamped(down(400.0, 200.0, 300.0))))
+    assert answer.error_code.val == CODE.INVALID_GOAL_CONSTRAINTS
+    assert answer.error_code.message.endswith(": are the units metres?)")
+    assert not answer.solution.joint_state.name
+
+
 def test_a_short_timeout_is_kept_and_reported(client, robot):
     # Near the edge of the reach only some orientations can be had, which takes long to find out.
     hard = RigidTransform.from_rpy(0.0, -1.5, 0.0, [0.8, 0.2, 0.3])

@@ -295,8 +295,8 @@ MUTATIONS = tuple(
         (
             "numbers of a transform are not checked",
             TARGET_INPUT,
-            "        return value if isinstance(value, Refused) else _goal(target, value)",
-            "        return _goal(target, value)",
+            "        return value if isinstance(value, Refused) else self._goal(target, value)",
+            "        return self._goal(target, value)",
             (21,),
         ),
         (

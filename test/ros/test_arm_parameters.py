@@ -107,6 +107,7 @@ def test_each_setting_is_its_parameter():
     parameters = {
         "target_max_age": 2.5,
         "target_max_future": 0.1,
+        "target_max_reach": 0.15,
         "transform_timeout": 0.2,
         "joint_state_timeout": 0.3,
         "resume_timeout": 0.25,
@@ -120,6 +121,7 @@ def test_each_setting_is_its_parameter():
     }
     assert Settings.of(parameters) == Settings(
         stamp_rules=StampRules(max_age=2_500_000_000, max_future=100_000_000),
+        target_max_reach=0.15,
         transform_timeout=0.2,
         joint_state_timeout=0.3,
         resume_timeout=0.25,

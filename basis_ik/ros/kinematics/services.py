@@ -35,7 +35,7 @@ from rclpy.node import Node
 from std_msgs.msg import Header
 
 from basis_ik.errors import SolveArgumentError
-from basis_ik.motion.admission import Refused, printable
+from basis_ik.motion.admission import Refused, admit_distance, printable
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pose.solve import MAX_ITERATIONS, MAX_RESTARTS, Solution, solve
 from basis_ik.robot.chain import Chain
@@ -209,6 +209,11 @@ class KinematicsServices:
         parameters = self._parameters
         timeout = seconds(request.timeout) or parameters["kinematics_solver_timeout"]
         is_short, began = timeout < LONG_TIMEOUT, time.perf_counter()
+        place = root_T_target.translation.tolist()
+        refused = admit_distance(place, chain.reach, parameters["target_max_reach"])
+        if refused is not None:
+            code = MoveItErrorCodes.INVALID_GOAL_CONSTRAINTS
+            raise RequestRefusedError(code, f"pose_stamped: {refused}")
         start = hold(request.constraints, chain, _filled(chain, positions))
         try:
             solution = solve(

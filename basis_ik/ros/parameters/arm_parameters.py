@@ -38,6 +38,7 @@ class Settings(NamedTuple):
     """The parameters of the control loop, in its units."""
 
     stamp_rules: StampRules
+    target_max_reach: float
     transform_timeout: float
     joint_state_timeout: float
     resume_timeout: float
@@ -57,6 +58,7 @@ class Settings(NamedTuple):
                 max_age=round(parameters["target_max_age"] * 1e9),
                 max_future=round(parameters["target_max_future"] * 1e9),
             ),
+            target_max_reach=parameters["target_max_reach"],
             transform_timeout=parameters["transform_timeout"],
             joint_state_timeout=parameters["joint_state_timeout"],
             resume_timeout=parameters["resume_timeout"],

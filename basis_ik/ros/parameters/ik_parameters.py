@@ -152,6 +152,14 @@ NODE = (
         "target_max_future", 0.1, "Largest time by which a stamp may lie ahead [s].", 0.0, 1e4
     ),
     Declaration(
+        "target_max_reach",
+        10.0,
+        "Largest distance of a target pose from the chain's root, in multiples of the chain's "
+        "reach; one beyond is refused, because its units are hardly metres. Also for compute_ik.",
+        1.0,
+        1e6,
+    ),
+    Declaration(
         "transform_timeout", 0.5, "Longest time a target waits for its transform [s].", 0.0, 10.0
     ),
     Declaration(
