@@ -47,7 +47,7 @@ from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.journal import Journal
 from basis_ik.ros.outputs.make_output import make_output
 from basis_ik.ros.outputs.output import MOVED_AWAY, OutputOptions
-from basis_ik.ros.parameters.arm_parameters import Settings, misplaced
+from basis_ik.ros.parameters.arm_parameters import Settings, misplaced, outside
 from basis_ik.ros.parameters.chain_parameters import ChainParameters
 from basis_ik.ros.parameters.parameters import Parameters
 from basis_ik.ros.publishers import Publishers, TopicPublishers, incompatible_qos
@@ -510,7 +510,8 @@ class ChainController:
         If only the driver is silent, the target is kept for a while.
         """
         of_output = self._output.unmet(now)  # in any case: it asks the controller for its rule
-        unmet = self._silence(silent, now.loop) or self._change_tool() or of_output
+        silence = self._silence(silent, now.loop)
+        unmet = silence or self._outside() or self._change_tool() or of_output
         self._has_measured = self._has_measured or not silent
         if unmet:
             late = self._is_late(silent, of_output, now)
@@ -538,7 +539,7 @@ class ChainController:
         refused = self.measured.refused
         if not self._has_measured or not (refused is None or refused.reason in LATE):
             return False
-        if not (silent or of_output):  # something else is wrong
+        if not (silent or of_output) or self._outside():  # something else is wrong
             return False
         if silent and age <= timeout:  # a joint jumps
             return False
@@ -599,6 +600,10 @@ class ChainController:
             self.targets.tip, self.targets.reach = self.tool.chain.tip, self.tool.chain.reach
             self.pipeline.change_tool(self.tool.chain)
         return unmet
+
+    def _outside(self) -> str:
+        """Return which joint is measured too far outside its limits, or nothing."""
+        return outside(self.chain, self.own("joint_limit_margin"), self.measured.positions())
 
     def _silence(self, joints: tuple[str, ...], now: float) -> str:
         """Return which joints are not heard of, and what comes instead; no text that changes."""

@@ -249,6 +249,39 @@ def test_a_joint_outside_its_limits_is_only_moved_inward(robot, side):
     assert np.diff(elbow)[elbow[:-1] > limit].max() <= 1e-12
 
 
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+@pytest.mark.parametrize("way", [0.51, 20.0 * math.pi], ids=["just too far", "ten turns"])
+def test_a_joint_far_outside_its_limits_needs_a_person(robot, side, way):
+    limit, positions = robot.chain.upper[ELBOW], robot.positions
+    home = positions.copy()
+    positions[ELBOW] = side * (limit + way)
+    robot.positions = positions
+    robot.wait_status(state="WAITING")
+    robot.run(1.0)
+    message = robot.statuses[-1]["message"]
+    assert f"elbow_joint is at {positions[ELBOW]:.4g}, {way:.4g} outside its limits [-3.142," in (
+        message
+    )
+    assert "move it back by the robot's own means" in message
+    before = refusals(robot, "NOT_READY")
+    robot.send("base_link", NEAR)
+    assert robot.rests()
+    assert refusals(robot, "NOT_READY") == before + 1
+    assert np.array_equal(robot.positions, positions)
+    robot.positions = home
+    robot.wait_status(state="READY")
+    robot.reach(NEAR, 1e-9)
+
+
+@pytest.mark.parametrize("way", [0.002, 0.49])
+def test_a_joint_somewhat_outside_its_limits_is_moved_back(robot, way):
+    positions = robot.positions
+    positions[ELBOW] = robot.chain.upper[ELBOW] + way
+    robot.positions = positions
+    robot.run(1.0)
+    robot.reach(NEAR, 1e-9)
+
+
 # Parameters ----------------------------------------------------------------------------------
 
 

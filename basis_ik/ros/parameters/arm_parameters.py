@@ -24,6 +24,7 @@ import numpy as np
 
 from basis_ik.motion.admission import StampRules
 from basis_ik.motion.goals import Ray
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.names import forward_axis
 from basis_ik.robot.placement import place_link
@@ -32,6 +33,10 @@ from basis_ik.ros.parameters.parameters import ConfigError, Parameters
 from basis_ik.transforms.rigid import RigidTransform
 
 SHORTEST_AXIS = 1e-9
+# Drives that overshoot leave a joint slightly outside its limits. Farther outside than this, its
+# encoder or the model is wrong, or the arm was moved by hand.
+MOST_OUTSIDE = 0.5  # rad
+MOST_OUTSIDE_SLIDE = 0.1  # m
 
 
 class Settings(NamedTuple):
@@ -115,6 +120,28 @@ def ray_of(tip_T_frame: RigidTransform, axis: Sequence[float], frame: str) -> Ra
     x, y, z = tip_T_frame.apply_vector(axis).tolist()
     a, b, c = tip_T_frame.translation.tolist()
     return Ray((x, y, z), (a, b, c))
+
+
+def outside(chain: Chain, margin: Sequence[float], measured: FloatArray) -> str:
+    """Return which joint is too far outside its limits to move by itself, or nothing.
+
+    Args:
+        chain: The chain; its limits are those of the joints, less a margin.
+        margin: That margin, one for all joints or one for each; empty: none [rad or m].
+        measured: Positions (n,) [rad or m]; NaN where they are not known.
+    """
+    apart = np.array(margin) if margin else 0.0
+    lower, upper = chain.lower - apart, chain.upper + apart
+    most = np.where(chain.prismatic, MOST_OUTSIDE_SLIDE, MOST_OUTSIDE)
+    beyond = np.maximum(lower - measured, measured - upper)
+    if not (beyond > most).any():
+        return ""
+    k = int(np.nanargmax(beyond / most))
+    return (
+        f"{chain.joint_names[k]} is at {measured[k]:.4g}, {beyond[k]:.4g} outside its limits "
+        f"[{lower[k]:.4g}, {upper[k]:.4g}]: check its encoder and the robot description, or move "
+        "it back by the robot's own means"
+    )
 
 
 def misplaced(chain: Chain, positions: Sequence[float]) -> str | None:
