@@ -38,6 +38,7 @@ if TYPE_CHECKING:  # the compiler behind these takes a second to import; --help 
     from basis_ik.transforms.rigid import RigidTransform
 
 PROGRAM = "python -m basis_ik"
+FARTHEST = 10  # times the reach: the units of what is farther are hardly metres
 LONGEST = 400  # characters of a message
 STATUS = "Exit status: 0 done or reached, 1 not reached or an error, 2 wrong usage."
 INSPECT_EXAMPLES = f"""examples:
@@ -261,6 +262,9 @@ def _solve(options: argparse.Namespace) -> int:
     solution = (
         _look_at(chain, options) if looks else _solve_pose(chain, options, trace=options.trace)
     )
+    if not looks and math.hypot(*options.xyz) > FARTHEST * chain.reach:
+        text = f"--xyz is more than {FARTHEST} times the reach of {chain.reach:.3g} m away"
+        print(f"{PROGRAM}: note: {text}: are the units metres?", file=sys.stderr)
     if options.plot:
         _plot(chain, options, solution)
     if options.json:

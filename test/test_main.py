@@ -97,6 +97,15 @@ def test_inspect_as_json(run):
     assert reported["reach"] > 0.8
 
 
+@pytest.mark.parametrize(("scale", "asked"), [(1.0, False), (25.0, False), (1000.0, True)])
+def test_a_pose_in_millimetres_gets_a_hint_of_units(run, scale, asked):
+    xyz = [str(scale * each) for each in (0.4, 0.1, 0.1)]
+    status, out, err = run("solve", "--urdf", UR5E, "--xyz", *xyz, "--position-only", "--json")
+    assert strict(out)["success"] is (status == 0) is (scale == 1.0)
+    hint = "--xyz is more than 10 times the reach of 1.13 m away: are the units metres?\n"
+    assert (f"python -m basis_ik: note: {hint}" in err) is asked
+
+
 def test_a_missing_limit_is_null_in_json_and_text_otherwise(run, tmp_path):
     file = tmp_path / "wheel.urdf"
     file.write_text(
