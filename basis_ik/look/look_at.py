@@ -78,7 +78,7 @@ def look_at(
         axis: Direction of the ray in the tip's coordinates, of any length but zero. Optical frames
             look along z, (0, 0, 1).
         origin: Start of the ray in the tip's coordinates [m].
-        angle_tolerance: [rad], above 0.
+        angle_tolerance: [rad], at least 1e-15.
         max_iterations: Steps allowed, the explanation of a failure included.
         max_restarts: Starts to make after the seed's before giving up. With fewer than 20 nothing
             is said about the point, unless a closed form does.

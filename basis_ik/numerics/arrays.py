@@ -16,20 +16,32 @@
 
 from __future__ import annotations
 
+from types import NoneType
+
 import numpy as np
 from numpy.typing import NDArray
 
 from basis_ik.errors import SolveArgumentError
 
+NUMBERS = "fiuUS"  # kinds of arrays that hold real numbers, or their texts
 FloatArray = NDArray[np.float64]
 
 
 def as_reals(values: object) -> FloatArray | None:
     """Return a fresh C-contiguous copy of real numbers, of any shape; None where these are none."""
     try:
-        return np.array(values, np.float64, order="C")
+        array = np.array(values, order="C")
+        kind = array.dtype.kind
+        if kind in NUMBERS or (kind == "O" and _are_real(array)):
+            return array.astype(np.float64, copy=False)
     except (TypeError, ValueError):
-        return None
+        pass
+    return None
+
+
+def _are_real(objects: NDArray[np.object_]) -> bool:
+    """Return whether objects are no stand-ins for numbers: numpy takes None for NaN."""
+    return not any(isinstance(each, (NoneType, bool, complex)) for each in objects.flat)
 
 
 def as_numbers(argument: str, values: object, count: int, required: str) -> FloatArray:

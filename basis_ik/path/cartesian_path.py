@@ -150,8 +150,8 @@ def follow(
             be anywhere from there.
         max_move: Largest change of each joint between neighbours, (n,) or one for all [rad or m].
         constraint: Which part of each pose counts; None: all of it.
-        position_tolerance: [m], above 0.
-        orientation_tolerance: [rad], above 0.
+        position_tolerance: [m], at least 1e-15.
+        orientation_tolerance: [rad], at least 1e-15.
 
     Raises:
         SolveArgumentError: An argument of wrong kind, shape or range, or not finite.

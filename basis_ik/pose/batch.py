@@ -100,8 +100,8 @@ def solve_batch(
         seeds: (k, n), or (n,) for all targets [rad or m]; None is `chain.neutral`.
         position_only: Leave the orientation free: short for a constraint with `orientation=False`.
         constraint: The part of the poses that counts; None: all of it.
-        position_tolerance: [m], above 0.
-        orientation_tolerance: [rad], above 0.
+        position_tolerance: [m], at least 1e-15.
+        orientation_tolerance: [rad], at least 1e-15.
         max_iterations: Steps allowed for each target, see `solve`.
         max_restarts: Starts for each target after the seed's, see `solve`.
         threads: Number of threads; None is one per core.

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.search.arguments import (
+    SMALLEST_TOLERANCE,
     Positions,
     Target,
     as_positions,
@@ -99,8 +100,8 @@ def read_problem(
     ready, target = prepared(chain), as_target("target", target)
     if not (
         type(length) is type(angle) is float
-        and 0.0 < length < LARGEST_TOLERANCE
-        and 0.0 < angle < LARGEST_TOLERANCE
+        and SMALLEST_TOLERANCE <= length < LARGEST_TOLERANCE
+        and SMALLEST_TOLERANCE <= angle < LARGEST_TOLERANCE
     ):  # another type would compile the kernels again
         length = positive("position_tolerance", length, "m")
         angle = positive("orientation_tolerance", angle, "rad")

@@ -31,6 +31,7 @@ from basis_ik.pose.pose_problem import PoseProblem, SearchBudget, read_problem
 from basis_ik.pose.timed_search import search_until
 from basis_ik.pose.weighted import least_error
 from basis_ik.search.arguments import (
+    SMALLEST_TOLERANCE,
     Positions,
     Target,
     as_positions,
@@ -136,8 +137,8 @@ def solve(
         max_move: Largest distance of each joint from the seed, (n,) or one for all [rad or m],
             above 0. It bounds the joints as limits do. If only a longer move reaches, the verdict
             is MOVE_BOUND.
-        position_tolerance: [m], above 0.
-        orientation_tolerance: [rad], above 0.
+        position_tolerance: [m], at least 1e-15.
+        orientation_tolerance: [rad], at least 1e-15.
         max_iterations: Steps allowed, each about 0.2 µs, including FABRIK's passes and the
             explanation of a failure. Points of a grid over redundant joints (`Reason.grid`) are not
             counted; there is at most one for every 15 remaining steps. None: 100,000, or 40 for
@@ -209,6 +210,8 @@ def _nearest_solution(
     ready = prepared(chain)
     form = ready.exact_form
     if form is None or not type(length) is type(angle) is float:
+        return None
+    if not (length >= SMALLEST_TOLERANCE and angle >= SMALLEST_TOLERANCE):
         return None
     goal = target if _is_matrix(target) else as_target("target", target)._m
     q = ready.middle.copy() if seed is None else as_positions("seed", seed, chain.joint_names)

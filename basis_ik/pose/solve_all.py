@@ -79,8 +79,8 @@ def solve_all(
         starts: Number of starts, including the seed, if no closed form finds all solutions; each
             takes a few microseconds.
         distinct: Two solutions are different if a joint differs by more than this [rad or m].
-        position_tolerance: [m], above 0.
-        orientation_tolerance: [rad], above 0.
+        position_tolerance: [m], at least 1e-15.
+        orientation_tolerance: [rad], at least 1e-15.
 
     Returns:
         The solutions; empty if none was found.

@@ -86,8 +86,8 @@ def track(
             then taken to move on for a while as it did; without, to stand still.
         position_only: Leave the orientation free: short for a constraint with `orientation=False`.
         constraint: Which part of the pose counts; None: all of it.
-        position_tolerance: [m], above 0.
-        orientation_tolerance: [rad], above 0.
+        position_tolerance: [m], at least 1e-15.
+        orientation_tolerance: [rad], at least 1e-15.
         max_iterations: Steps of one descent. A step in which the arm arrives takes one or two;
             off a singularity there may be 2 n + 1 descents. The search for another posture has
             a number of its own.

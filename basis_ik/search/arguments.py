@@ -49,6 +49,9 @@ Target = RigidTransform | npt.ArrayLike
 Positions = npt.ArrayLike | Mapping[str, float]
 """Joint positions: (n,) in the order of `chain.joint_names`, or by joint name."""
 
+SMALLEST_TOLERANCE = 1e-15
+"""Rounding alone misses by less [m] or [rad]: a smaller tolerance would be called out of reach."""
+
 _FLOAT = np.dtype(np.float64)
 
 
@@ -127,13 +130,15 @@ def as_positions(argument: str, values: Positions, names: tuple[str, ...]) -> Fl
 
 def positive(name: str, value: float, unit: str) -> float:
     """Return a tolerance or a time as a float, or refuse it."""
-    if not (isinstance(value, (float, int, np.floating)) and 0.0 < value < LARGEST_TOLERANCE):
-        raise SolveArgumentError(name, value, f"a number above 0 {unit}")
+    is_number = isinstance(value, (float, int, np.floating)) and not isinstance(value, bool)
+    if not (is_number and SMALLEST_TOLERANCE <= value < LARGEST_TOLERANCE):
+        raise SolveArgumentError(name, value, f"a number from {SMALLEST_TOLERANCE:g} up {unit}")
     return float(value)
 
 
 def count(name: str, value: int, least: int) -> int:
     """Return a whole number of at least `least` as an int, or refuse it."""
-    if not (isinstance(value, (int, np.integer)) and value >= least):
+    is_number = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not (is_number and value >= least):
         raise SolveArgumentError(name, value, f"a whole number, at least {least}")
     return int(value)

@@ -71,8 +71,8 @@ def solve_posture(
         constraint: Which part of the pose counts; None: all of it.
         starts: How many starts, the seed's included. With 1 the answer lies downhill from the
             seed's own solution, which keeps a stream of targets on one branch.
-        position_tolerance: [m], above 0.
-        orientation_tolerance: [rad], above 0.
+        position_tolerance: [m], at least 1e-15.
+        orientation_tolerance: [rad], at least 1e-15.
 
     Returns:
         The solution, proven like that of `solve`; where the target is not reached, what `solve`
@@ -120,8 +120,8 @@ def solve_pole(
         seed: (n,) or by joint name, where the search starts; None is `chain.neutral`.
         constraint: See `solve_posture`.
         starts: See `solve_posture`.
-        position_tolerance: [m], above 0.
-        orientation_tolerance: [rad], above 0.
+        position_tolerance: [m], at least 1e-15.
+        orientation_tolerance: [rad], at least 1e-15.
 
     Returns:
         The solution, proven like that of `solve`; where the target is not reached, what `solve`

@@ -92,8 +92,8 @@ def solve_tasks(
         root: Link in whose frame targets and points are given; None: the model's root.
         posture: What joints are to be near, where the tasks leave them free; the joints not named
             do not count.
-        position_tolerance: [m], above 0.
-        orientation_tolerance: [rad], above 0.
+        position_tolerance: [m], at least 1e-15.
+        orientation_tolerance: [rad], at least 1e-15.
         max_restarts: Starts allowed after the seed's in the search for positions that meet all.
 
     Raises:

@@ -254,6 +254,9 @@ def test_nothing_compiles_after_the_warm_up(robot):
         0.0,
         ["a"] * 7,
         [None] * 7,
+        [0.0, 0.0, 0.0, -1.0, 0.0, 1.0, None],
+        [True] * 7,
+        [1j] * 7,
         [[0.0], [0.0, 1.0]],
     ],
 )
@@ -276,6 +279,11 @@ def test_bad_seeds_are_refused_by_name(robot, seed):
         {"max_iterations": -5},
         {"max_restarts": -1},
         {"position_tolerance": "x"},
+        {"position_tolerance": True},
+        {"position_tolerance": 9e-16},
+        {"orientation_tolerance": 1e-17},
+        {"orientation_tolerance": 1e-3 + 0j},
+        {"max_iterations": True},
         {"max_iterations": 1.5},
         {"max_restarts": 1.5},
     ],
@@ -289,7 +297,8 @@ def test_bad_settings_are_refused_by_name(robot, setting):
 
 def test_a_target_that_is_no_transform_or_too_far_is_refused(robot):
     chain = robot("panda")
-    for target in (np.eye(3), None, RigidTransform.from_rpy(0, 0, 0, (1e200, 0, 0))):
+    far = RigidTransform.from_rpy(0, 0, 0, (1e200, 0, 0))
+    for target in (np.eye(3), None, 1j * np.eye(4), np.eye(4, dtype=bool), far):
         with pytest.raises(SolveArgumentError) as caught:
             solve(chain, target)
         assert caught.value.argument == "target"
