@@ -72,6 +72,7 @@ class Refusal(enum.Enum):
     SIZE_MISMATCH = "names and values differ in number"
     DUPLICATE_JOINT = "a joint is named twice"
     JUMP = "a joint has moved faster than it can"
+    UNREACHABLE = "the target cannot be reached, and approximate is false"
     DROPPED = "the target was accepted, and dropped later"
 
 

@@ -40,6 +40,7 @@ from basis_ik.motion.pace import Pace
 from basis_ik.motion.statistics import ArmMeter
 from basis_ik.motion.tracking import Tracking
 from basis_ik.pipeline import Phase, Pipeline
+from basis_ik.pose.solve import Solution
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.boundary import Moment, boundary_of
@@ -670,6 +671,8 @@ class ChainController:
         before, began = self.pipeline.solution, time.perf_counter()
         self.pipeline.set_goal(goal, measured, time=self.targets.time, again=order)
         solution = self.pipeline.solution
+        if solution is not before and not self._suffices(solution):
+            return
         if order:
             self.state.handle(Event.MOVE)
             self._retries, self._has_arrived = RETRIES, False
@@ -677,6 +680,18 @@ class ChainController:
             self._output.begin()
         if solution is not None and solution is not before:
             self.meter.solved(time.perf_counter() - began, solution.verdict.name)
+
+    def _suffices(self, solution: Solution | None) -> bool:
+        """Return whether to move to a solution; refuse its target if not, and stay or brake."""
+        if solution is None or solution.success or self.own("approximate"):
+            return True
+        self.targets.clear()
+        self.targets.refuse(Refused(Refusal.UNREACHABLE, str(solution.reason)))
+        if self.resting:
+            self.pipeline.rest()
+        else:
+            self._brake(Event.DROP_TARGET, "the target cannot be reached")
+        return False
 
     def _move(self, measured: NDArray[np.float64], now: Moment) -> None:
         """Advance the output by one period, and handle the result."""

@@ -20,6 +20,7 @@ import math
 import numpy as np
 import pytest
 from bench import PERIOD, down, running
+from diagnostic_msgs.msg import DiagnosticStatus
 from std_srvs.srv import SetBool, Trigger
 
 from basis_ik.transforms.rigid import RigidTransform
@@ -140,3 +141,53 @@ def test_home_goes_to_its_positions(robot):
     robot.wait_status(state="ARRIVED", input="joint_positions")
     robot.wait(robot.rests, "silence")
     assert np.allclose(robot.positions, HOME, rtol=0.0, atol=1e-9)
+
+
+OUT_OF_REACH = down(1.2, 0.6, 0.6)
+
+
+@pytest.fixture
+def exact(robot):
+    """The robot, which moves to targets only if it can reach them."""
+    assert robot.set_parameter("approximate", False).successful
+    yield robot
+    assert robot.set_parameter("approximate", True).successful
+
+
+def unreachable(robot):
+    return int(robot.statuses[-1].get("refused.UNREACHABLE", 0))
+
+
+@pytest.mark.parametrize("solving", [0.0, 0.2], ids=["at once", "in a thread"])
+@pytest.mark.parametrize("moving", [False, True], ids=["at rest", "in motion"])
+def test_a_target_out_of_reach_is_refused_on_request(exact, monkeypatch, solving, moving):
+    robot, before = exact, unreachable(exact)
+    if moving:
+        robot.set_off(FAR, 0.2)
+    here, sent = robot.positions, robot.time
+    if solving:
+        monkeypatch.setattr("basis_ik.pipeline.QUICK", 1)
+        robot.boundary.solving = solving
+    robot.send("base_link", OUT_OF_REACH)
+    robot.wait(lambda: unreachable(robot) == before + 1, "its refusal", 1.0)
+    assert robot.time - sent >= solving
+    robot.boundary.solving = 0.0
+    robot.wait_status(state="READY", level=DiagnosticStatus.WARN)
+    words = "the target cannot be reached, and approximate is false (too far by 0.4"
+    assert words in robot.statuses[-1]["message"]
+    robot.wait(robot.rests, "silence")
+    if moving:
+        assert solving or not robot.at(FAR, 1e-2), "it brakes"
+        assert not robot.at(OUT_OF_REACH, 0.3), "it does not go there"
+    else:
+        assert np.array_equal(robot.positions, here)
+    monkeypatch.undo()
+    robot.reach(NEAR, 1e-9)
+
+
+def test_an_arm_goes_as_near_as_it_can_unless_told_otherwise(robot):
+    before = unreachable(robot)
+    robot.send("base_link", OUT_OF_REACH)
+    robot.wait_status(state="ARRIVED", verdict="TOO_FAR")
+    assert np.linalg.norm(robot.tip().translation - OUT_OF_REACH.translation) < 0.5
+    assert unreachable(robot) == before

@@ -220,6 +220,13 @@ CHAIN = (
         choices=SOLVERS,
     ),
     Declaration(
+        "approximate",
+        True,
+        "Whether the arm moves as near as it can to a target that it cannot reach. If not, such a "
+        "target is refused, and an arm in motion brakes. Applies to later targets; "
+        "`approximate_solutions` is the same for compute_ik.",
+    ),
+    Declaration(
         "path",
         "joint",
         "Path to a target pose at rest: `joint` is a line in joint space; `straight` moves the tip "
