@@ -536,13 +536,10 @@ class ChainController:
 
     def _is_late(self, silent: tuple[str, ...], of_output: str, now: Moment) -> bool:
         """Return whether nothing is wrong but that the driver is silent, or was until now."""
-        age, timeout = self.measured.age(now.loop), self._settings.joint_state_timeout
-        refused = self.measured.refused
+        refused = self.measured.refused  # for a jump, too
         if not self._has_measured or not (refused is None or refused.reason in LATE):
             return False
         if not (silent or of_output) or self._outside():  # something else is wrong
-            return False
-        if silent and age <= timeout:  # a joint jumps
             return False
         begun = self._interruption is not None or self._is_aged(now)
         return begun and (not of_output or self._output.is_silent)

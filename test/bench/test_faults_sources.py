@@ -248,6 +248,22 @@ def test_an_arm_that_was_moved_in_the_gap_does_not_go_on(robot):
     assert is_dropped(robot, "the arm is not where it braked without joint states")
 
 
+def test_an_arm_whose_driver_was_away_does_not_go_on(robot):
+    """It was ended, and has not only stood still."""
+    assert robot.set_parameter("speed_override", 0.2).successful
+    robot.set_off(FAR, 0.1)
+    sources = dict(robot.boundary.sources)
+    robot.publishing = False
+    robot.run(0.6)
+    robot.boundary.sources |= {"listeners": 0, "publishers": 0}
+    robot.run(0.3)
+    robot.boundary.sources |= sources
+    robot.publishing = True
+    robot.wait_status(state="READY")
+    robot.run(1.0)
+    assert is_dropped(robot, "no joint state of ")
+
+
 def test_an_arm_goes_on_only_once_it_rests(robot):
     """Something else moves it slowly by where it braked."""
     assert robot.set_parameter("speed_override", 0.2).successful
