@@ -682,8 +682,7 @@ class ChainController:
         """Return whether to move to a solution; refuse its target if not, and stay or brake."""
         if solution is None or solution.success or self.own("approximate"):
             return True
-        self.targets.clear()
-        self.targets.refuse(Refused(Refusal.UNREACHABLE, str(solution.reason)))
+        self.targets.reject(Refused(Refusal.UNREACHABLE, str(solution.reason)))
         if self.resting:
             self.pipeline.rest()
         else:

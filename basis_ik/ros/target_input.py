@@ -394,6 +394,15 @@ class TargetInput:
         self._refusals.add(Refused(Refusal.DROPPED, why), newest.request)
         return True
 
+    def reject(self, refused: Refused) -> None:
+        """Refuse the current target after all; one that waits for its transform stays."""
+        placed = self._placed
+        if placed is not None:
+            self._placed = None
+            if not self._line:
+                self._settled = placed.request.number
+            self.refuse(refused, placed.request)
+
     def clear(self) -> None:
         """Drop all targets; a refusal before that is history, too."""
         self._line, self._placed, self._settled = [], None, self._requests + 1

@@ -65,8 +65,14 @@ def test_without_the_parameter_a_refusal_names_the_frames_that_tf_has():
     try:
         share_tf(robot)
         robot.send("cell", down(0.4, 0.3, 0.3))
-        robot.wait(lambda: robot.statuses and robot.statuses[-1].get("last_refusal"), "a refusal")
-        assert "tf has 'arm1/base_link', 'arm2/base_link'" in robot.statuses[-1]["last_refusal"]
+        robot.wait(
+            lambda: robot.statuses and robot.statuses[-1].get("last_refusal.target_pose"),
+            "a refusal",
+        )
+        assert (
+            "tf has 'arm1/base_link', 'arm2/base_link'"
+            in robot.statuses[-1]["last_refusal.target_pose"]
+        )
     finally:
         robot.end()
 
@@ -108,8 +114,10 @@ def test_targets_in_frames_of_both_robots_are_reached(robot):
 
 def test_a_frame_without_prefix_is_not_taken_for_the_own_robots(robot):
     robot.send("base_link", down(0.4, 0.3, 0.3))
-    robot.wait(lambda: "base_link" in robot.statuses[-1].get("last_refusal", ""), "a refusal")
-    refusal = robot.statuses[-1]["last_refusal"]
+    robot.wait(
+        lambda: "base_link" in robot.statuses[-1].get("last_refusal.target_pose", ""), "a refusal"
+    )
+    refusal = robot.statuses[-1]["last_refusal.target_pose"]
     assert "NO_TRANSFORM" in refusal
     assert "tf has 'arm1/base_link', 'arm2/base_link': see the parameter frame_prefix" in refusal
 

@@ -199,8 +199,8 @@ class DemoTargets(Checker):
                 pursued = True
                 if self.status.get("state") == "ARRIVED":
                     return True
-            elif pursued:  # it was dropped
-                break
+            if pursued and (reported != sent or self.status.get("verdict") == "REFUSED"):
+                break  # it was dropped
         return False
 
     def _print_first_motion(self, begin: RigidTransform | None) -> None:
