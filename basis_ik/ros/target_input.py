@@ -387,9 +387,9 @@ class TargetInput:
             Whether there was one.
         """
         newest = self._line[-1] if self._line else self._placed
-        self.clear()
         if newest is None:
             return False
+        self.clear()
         self._settled = newest.request.number  # its refusal is no history
         self._refusals.add(Refused(Refusal.DROPPED, why), newest.request)
         return True
