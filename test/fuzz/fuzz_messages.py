@@ -37,6 +37,7 @@ from basis_ik.motion.trajectory_command import refuse_trajectory
 from basis_ik.motion.trajectory_controller import TrajectoryController
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.convert import transform_message
+from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.outputs.trajectory_messages import to_command
 from basis_ik.ros.speed_override import SpeedOverride
 from basis_ik.ros.target_input import Arrival, TargetInput
@@ -59,14 +60,17 @@ def check_text(text):
     assert len(text) <= LONGEST_TEXT, f"{len(text)} characters: {text}"
 
 
-class Tf:
+class Tf(FrameBuffer):
     """Knows a frame that moves, and one that is as far away as admission lets through."""
 
     PLACES = {
         "cart": RigidTransform.from_rpy(0.1, -0.2, 0.3, [0.4, 0.0, 0.2]),
         "far": RigidTransform.from_rpy(0.0, 0.0, 0.0, [9e5, 0.0, 0.0]),
     }
-    parents = {"cart": "base_link", "far": "base_link"}
+
+    def __init__(self):
+        super().__init__()
+        self.parents = {"cart": "base_link", "far": "base_link"}
 
     def lookup_transform(self, root, frame, time):
         if frame not in self.PLACES:
