@@ -411,6 +411,21 @@ def test_a_twist_goes_on_whatever_the_rate_of_the_controllers_states(interval):
         assert seen.rate <= ACCELERATION
 
 
+@pytest.mark.parametrize("rule", ["stamp", "blends"])
+def test_a_speed_that_changes_after_a_silence_is_taken_from_where_the_controller_is(rule):
+    """Not from where the node left off: that would be a leap back."""
+    with robot_with(0.03, RULES[rule]) as robot:
+        assert robot.set_parameter("speed_override", 0.2).successful
+        since = robot.world.now
+        robot.set_off(PLACES[3], 0.1)
+        robot.publishing, robot.controller_states.link.loss = False, 1.0
+        robot.run(0.3)
+        robot.publishing, robot.controller_states.link.loss = True, 0.0
+        assert robot.set_parameter("speed_override", 1.0).successful
+        robot.wait_status(state="ARRIVED")
+        assert Seen(robot, since).rate <= ACCELERATION
+
+
 @pytest.mark.parametrize("quiet", [0.15, 0.3])
 @pytest.mark.parametrize("kind", ["target", "twist"])
 def test_an_arm_whose_controllers_states_are_lost_goes_on_afterwards(kind, quiet):

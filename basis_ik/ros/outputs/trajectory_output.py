@@ -552,7 +552,7 @@ class TrajectoryOutput(TopicOutput):
         safe = self._lateness() if self._by_stamp else 2 * stride
         ahead = now.clock + safe + 2 * stride
         soonest = now.clock + (safe if self._changed else SOON)
-        late = self._head < soonest and (self._changed or not newest.settles)
+        late = self._head < soonest
         if late or (self._changed and self._head > ahead):  # a first window goes farther
             pipeline.go_on(newest.at(ahead))
             self._head = ahead
