@@ -483,6 +483,7 @@ class ChainController:
         moving = self.state.state in (State.MOVING, State.BRAKING)
         if now.loop - self._cycled_at > self._period + OWN_DELAY and not self.state.unmet:
             self.measured.excuse(now.loop + OWN_DELAY)
+            self._output.excuse(now.loop + OWN_DELAY)
         self._cycled_at = now.loop
         silent = self.measured.silent(now.loop, settings.joint_state_timeout, moving=moving)
         self._check_requirements(silent, now)

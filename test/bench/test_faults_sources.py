@@ -326,7 +326,8 @@ def test_a_late_period_of_the_node_is_no_silence_of_the_driver(robot, states):
     robot.set_off(FAR, 0.1)
     count, begin, stall = len(robot.statuses), robot.time, 0.6
     robot.boundary.stalls.add(robot.world.now, stall)
-    robot.states.link.hold(stall + 0.05)
+    for link in (robot.states.link, robot.controller_states.link):
+        link.hold(stall + 0.05)
     robot.publishing = states == "go on"
     if states == "go on":
         robot.run(1.0)

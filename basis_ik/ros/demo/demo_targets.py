@@ -162,6 +162,7 @@ class DemoTargets(Checker):
         Returns:
             Whether the motion was as expected, and a line of the table.
         """
+        self.wait_until(self._is_ready, self._root, self._tip)
         self._set_position_only(target.kind == "position")
         worst = None
         if self._arrives(target):

@@ -77,6 +77,7 @@ class ControllerState:
         self._ahead: deque[float] = deque(maxlen=STAMPS)
         self._newest = JointTrajectoryControllerState()
         self._scaling, self._scales = 1.0, False
+        self._excused_for, self._excused_until = -math.inf, -math.inf
 
     def _on_state(self, message: JointTrajectoryControllerState) -> None:
         if loop_time(self._node) - self._received_at > CONTROLLER_TIMEOUT:
@@ -118,6 +119,19 @@ class ControllerState:
         self._received_at = loop_time(self._node)
         self._received_clock = self._boundary.clock(self._node.get_clock())
 
+    def excuse(self, until: float) -> None:
+        """Do not take the controller for inactive until then; see `MeasuredState.excuse`.
+
+        Args:
+            until: Time of the loop [s].
+        """
+        if self._received_at > self._excused_for:
+            self._excused_for, self._excused_until = self._received_at, until
+
+    @property
+    def _is_excused(self) -> bool:
+        return loop_time(self._node) < self._excused_until
+
     def silence(self, now: int) -> float:
         """Return the time without a message [s]; 0 if it is normal.
 
@@ -125,6 +139,8 @@ class ControllerState:
             now: ROS time [ns].
         """
         silence = 1e-9 * (now - self._received_clock)
+        if self._is_excused:
+            silence = min(silence, CONTROLLER_TIMEOUT)
         patience = max(CONTROLLER_SILENCE, 3.0 * self._interval)
         return silence if self._expected and silence > patience else 0.0
 
@@ -197,7 +213,7 @@ class ControllerState:
         """
         silence = loop_time(self._node) - self._received_at
         self._find_scaling()
-        if silence <= CONTROLLER_TIMEOUT:
+        if silence <= CONTROLLER_TIMEOUT or self._is_excused:
             unmet = self._clock_offset() or self._other_joints()
             if not unmet and self.stands and not waits:
                 unmet = STANDS

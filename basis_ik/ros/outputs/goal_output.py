@@ -92,6 +92,10 @@ class FollowJointTrajectoryOutput(Output):
         """Why the arm does not move as commanded for the moment; see `Output.hindrance`."""
         return PAUSED if self._state.stands else ""
 
+    def excuse(self, until: float) -> None:
+        """Do not take the controller for silent until then; see `Output.excuse`."""
+        self._state.excuse(until)
+
     def on_clock_jump(self) -> None:
         """Discard all times; see `Output.on_clock_jump`."""
         super().on_clock_jump()

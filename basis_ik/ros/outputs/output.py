@@ -157,6 +157,10 @@ class Output(ABC):
         """Why the arm does not move as commanded for the moment; empty if it does."""
         return ""
 
+    def excuse(self, until: float) -> None:
+        """Do not take the controller for silent until a time of the loop [s]: the node was late."""
+        return  # without a published state, nothing can be silent
+
     def end_of_motion(self, pipeline: Pipeline) -> FloatArray | None:
         """Return where the arm comes to rest if nothing else is sent (n,); None: not known."""
         return pipeline.command

@@ -142,6 +142,10 @@ class TrajectoryOutput(TopicOutput):
             )
         return ""
 
+    def excuse(self, until: float) -> None:
+        """Do not take the controller for silent until then; see `Output.excuse`."""
+        self._state.excuse(until)
+
     def on_clock_jump(self) -> None:
         """Discard all times; see `Output.on_clock_jump`."""
         super().on_clock_jump()
