@@ -45,8 +45,8 @@ JOINT = """<joint name="{name}">
 def description(share):
     """Return the UR5e's URDF with mock hardware that begins where the demo does."""
     urdf = (share / "urdf" / "ur5e.urdf").read_text()
-    demo = yaml.safe_load((share / "config" / "demo_ur5e.yaml").read_text())
-    start = demo["joint_trajectory_controller"]["ros__parameters"]["initial_positions"]
+    (demo,) = yaml.safe_load((share / "config" / "demo_ur5e.yaml").read_text()).values()
+    start = demo["ros__parameters"]["initial_positions"]
     joints = "\n  ".join(JOINT.format(name=name, start=at) for name, at in start.items())
     return urdf.replace("</robot>", HARDWARE.format(joints=joints))
 

@@ -63,9 +63,10 @@ FRAMES = 10 * MILLISECOND
 PATIENCE = 60.0  # s, virtual: for what must happen at all
 # The controller joins windows of rounded numbers, and rounds the corners of a braking tail.
 SPEED_BOUND, ACCELERATION_BOUND = 1.003, 1.05
+CONTROLLER = "joint_trajectory_controller"
 COMMANDS = (
-    "/joint_trajectory_controller/joint_trajectory",
-    "/joint_trajectory_controller/commands",
+    f"/{CONTROLLER}/joint_trajectory",
+    f"/{CONTROLLER}/commands",
     "/joint_commands",
 )
 FAST = ("max_velocity_scaling_factor:=1.0", "max_acceleration_scaling_factor:=1.0")
@@ -262,6 +263,7 @@ class Robot:
         replaces: Whether the controller blends a new trajectory with the running one.
         path: The controller's tolerance of each joint on the path [rad]; 0: none.
         prefix: Of its frames in tf.
+        controller: The controller's name.
 
     Attributes:
         commands: All that was published for the controller.
@@ -273,10 +275,10 @@ class Robot:
     """
 
     def __init__(self, *words, urdf=URDF, home=HOME, seed=0, lag=0.0, replaces=False, path=0.0,
-                 prefix=""):  # fmt: skip
+                 prefix="", controller=CONTROLLER):  # fmt: skip
         self.world = world = World(seed)
         self.urdf, self.model = urdf, RobotModel.from_urdf(urdf)
-        self.prefix = prefix
+        self.prefix, self._controller = prefix, controller
         self.chain = self.model.chain()
         self.boundary = VirtualBoundary(world)
         self.boundary.publish_to, self.boundary.replaces = self._on_message, replaces
@@ -301,7 +303,7 @@ class Robot:
         self.targets, self.points = self.topic("target_pose"), self.topic("target_point")
         self.twists, self.jogs = self.topic("twist"), self.topic("joint_jog")
         self.overrides = self.topic("speed_override")
-        self.controller_states = self.topic("/joint_trajectory_controller/controller_state")
+        self.controller_states = self.topic(f"/{controller}/controller_state")
         self.arm.on_state = self._publish_controller_state
         world.every(STATES, self._publish_states)
         world.every(FRAMES, self._publish_frames)
@@ -372,7 +374,7 @@ class Robot:
             values |= {"message": message.message, "level": message.level, "heard": self.time}
             self.statuses.append(values)
             return
-        if topic not in COMMANDS:
+        if topic.replace(self._controller, CONTROLLER) not in COMMANDS:
             self.heard[topic.removeprefix("/basis_ik/")] = message
             return
         self.commands.append(Command(self.world.now, topic, message))

@@ -17,14 +17,14 @@
 import importlib
 import re
 import shlex
+import subprocess
 from pathlib import Path
 from unittest import mock
 
 import numpy as np
-import pytest
 import yaml
 from action_msgs.msg import GoalStatus
-from bench import URDF, miss, running
+from bench import HOME, URDF, Robot, miss, running
 from std_msgs.msg import String
 from virtual_node import HeadGoal
 from virtual_program import Server, VirtualProgram
@@ -35,11 +35,16 @@ from basis_ik.ros.demo.simulated_arm import SimulatedArm
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-def commands(page, beginning):
-    """Return the words that follow in each command of a page that begins like this."""
+def lines_of(page):
+    """Return the commands of a page, in its order."""
     text = (DOCS / page).read_text().replace("\\\n", " ")
     blocks = re.findall(r"^```bash\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    lines = [line for block in blocks for line in block.splitlines()]
+    return [line for block in blocks for line in block.splitlines()]
+
+
+def commands(page, beginning):
+    """Return the words that follow in each command of a page that begins like this."""
+    lines = lines_of(page)
     found = [line.removeprefix(beginning) for line in lines if line.startswith(beginning)]
     assert found
     return [shlex.split(line, comments=True) for line in found]
@@ -77,41 +82,106 @@ def test_the_goal_for_a_head_is_reached():
         assert miss(head.tip(), (point.x, point.y, point.z)) < 1e-6
 
 
-@pytest.fixture(scope="module")
-def of_the_arm():
-    """The types of the topics and services of a simulated arm, by their names."""
-    arm = VirtualProgram(World(), SimulatedArm)
-    with mock.patch("basis_ik.ros.demo.simulated_controller.ActionServer", Server):
-        arm.receive("/robot_description", String(data=URDF))
-        arm.run(0.1)
-    found = kinds(arm.node)
-    arm.end()
-    return found
-
-
 def kinds(node):
     resolve = node.resolve_service_name
     found = {each.topic_name: each.msg_type for each in (*node.publishers, *node.subscriptions)}
     return found | {resolve(each.srv_name): each.srv_type for each in node.services}
 
 
-def test_what_is_written_for_a_real_arm_exists_and_is_obeyed(of_the_arm):
-    topics = [next(word for word in line if word[0] == "/")
-              for verb in ("info", "hz", "echo")
-              for line in commands("real_arm.md", f"ros2 topic {verb} ")]  # fmt: skip
-    with running() as robot:
-        there = of_the_arm | kinds(robot.node)
-        assert set(topics) < there.keys()
-        for *_, name, kind, text in commands("real_arm.md", "ros2 topic pub "):
-            assert there[name] is kind_of(kind)
-            count = len(robot.commands)
-            robot.topic(name).publish(filled(kind_of(kind)(), text))
-            robot.run(2.0)
-            assert len(robot.commands) > count, text
-        for name, kind, *text in commands("real_arm.md", "ros2 service call "):
-            assert there[name] is kind_of(kind)
-            request = filled(kind_of(kind).Request(), *text or ["{}"])
-            if name in kinds(robot.node):
-                future = robot.loop.spinner.request(name, request)
-                robot.wait(future.done, f"an answer of {name}")
-                assert future.result().success
+def simulated_arm(words):
+    """Return the name of the arm that a page starts, and the types of its topics and services."""
+    arm = VirtualProgram(World(), SimulatedArm, *words)
+    with mock.patch("basis_ik.ros.demo.simulated_controller.ActionServer", Server):
+        arm.receive("/robot_description", String(data=URDF))
+        arm.run(0.1)
+    found = kinds(arm.node)
+    (state,) = arm.sent["/joint_states"][-1:]
+    assert np.allclose(state.position, HOME)
+    name = arm.node.get_name()
+    arm.end()
+    return name, found
+
+
+class Rehearsal:
+    """A robot to which the commands of a page are given, one after the other.
+
+    Args:
+        folder: Where commands of the shell run.
+    """
+
+    def __init__(self, folder):
+        self._folder, self.robot = folder, None
+
+    @property
+    def _there(self):
+        return self._arm | (kinds(self.robot.node) if self.robot else {})
+
+    def give(self, line):
+        """Run a command, with the node of the bench for the one that it launches."""
+        if line.startswith(("cp ", "echo ")):
+            line = line.replace("$(ros2 pkg prefix --share basis_ik)", str(DOCS.parent))
+            subprocess.run(["bash", "-ec", line], cwd=self._folder, check=True)
+            return
+        text = line.replace("$(ros2 pkg prefix --share basis_ik)", str(DOCS.parent))
+        match shlex.split(text.removeprefix("ros2 "), comments=True):
+            case ["run", "basis_ik", "simulated_arm", "--ros-args", *words, "&"]:
+                self._controller, self._arm = simulated_arm(words)
+            case ["launch", "basis_ik", "basis_ik.launch.py", *given]:
+                given = dict(each.split(":=") for each in given)
+                file = str(self._folder / given.pop("params_file"))
+                words = [word for each in given.items() for word in ("-p", ":=".join(each))]
+                self.robot = Robot("--params-file", file, *words, controller=self._controller)
+            case ["lifecycle", "set", "/basis_ik", transition]:
+                assert self.robot.transit(transition)
+                sent_to = {each.topic_name for each in self.robot.node.publishers}
+                assert f"/{self._controller}/joint_trajectory" in sent_to
+            case ["topic", "info" | "hz" | "echo", *words]:
+                assert {word for word in words if word[0] == "/"} <= self._there.keys()
+            case ["param", "set", "/basis_ik", name, value]:
+                assert self.robot.set_parameter(name, yaml.safe_load(value)).successful
+            case ["param", "get", "/basis_ik", name]:
+                assert self.robot.node.has_parameter(name)
+            case ["topic", "pub", *how, name, kind, text]:
+                assert self._there[name] is kind_of(kind)
+                options = dict(zip(how[::2], how[1::2], strict=False))
+                for _ in range(int(options.get("-t", 1))):
+                    self.robot.topic(name).publish(filled(kind_of(kind)(), text))
+                    self.robot.run(1.0 / float(options.get("-r", 1)))
+            case ["service", "call", name, kind, *text]:
+                assert self._there[name] is kind_of(kind)
+                request = filled(kind_of(kind).Request(), *text or ["{}"])
+                if name in kinds(self.robot.node):
+                    future = self.robot.loop.spinner.request(name, request)
+                    self.robot.wait(future.done, f"an answer of {name}")
+                    assert future.result().success
+
+
+def test_the_rehearsal_of_a_real_arm(tmp_path):
+    """Each command of the page in its order; what the page says of the arm then holds."""
+    rehearsal = Rehearsal(tmp_path)
+    turned = stopped = arrived = False
+    try:
+        for line in lines_of("real_arm.md"):
+            before = rehearsal.robot and rehearsal.robot.positions.copy()
+            rehearsal.give(line)
+            robot = rehearsal.robot
+            if " activate" in line:
+                robot.wait_status(state="READY")
+            elif "joint_jog" in line:
+                way = robot.positions - before
+                assert np.allclose(way, [0.0, 0.0, 0.0, 0.0, 0.0, 0.06], atol=0.005)
+                turned = True
+            elif "/basis_ik/stop" in line:
+                robot.wait_status(state="STOPPED")
+                stopped = True
+            elif "target_pose" in line:
+                robot.wait_status(state="ARRIVED", verdict="REACHED")
+                arrived = True
+        assert turned
+        assert stopped
+        assert arrived
+        assert robot.node.get_parameter("joint_limit_margin").value == [0.1]
+        assert robot.node.get_parameter("max_linear_speed").value == 0.5
+    finally:
+        if rehearsal.robot:
+            rehearsal.robot.end()
