@@ -6,6 +6,7 @@ ROBOT ?= ur5e
 MINUTES ?= 10
 N ?= 20000
 SEED ?= 1
+RESULTS := $(if $(WRITE),benchmark,.setup/bench)/results
 export DISTRO DEPENDENCIES
 ENV := . underlay/env.sh
 
@@ -14,7 +15,7 @@ ENV := . underlay/env.sh
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
-	@echo "  Variables: ROBOT=ur5e|panda VIEW=1 (demo; VIEW shows it in the browser), DISTRO=jazzy|kilted, DEPENDENCIES=newest|stock|lyrical|oldest, N=20000 WRITE=1 (fuzz), MINUTES=10 (soak), SEED=1 (both), ARGS=\"...\" (demo: launch arguments; test: pytest's)"
+	@echo "  Variables: ROBOT=ur5e|panda VIEW=1 (demo; VIEW shows it in the browser), DISTRO=jazzy|kilted, DEPENDENCIES=newest|stock|lyrical|oldest, N=20000 (fuzz), MINUTES=10 (soak), SEED=1 (both), BENCH=solve,latency (bench: only these), WRITE=1 (bench, soak, fuzz: replace the tracked results), ARGS=\"...\" (demo: launch arguments; test: pytest's)"
 
 setup: ## Make .setup/: Python environment, underlay, package with everything (the others call it)
 	@bash underlay/setup.sh
@@ -49,11 +50,11 @@ faults-mutate: setup ## Take the guards out one by one, and look which faults' t
 fuzz: setup ## Feed the package N random inputs from SEED; prints what became of them
 	@$(ENV) && python test/fuzz/fuzz_run.py --inputs $(N) --seed $(SEED) $(if $(WRITE),--write) $(ARGS)
 
-bench: setup ## Measure against other solvers; JSON below benchmark/results/
+bench: setup ## Measure, also against other solvers (fetches 2.7 GB once; up to 20 minutes a part); JSON below .setup/bench/results/
 	@$(ENV) && bash benchmark/run.sh $(ARGS)
 
-soak: setup ## Minutes of everything at once, drawn from a seed, on real processes; JSON below benchmark/results/
-	@$(ENV) && python benchmark/soak.py --minutes $(MINUTES) --seed $(SEED) --json benchmark/results/soak.json $(ARGS)
+soak: setup ## Minutes of everything at once, drawn from a seed, on real processes; JSON below .setup/bench/results/
+	@mkdir -p $(RESULTS) && $(ENV) && python benchmark/soak.py --minutes $(MINUTES) --seed $(SEED) --json $(RESULTS)/soak.json $(ARGS)
 
 shell: setup ## Open a shell in which ros2, colcon, python and pytest find everything
 	@$(ENV) && PS1='(basis_ik) \w\$$ ' exec bash --norc -i

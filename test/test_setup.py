@@ -330,3 +330,51 @@ def test_each_package_has_one_pin():
         for other in pins.keys() - of_dependencies - {name, "jazzy", "kilted"}:
             if name not in of_dependencies:
                 assert not names & {line.partition("=")[0] for line in pins[other]}, (name, other)
+
+
+# Benchmarks ---------------------------------------------------------------------------------------
+
+BENCHMARK = """import sys
+from pathlib import Path
+Path(sys.argv[-1]).write_text("new")
+"""
+
+
+@pytest.mark.parametrize(
+    ("write", "place"), [("", ".setup/bench/results"), ("1", "benchmark/results")]
+)
+def test_a_benchmark_replaces_tracked_results_only_if_asked_to(copy, write, place):
+    """It says how much it fetches before it does."""
+    tracked = copy.root / "benchmark" / "results" / "solve.json"
+    for path, text in (
+        (copy.root / "benchmark" / "run.sh", (ROOT / "benchmark" / "run.sh").read_text()),
+        (copy.root / "benchmark" / "requirements.txt", ""),
+        (copy.root / "benchmark" / "bench_solve.py", BENCHMARK),
+        (copy.root / "benchmark" / "bench_latency.py", BENCHMARK),
+        (tracked, "old"),
+    ):  # fmt: skip
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    copy.program("python", f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    copy.program("pip", "#!/bin/sh\necho Downloading\n")
+    (copy.root / "docs" / "figures").mkdir(parents=True)
+    (copy.root / "docs" / "figures" / "draw_bench.py").touch()
+
+    def run(bench):
+        path = os.pathsep.join([str(copy.tools), "/usr/bin", "/bin"])
+        return subprocess.run(
+            ["bash", str(copy.root / "benchmark" / "run.sh"), "--quick"],
+            env={"PATH": path, "BENCH": bench, "WRITE": write},
+            capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+
+    done = run("solve")
+    assert (done.returncode, done.stderr) == (0, "")
+    said = done.stdout.splitlines()
+    assert "2.7 GB" in said[said.index("Downloading") - 1]
+    assert (copy.root / place / "solve.json").read_text() == "new"
+    assert tracked.read_text() == ("new" if write else "old")
+    assert "Downloading" not in run("latency").stdout
+    refused = run("solv")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr == "BENCH=solv is unknown. Choose of: latency solve\n"

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Draw the tables of benchmark/results/ as docs/figures/bench_*.svg; `make bench` does so too.
+"""Draw the tables of benchmark/results/ as docs/figures/bench_*.svg, as `make bench WRITE=1` does.
 
 pip install matplotlib && python docs/figures/draw_bench.py [solve] [fabrik] [transforms] [limiter]
 [latency]
