@@ -85,6 +85,8 @@ class RigidTransform:
         if kernels.is_exact(m):
             return trusted(m)
         if not np.abs(m[3] - _LAST_ROW).max() <= kernels.EXACT:
+            if not np.isfinite(m).all():
+                raise NotFiniteError("matrix", m.tolist())
             raise NotHomogeneousError(m[3])
         m[3] = _LAST_ROW
         return _checked(m)

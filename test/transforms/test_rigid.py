@@ -368,9 +368,9 @@ def test_what_is_no_array_is_refused(value: object) -> None:
 
 def test_another_last_row_is_refused() -> None:
     m = np.eye(4)
-    for bad in (1e-3, math.nan):
+    for bad, error in (1e-3, NotHomogeneousError), (math.nan, NotFiniteError):
         m[3, 0] = bad
-        with pytest.raises(NotHomogeneousError):
+        with pytest.raises(error):
             RigidTransform.from_matrix(m)
 
 
