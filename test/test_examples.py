@@ -35,8 +35,8 @@ def examples(page):
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if examples(page)], ids=lambda page: page.name
 )
-def test_the_examples_of_a_page_run_one_after_another(page, monkeypatch, capsys):
-    monkeypatch.chdir(ROOT)
+def test_the_examples_of_a_page_run_one_after_another(page, monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
     room: dict[str, object] = {}
     for example in examples(page):
         exec(example, room)

@@ -84,10 +84,10 @@ def with_ros(sources, tmp_path_factory):
 def run(libraries):
     """Run Python with an installation and the libraries alone; return status and output."""
 
-    def run(folder, *words):
+    def run(folder, *words, cwd=ROOT):
         done = subprocess.run(
             [sys.executable, "-S", *words],
-            cwd=ROOT,
+            cwd=cwd,
             env=os.environ | {"PYTHONPATH": f"{folder}{os.pathsep}{libraries}"},
             capture_output=True,
             text=True,
@@ -111,7 +111,7 @@ def test_the_example_of_the_readme_runs(without_ros, run, tmp_path):
     (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     script = tmp_path / "example.py"
     script.write_text(f"{example}\nimport basis_ik\nprint(basis_ik.__file__)\n")
-    status, out, err = run(without_ros[0], str(script))
+    status, out, err = run(without_ros[0], str(script), cwd=tmp_path)
     assert status == 0, err
     assert "Verdict.REACHED reached" in out
     assert out.splitlines()[-1] == str(without_ros[0] / "basis_ik" / "__init__.py")

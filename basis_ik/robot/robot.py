@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
+from pathlib import Path
 from types import MappingProxyType
 
 from basis_ik.robot.chain import Chain, build_chain
@@ -86,6 +87,20 @@ class RobotModel(Tree):
         """
         return RobotModel.from_urdf(read_file(path), mimic_limits=mimic_limits)
 
+    @staticmethod
+    def example(name: str) -> RobotModel:
+        """Read a robot that comes with this package, such as "ur5e" or "panda".
+
+        Raises:
+            UrdfError: There is no robot of this name, the message lists those that there are; or
+                the package was installed without its robots.
+        """
+        files = {path.stem: path for path in _examples().glob("*.urdf")}
+        if name not in files:
+            there = f"the names are {', '.join(sorted(files))}" if files else "none is installed"
+            raise UrdfError(f"there is no example {shown(str(name))}; {there}")
+        return RobotModel.from_urdf_file(files[name])
+
     def chain(self, root: str | None = None, tip: str | None = None) -> Chain:
         """Return the chain of joints from one link to another.
 
@@ -138,6 +153,15 @@ class RobotModel(Tree):
             if link in chain.links:
                 found.append(replace(visual, link=link, link_T_body=place))
         return tuple(found)
+
+
+def _examples() -> Path:
+    """Return the folder of the robots of this package: the sources', or that of a prefix."""
+    sources, *above = Path(__file__).parents[2:]
+    if (sources / "package.xml").exists():
+        return sources / "urdf"
+    shared = (each / "share" / "basis_ik" / "urdf" for each in (sources, *above))
+    return next((each for each in shared if each.is_dir()), sources / "urdf")
 
 
 def _prefixed(model: RobotModel, prefix: str) -> RobotModel:

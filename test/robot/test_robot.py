@@ -15,6 +15,7 @@
 """Any text gives a robot, or an error in one line, and never another exception."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -173,3 +174,13 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path, content, said):
         file.write_bytes(content)
     with pytest.raises(UrdfError, match=said):
         RobotModel.from_urdf_file(file)
+
+
+def test_examples_are_the_shipped_robots():
+    for path in (Path(__file__).parents[2] / "urdf").glob("*.urdf"):
+        assert RobotModel.example(path.stem).name
+    with pytest.raises(UrdfError) as error:
+        RobotModel.example("../ur5e")
+    assert str(error.value) == (
+        "there is no example '../ur5e'; the names are legs, pan_tilt, panda, two_arms, ur5e"
+    )
