@@ -20,6 +20,7 @@ import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from basis_ik.robot.chain import Chain, build_chain
 from basis_ik.robot.elements import UrdfError, listed, read_file, shown
@@ -100,6 +101,14 @@ class RobotModel(Tree):
             there = f"the names are {', '.join(sorted(files))}" if files else "none is installed"
             raise UrdfError(f"there is no example {shown(str(name))}; {there}")
         return RobotModel.from_urdf_file(files[name])
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what pickle takes, which refuses views of dictionaries."""
+        return self.__dict__ | {"joints": dict(self.joints), "mimics": dict(self.mimics)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        views = {name: MappingProxyType(state[name]) for name in ("joints", "mimics")}
+        self.__dict__.update(state | views)
 
     def chain(self, root: str | None = None, tip: str | None = None) -> Chain:
         """Return the chain of joints from one link to another.

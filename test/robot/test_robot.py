@@ -14,6 +14,8 @@
 
 """Any text gives a robot, or an error in one line, and never another exception."""
 
+import copy
+import pickle
 import re
 from pathlib import Path
 
@@ -184,3 +186,14 @@ def test_examples_are_the_shipped_robots():
     assert str(error.value) == (
         "there is no example '../ur5e'; the names are legs, pan_tilt, panda, two_arms, ur5e"
     )
+
+
+@pytest.mark.parametrize("again", [lambda robot: pickle.loads(pickle.dumps(robot)), copy.deepcopy])
+def test_a_robot_is_copied_with_all_that_it_has(shipped, again):
+    robot = RobotModel.from_urdf(shipped("panda"), frame_prefix="left/")
+    copied = again(robot)
+    ours, theirs = robot.chain(), copied.chain()
+    assert (ours.joint_names, ours.inferences) == (theirs.joint_names, theirs.inferences)
+    assert (ours.forward(ours.neutral).matrix == theirs.forward(theirs.neutral).matrix).all()
+    with pytest.raises(TypeError):
+        copied.joints["panda_joint1"] = None
