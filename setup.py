@@ -15,6 +15,7 @@
 import os
 from glob import glob
 from os.path import isfile
+from pathlib import Path
 
 from setuptools import find_packages, setup
 
@@ -62,8 +63,8 @@ setup(
     ],
     # Also in basis_ik/dependencies.py, which says so where nobody has asked pip; and in README.md.
     python_requires=">=3.10",
-    install_requires=["setuptools", "numba>=0.56.4", "numpy>=1.24", "transforms3d>=0.4"],
-    extras_require={
+    install_requires=["numba>=0.56.4", "numpy>=1.24", "transforms3d>=0.4"],
+    extras_require={  # also in README.md
         "record": ["mcap>=1.6"],
         "plots": ["matplotlib"],
         "cluster": ["distributed"],
@@ -78,6 +79,8 @@ setup(
     url="https://basis-ik.invalid/",
     author="basis_ik maintainers",
     description="Inverse kinematics for any arm from its robot_description alone",
+    long_description=Path("README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
     license="Apache-2.0",
     entry_points={
         "console_scripts": [

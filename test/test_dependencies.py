@@ -147,9 +147,7 @@ def test_setup_and_readme_have_the_same_versions():
     asked = {word.arg: word.value for word in call.keywords}
     assert ast.literal_eval(asked["python_requires"]) == f">={OLDEST['python']}"
     required = ast.literal_eval(asked["install_requires"])
-    assert sorted(required) == sorted(
-        ["setuptools", *(f"{name}>={OLDEST[name]}" for name in PACKAGES)]
-    )
+    assert sorted(required) == sorted(f"{name}>={OLDEST[name]}" for name in PACKAGES)
     (sentence,) = re.findall(r"The solver needs no ROS: ([^\n]*) or newer\.", readme())
     assert {word.lower(): text for word, text in re.findall(r"(\w+) ([\d.]+)", sentence)} == OLDEST
 

@@ -19,6 +19,7 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib.metadata import distributions
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -27,10 +28,10 @@ import pytest
 from basis_ik.ros.programs import MODULES
 
 ROOT = Path(__file__).parents[1]
-SOURCES = ["basis_ik", "config", "launch", "resource", "rviz", "urdf", "package.xml", "setup.cfg",
-           "setup.py"]  # fmt: skip
+SOURCES = ["basis_ik", "config", "launch", "resource", "rviz", "urdf", "package.xml", "README.md",
+           "setup.cfg", "setup.py"]  # fmt: skip
 # All that setup.py asks for, and what that needs in turn.
-NEEDED = ["llvmlite", "numba", "numpy", "pkg_resources", "setuptools", "transforms3d"]
+NEEDED = ["llvmlite", "numba", "numpy", "transforms3d"]
 
 
 @pytest.fixture(scope="module")
@@ -101,6 +102,16 @@ def run(libraries):
 
 def test_without_ros_one_command_is_installed(without_ros):
     assert without_ros[1] == {"basis_ik"}
+
+
+def test_the_package_describes_itself_and_the_readme_its_extras(without_ros):
+    (package,) = distributions(name="basis_ik", path=[str(without_ros[0])])
+    text = (ROOT / "README.md").read_text()
+    assert package.metadata["Description-Content-Type"] == "text/markdown"
+    assert package.metadata.get_payload().strip() == text.strip()
+    (table,) = re.findall(r"^\| extra \|.*?\n\n", text, re.MULTILINE | re.DOTALL)
+    named = set(re.findall(r"^\| `(\w+)`", table, re.MULTILINE))
+    assert named == set(package.metadata.get_all("Provides-Extra")) - {"test"}
 
 
 def test_with_ros_the_programs_are_installed_too(with_ros):
