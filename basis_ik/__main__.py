@@ -23,10 +23,12 @@ import os
 import sys
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from basis_ik import __version__
 from basis_ik.dependencies import check_extra
 from basis_ik.errors import BasisIkError
 from basis_ik.reach_map import reach_command
@@ -37,7 +39,8 @@ if TYPE_CHECKING:  # the compiler behind these takes a second to import; --help 
     from basis_ik.robot.chain import Chain
     from basis_ik.transforms.rigid import RigidTransform
 
-PROGRAM = "python -m basis_ik"
+# As it was called: by the module, or by the command that pip installs.
+PROGRAM = "basis_ik" if Path(sys.argv[0]).name == "basis_ik" else "python -m basis_ik"
 FARTHEST = 10  # times the reach: the units of what is farther are hardly metres
 LONGEST = 400  # characters of a message
 STATUS = "Exit status: 0 done or reached, 1 not reached or an error, 2 wrong usage."
@@ -129,10 +132,21 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: error: {_line(message)}; see --help\n")
 
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Refuse what is not one of an action's choices, and name the one that is meant."""
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as error:
+            names = [*map(str, action.choices or ())]
+            near = get_close_matches(str(value).replace("_", "-"), names, n=1)
+            error.message += f"; did you mean {near[0]}?" if near else ""
+            raise
+
 
 def _parser() -> _Parser:
     does = "Inverse kinematics of a robot from its URDF, without ROS."
     parser = _Parser(PROGRAM, description=does, epilog=STATUS)
+    parser.add_argument("--version", action="version", version=f"basis_ik {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     inspect = _command(
         commands, "inspect", "print chain, limits, reach and every inference made", INSPECT_EXAMPLES
@@ -176,6 +190,10 @@ def _add_solve_options(solve: argparse.ArgumentParser) -> None:
     solve.add_argument(
         "--rpy", nargs=3, type=_number, metavar=("ROLL", "PITCH", "YAW"),
         help="orientation of the tip: angles about the root's fixed x, then y, then z [rad]",
+    )  # fmt: skip
+    solve.add_argument(
+        "--quaternion", nargs=4, type=_number, metavar=("X", "Y", "Z", "W"),
+        help="orientation of the tip, instead of --rpy: as in a ROS message",
     )  # fmt: skip
     solve.add_argument("--position-only", action="store_true", help="leave the orientation free")
     solve.add_argument(
@@ -246,12 +264,17 @@ def _reach(options: argparse.Namespace) -> int:
 
 def _solve(options: argparse.Namespace) -> int:
     looks = options.look_at is not None
-    if looks and (options.rpy is not None or options.position_only):
-        options.parser.error("--look-at leaves the roll free: no --rpy, no --position-only")
+    turned = options.rpy is not None or options.quaternion is not None
+    if looks and (turned or options.position_only):
+        options.parser.error(
+            "--look-at leaves the roll free: no --rpy, no --quaternion, no --position-only"
+        )
+    if options.rpy is not None and options.quaternion is not None:
+        options.parser.error("--rpy and --quaternion are the same thing: give one of them")
     if not looks and options.axis is not None:
         options.parser.error("--axis belongs to --look-at")
-    if not looks and options.rpy is None and not options.position_only:
-        options.parser.error("give --rpy ROLL PITCH YAW, or --position-only")
+    if not looks and not turned and not options.position_only:
+        options.parser.error("give --rpy ROLL PITCH YAW, --quaternion X Y Z W, or --position-only")
     if looks and options.solver != "descent":
         options.parser.error("--solver fabrik takes a pose: no --look-at")
     if options.trace and options.solver != "fabrik":
@@ -301,6 +324,8 @@ def _solve_pose(
 def _target(options: argparse.Namespace) -> RigidTransform:
     from basis_ik.transforms.rigid import RigidTransform
 
+    if options.quaternion is not None:
+        return RigidTransform.from_quaternion_xyzw(options.quaternion, options.xyz)
     roll, pitch, yaw = options.rpy or (0.0, 0.0, 0.0)
     return RigidTransform.from_rpy(roll, pitch, yaw, options.xyz)
 

@@ -136,6 +136,8 @@ def test_the_command_solves(without_ros, run):
     )  # fmt: skip
     assert (status, err) == (0, "")
     assert out.startswith("panda_link0 -> panda_hand_tcp: reached")
+    refused = run(folder, str(folder / "bin" / "basis_ik"), "solve")
+    assert refused[2].startswith("basis_ik solve: error: ")
 
 
 @pytest.mark.parametrize("program", MODULES)

@@ -25,6 +25,7 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
+from basis_ik import __version__
 from basis_ik.__main__ import main
 from basis_ik.robot.robot import RobotModel
 
@@ -138,6 +139,22 @@ def test_solutions_are_confirmed_by_forward_kinematics(run):
     np.testing.assert_allclose(pose.as_rpy(), (3.1, 0.1, -0.2), atol=1e-5)
 
 
+def test_a_quaternion_is_an_orientation_as_in_ros(run):
+    chain = RobotModel.from_urdf_file(UR5E).chain("base_link", "tool0")
+    words = ["solve", "--urdf", UR5E, *POSE[:4], "--json", "--quaternion", "0.6", "0", "0", "0.8"]
+    status, out, _ = run(*words)
+    assert status == 0
+    pose = chain.forward(list(strict(out)["positions"].values()))
+    np.testing.assert_allclose(pose.as_rpy(), (2.0 * np.arctan2(0.6, 0.8), 0.0, 0.0), atol=1e-5)
+    status, out, err = run(*words[:-1], "0.9")
+    assert (status, out) == (1, "")
+    assert "quaternion must have length 1" in err
+
+
+def test_the_version_is_printed(run):
+    assert run("--version") == (0, f"basis_ik {__version__}\n", "")
+
+
 def test_solve_for_people(run):
     status, out, _ = run("solve", "--urdf", UR5E, *POSE)
     assert status == 0
@@ -234,7 +251,7 @@ def test_solve_without_orientation(run):
     assert " rad; " not in out, "an orientation nobody asked for is not an error"
     status, _, err = run(*words)
     assert status == 2
-    assert "give --rpy ROLL PITCH YAW, or --position-only" in err
+    assert "give --rpy ROLL PITCH YAW, --quaternion X Y Z W, or --position-only" in err
 
 
 def test_an_unreachable_target_is_status_1_with_the_best_effort(run):
@@ -337,6 +354,9 @@ def test_input_beyond_the_size_limit_is_not_read(run):
     [
         ([], "the following arguments are required: COMMAND"),
         (["jump"], "invalid choice: 'jump'"),
+        (["warm_up"], "did you mean warm-up?"),
+        (["solve", "--urdf", UR5E, *POSE, "--quaternion", "0", "0", "0", "1"], "give one of them"),
+        (["solve", "--urdf", HEAD, *LOOK, "--quaternion", "0", "0", "0", "1"], "no --quaternion"),
         (["inspect"], "required: --urdf"),
         (["inspect", "--urdf", UR5E, "--tpi", "a"], "unrecognized arguments: --tpi a"),
         (["solve", "--urdf", UR5E], "one of the arguments --xyz --look-at is required"),

@@ -99,9 +99,14 @@ def grid_around(chain: Chain, voxel: float) -> Grid:
         voxel: Length of a voxel's edge [m], above 0.
 
     Raises:
-        GridError: It has more than `MOST_VOXELS` voxels, or none.
+        GridError: It has more than `MOST_VOXELS` voxels, or a voxel is larger than the reach.
     """
     middle, radius = ball_of(chain)
+    if voxel > radius:
+        raise GridError(
+            f"--voxel {voxel:g} is more than the {radius:.3g} m that the arm reaches from its "
+            "first joint: are the units metres?"
+        )
     with np.errstate(over="ignore"):
         sides = np.floor(2.0 * radius / np.float64(voxel)) + 1.0
     if not float(sides) ** 3 <= MOST_VOXELS:
@@ -112,11 +117,6 @@ def grid_around(chain: Chain, voxel: float) -> Grid:
         )
     low = np.ceil((middle - radius) / voxel).astype(np.int64)
     shape = np.floor((middle + radius) / voxel).astype(np.int64) - low + 1
-    if not (shape > 0).all():
-        raise GridError(
-            f"no voxel has its centre within {radius:.3g} m of the first joint: "
-            f"--voxel {voxel:g} must be smaller"
-        )
     (a, b, c), (i, j, k) = low.tolist(), shape.tolist()
     return Grid(voxel, (a, b, c), (i, j, k))
 
