@@ -14,6 +14,7 @@
 
 """The documentation matches the code, and its link targets exist."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -77,3 +78,16 @@ def test_files_named_in_the_architecture_exist():
         name for name in names if (ROOT / "basis_ik" / name).exists() or (ROOT / name).exists()
     }
     assert names - found == ahead
+
+
+def test_the_commands_of_the_shell_are_listed():
+    """The sub-commands of the `ros2` that `make shell` has without an installation of ROS 2."""
+    tree = ast.parse((ROOT / "underlay/basis_ik_underlay/ros2cli/__init__.py").read_text())
+    (there,) = (
+        [key.value for key in node.value.keys]
+        for node in tree.body
+        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Dict)
+    )
+    text = (ROOT / "README.md").read_text()
+    (listed,) = re.findall(r"its `ros2` has the commands ([\w,\s]*?), and no others", text)
+    assert set(re.findall(r"\w+", listed)) - {"and"} == set(there)
