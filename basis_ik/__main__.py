@@ -20,6 +20,7 @@ import argparse
 import json
 import math
 import os
+import re
 import sys
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
@@ -130,17 +131,16 @@ class _Parser(argparse.ArgumentParser):
     """Reports an error in one line, without the usage above it."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: error: {_line(message)}; see --help\n")
+        self.exit(2, f"{self.prog}: error: {_line(message)}{_meant(message)}; see --help\n")
 
-    def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Refuse what is not one of an action's choices, and name the one that is meant."""
-        try:
-            super()._check_value(action, value)
-        except argparse.ArgumentError as error:
-            names = [*map(str, action.choices or ())]
-            near = get_close_matches(str(value).replace("_", "-"), names, n=1)
-            error.message += f"; did you mean {near[0]}?" if near else ""
-            raise
+
+def _meant(message: str) -> str:
+    """Return which of the choices in argparse's message is meant, if one is close."""
+    found = re.search(r"invalid choice: '(.*)' \(choose from (.*)\)", message)
+    if found is None:
+        return ""
+    near = get_close_matches(found[1].replace("_", "-"), re.findall(r"[\w-]+", found[2]), n=1)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def _parser() -> _Parser:
