@@ -29,8 +29,8 @@ import numpy as np
 import pytest
 import rclpy
 from chromium import SCENE, find_chromium, open_chromium
-from diagnostic_msgs.msg import DiagnosticStatus
-from geometry_msgs.msg import PoseStamped
+from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
+from geometry_msgs.msg import PoseStamped, TwistStamped
 from PIL import Image
 from playwright.sync_api import expect
 from rclpy.executors import SingleThreadedExecutor
@@ -40,10 +40,18 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64, String
 from tf2_msgs.msg import TFMessage
 from tf2_ros import Buffer, TransformException, TransformListener
+from visualization_msgs.msg import (
+    InteractiveMarker,
+    InteractiveMarkerUpdate,
+    Marker,
+    MarkerArray,
+    MenuEntry,
+)
 
 from basis_ik.robot.robot import RobotModel
 from basis_ik.robot.scene import scene
 from basis_ik.ros.convert import transform_message
+from basis_ik.transforms.rigid import RigidTransform
 
 ROOT = Path(__file__).parents[2]
 SCREENSHOTS = ROOT / "build" / "screenshots"
@@ -105,8 +113,8 @@ def open_page(chromium):
     """Open a page in a new browser window."""
     errors = []
 
-    def open_page(url):
-        page = chromium.new_context(viewport=SIZE).new_page()
+    def open_page(url, size=SIZE):
+        page = chromium.new_context(viewport=size).new_page()
         page.set_default_timeout(1e3 * PATIENCE)
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.add_init_script(FEW + PICTURES)
@@ -264,6 +272,128 @@ def test_a_robot_takes_the_place_of_the_one_before_and_moves(open_page, own_doma
     assert "is not shown: there is no such file" in missing
     page.context.close()
     showroom.close()
+    assert started.end() == 0, started.said()
+
+
+BUTTONS = """() => Object.fromEntries([...document.querySelectorAll("button")]
+    .filter((each) => each.offsetParent && each.innerText)
+    .map((each) => [each.innerText, Object.values(each.getBoundingClientRect().toJSON())]))"""
+SETTLED = f"""() => {{
+  const before = window.placed;
+  window.placed = JSON.stringify(({BUTTONS})());
+  return window.placed === before;
+}}"""
+PHONE = {"width": 390, "height": 844}
+
+
+class Pretender(Showroom):
+    """Topics of arms without arms, and a ball in a frame of its own."""
+
+    def __init__(self, domain):
+        super().__init__(domain)
+        self._handles = {}
+
+    def ball(self):
+        """Show a ball of 1 m in a frame on tf, without any robot."""
+        self._balls = self.node.create_publisher(MarkerArray, "nodes/markers", 1)
+        self.wait_for(self._balls.get_subscription_count)
+        self.wait_for(self._transforms.get_subscription_count)
+        stamp, place = self.node.get_clock().now().to_msg(), RigidTransform.identity()
+        self._transforms.publish(TFMessage(transforms=[transform_message("w", "b", place, stamp)]))
+        marker = Marker(type=Marker.SPHERE)
+        marker.header.frame_id, marker.color.a = "b", 1.0
+        marker.scale.x = marker.scale.y = marker.scale.z = 1.0
+        self._balls.publish(MarkerArray(markers=[marker]))
+
+    def arm(self, name):
+        """Make an arm's topics; return a function that publishes its message and refusals."""
+        self.node.create_subscription(TwistStamped, f"{name}/twist", print, 1)
+        publisher = self.node.create_publisher(DiagnosticStatus, f"{name}/status", 10)
+
+        def publish(message, refusals=0):
+            self.wait_for(publisher.get_subscription_count)
+            values = [KeyValue(key=f"last_refusal.{n}", value=20 * "NaN ") for n in range(refusals)]
+            tip = f"{name}: c"
+            publisher.publish(DiagnosticStatus(name=tip, message=message, values=values))
+
+        return publish, lambda: self.node.destroy_publisher(publisher)
+
+    def menu(self, name, *titles):
+        """Publish the handle of an arm with a menu."""
+        if name not in self._handles:
+            root, marker = self.node.create_publisher(MarkerArray, f"{name}/markers", 1), Marker()
+            marker.header.frame_id = "a"
+            self.wait_for(root.get_subscription_count)
+            root.publish(MarkerArray(markers=[marker]))
+            self._handles[name] = self.node.create_publisher(
+                InteractiveMarkerUpdate, f"{name}/target/update", 1
+            )
+        self.wait_for(self._handles[name].get_subscription_count)
+        handle = InteractiveMarker(name="handle")
+        handle.header.frame_id = "a"
+        handle.menu_entries = [MenuEntry(id=n, title=t) for n, t in enumerate(titles)]
+        self._handles[name].publish(InteractiveMarkerUpdate(type=1, markers=[handle]))
+
+
+def test_nothing_that_moves_an_arm_changes_its_place(open_page, own_domain, tmp_path):
+    started = Started(tmp_path, own_domain, *program("web_view"))
+    pages, peer = [open_page(started.url(), each) for each in (SIZE, PHONE)], Pretender(own_domain)
+    page, places = pages[0], [{}, {}]
+    hint = page.get_by_text("no robot_description yet")
+    expect(hint).to_be_visible()
+    page.evaluate(KEEP)
+    peer.ball()
+    page.wait_for_function(CHANGED)  # frames without a robot are shown
+    expect(hint).to_be_hidden()
+    assert "stop all arms" not in page.evaluate(BUTTONS)
+
+    def check(*more):
+        for each, before in zip(pages, places, strict=True):
+            each.wait_for_function(SETTLED, polling=1000)
+            now = each.evaluate(BUTTONS)
+            assert {"stop all arms", "stop", "enable", *more} <= now.keys(), now
+            moved = {one: (at, before[one]) for one, at in now.items() if before.get(one, at) != at}
+            assert not moved
+            before.update(now)
+
+    def says(publish, message, *more, **refusals):
+        publish(message, **refusals)
+        for each in pages:
+            expect(each.get_by_text(message)).to_be_visible()
+        check(*more)
+
+    def choose(tab):
+        for each in pages:
+            each.get_by_role("tab", name=tab).locator("visible=true").click()
+
+    left, leave = peer.arm("left")
+    says(left, "short")
+    expect(hint).to_be_visible()
+    says(left, "a long text " * 20, refusals=8)
+    peer.show(describe("bare", tmp_path))
+    expect(hint).to_be_hidden()
+    says(left, "a robot")
+    peer.menu("left", "[x] pose", "[ ] point", "bring back", "stop")
+    says(left, "with a menu", "[x] pose", "bring back")
+    peer.menu("left", "[ ] pose", "[x] point", "other")
+    for each in pages:
+        expect(each.get_by_role("button", name="bring back")).to_be_disabled()
+    check("[ ] pose", "bring back", "other")
+    choose("jog")
+    says(left, "now", "move +z", "turn −z")
+    right, _ = peer.arm("right")
+    for each in pages:
+        expect(each.get_by_role("tab", name="right")).to_be_visible()
+    says(left, "a long text " * 20, "move +z", refusals=8)
+    leave()
+    expect(page.get_by_text("no status of this arm").first).to_be_visible()
+    check("move +z")
+    choose("right")
+    choose("jog")
+    says(right, "the other", "move +z")  # where the first one's were
+    for each in pages:
+        each.context.close()
+    peer.close()
     assert started.end() == 0, started.said()
 
 
@@ -550,6 +680,13 @@ def test_an_arm_that_is_jogged_stops_when_its_browser_goes_away(arm, demo, open_
     arm.wait_for(arm.is_at_rest)
     assert np.allclose(arm.tip()[:2], HOME[:2], atol=2e-3)  # on its line
     demo.wait_for("a browser is gone, . left; what it held is released")
+
+
+def test_every_launch_file_takes_view():
+    """But the two that the others include: RViz itself, and the page itself."""
+    files = {path.name: path.read_text() for path in (ROOT / "launch").glob("*.launch.py")}
+    lacking = {name for name, text in files.items() if '"view"' not in text}
+    assert lacking == {"rviz.launch.py", "web_view.launch.py"}
 
 
 def test_without_a_chromium_the_remedy_is_named(monkeypatch):

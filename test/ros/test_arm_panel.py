@@ -65,4 +65,4 @@ def test_nothing_in_it_is_read_as_html():
 
 
 def test_a_missing_status_is_shown():
-    assert "no status yet" in status_html(None, {}, "")
+    assert "no status of this arm" in status_html(None, {}, "")

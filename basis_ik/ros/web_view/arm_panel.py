@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import html
 import math
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -28,7 +29,7 @@ from geometry_msgs.msg import TwistStamped
 from rclpy.node import Node
 from rclpy.task import Future
 from std_srvs.srv import SetBool, Trigger
-from viser import GuiApi
+from viser import GuiApi, GuiTabGroupHandle
 
 from basis_ik.errors import BasisIkError
 from basis_ik.motion.chain_state import State
@@ -46,6 +47,9 @@ ALARM = "#e6194b"
 # Menu entries that the panel has buttons for anyway.
 BUTTONS = ("stop", "go on", "home")
 LATENCIES = ("solve, median", "solve, largest", "joint states: age", "control period: work, p99")
+# Fixed, with a scroll bar: a text that grew would move the buttons below it under the user's hand.
+TEXT_HEIGHT = "12em"
+_MARK = re.compile(r"^\[[x ]\] ")  # of a menu's entry that can be checked
 ERRORS = ("position [mm]", "orientation [deg]", "farthest joint [deg]")
 
 
@@ -83,6 +87,7 @@ class ArmPanel:
     Args:
         node: Owns the subscriptions, publishers and clients.
         gui: viser's GUI.
+        arms: The arms' tabs. The panel is a tab, so that nothing in another arm's panel moves it.
         prefix: Prefix of the chain's topics: `/basis_ik`, `/basis_ik/left`.
         context: Shared with other panels.
 
@@ -90,7 +95,14 @@ class ArmPanel:
         prefix: As given.
     """
 
-    def __init__(self, node: Node, gui: GuiApi, prefix: str, context: PanelContext) -> None:
+    def __init__(
+        self,
+        node: Node,
+        gui: GuiApi,
+        arms: GuiTabGroupHandle,
+        prefix: str,
+        context: PanelContext,
+    ) -> None:
         self._node, self._gui, self.prefix, self._context = node, gui, prefix, context
         self._values: dict[str, str] = {}
         self._message: DiagnosticStatus | None = None
@@ -104,8 +116,8 @@ class ArmPanel:
         self._twists = node.create_publisher(TwistStamped, f"{prefix}/twist", 1)
         self._jogs = node.create_publisher(JointJog, f"{prefix}/joint_jog", 1)
         self._requests: list[tuple[Any, Any]] = []
-        self._folder = gui.add_folder(prefix.strip("/"))
-        with self._folder:
+        self._tab = arms.add_tab(prefix.strip("/"))
+        with self._tab:
             self._text = gui.add_html("")
             self._service("stop", "stop", Trigger, Trigger.Request(), "red")
             self._service("enable", "enable", SetBool, SetBool.Request(data=True), "green")
@@ -121,7 +133,7 @@ class ArmPanel:
                 self._jog_button(direction)
         with self._joints_tab:
             self._pace = gui.add_slider("speed", 0.05, 1.0, 0.05, 0.3)
-        self._menu_items: list[Any] = []
+        self._menu_items: dict[str, Any] = {}
         self._menu_version = -1
         self._gizmos: Gizmos | None = None
         self._chain: Chain | None = None
@@ -133,7 +145,7 @@ class ArmPanel:
 
     def destroy(self) -> None:
         """Remove the panel, its topics and its clients."""
-        self._folder.remove()
+        self._tab.remove()
         self._node.destroy_subscription(self._status)
         for publisher in (self._twists, self._jogs):
             self._node.destroy_publisher(publisher)
@@ -186,6 +198,10 @@ class ArmPanel:
     def _on_status(self, message: DiagnosticStatus) -> None:
         self._message = message
         self._values = {each.key: each.value for each in message.values}
+
+    def on_gone(self) -> None:
+        """Show that the node is gone; the panel stays, so that no other arm's takes its place."""
+        self._message, self._values, self._response = None, {}, ""
 
     def on_diagnostics(self, status: DiagnosticStatus) -> None:
         """Process a diagnostic status of the node's control loop or of this chain."""
@@ -311,21 +327,31 @@ class ArmPanel:
         return float(self._chain.upper[self._chain.joint_names.index(name)])
 
     def _show_menu(self, gizmos: Gizmos) -> None:
-        """Show the entries of the handle's menu as buttons."""
-        for item in self._menu_items:
-            item.remove()
-        self._menu_items = []
+        """Show the entries of the handle's menu as buttons.
+
+        A button keeps its place: it is disabled while its entry is not in the menu.
+        """
+        titles = {_MARK.sub("", title): title for title in gizmos.menu}
         with self._menu:
-            for title in gizmos.menu:
-                if title in BUTTONS:
-                    continue
-                button = self._gui.add_button(title)
+            for name in titles:
+                if name not in self._menu_items and name not in BUTTONS:
+                    self._menu_items[name] = self._menu_button(name)
+        for name, button in self._menu_items.items():
+            button.disabled = name not in titles
+            button.label = titles.get(name, button.label)
 
-                async def on_click(_: Any, title: str = title) -> None:
-                    self._context.post(lambda: gizmos.menu.get(title, lambda: None)())
+    def _menu_button(self, name: str) -> Any:
+        def select() -> None:
+            for title, choose in list(self._gizmos.menu.items()) if self._gizmos else []:
+                if _MARK.sub("", title) == name:
+                    choose()
 
-                button.on_click(on_click)
-                self._menu_items.append(button)
+        async def on_click(_: Any) -> None:
+            self._context.post(select)
+
+        button = self._gui.add_button(name)
+        button.on_click(on_click)
+        return button
 
     def _show_status(self) -> None:
         text = status_html(self._message, self._values, self._response)
@@ -361,7 +387,7 @@ def status_html(message: DiagnosticStatus | None, values: Mapping[str, str], res
         response: The last response of a service; may be empty.
     """
     if message is None:
-        return "<p style='margin: 0 1em 0.5em'>no status yet</p>"
+        return _boxed(f"no status of this arm<br>{html.escape(response)}")
     color = LEVELS.get(message.level, ALARM)
     state = values.get("state", "")
     meaning = State[state].value if state in State.__members__ else ""
@@ -384,9 +410,13 @@ def status_html(message: DiagnosticStatus | None, values: Mapping[str, str], res
     if response:
         lines.append(response)
     body = "<br>".join(html.escape(line) for line in lines)
+    return _boxed(f"<b style='color: {color}'>{html.escape(message.message)}</b><br>{body}")
+
+
+def _boxed(body: str) -> str:
     return (
-        f"<div style='margin: 0 1em 0.5em; font-size: 0.85em; overflow-wrap: anywhere'>"
-        f"<b style='color: {color}'>{html.escape(message.message)}</b><br>{body}</div>"
+        f"<div style='margin: 0 1em 0.5em; font-size: 0.85em; height: {TEXT_HEIGHT}; "
+        f"overflow-y: auto; overflow-wrap: anywhere'>{body}</div>"
     )
 
 

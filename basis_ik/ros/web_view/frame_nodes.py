@@ -63,6 +63,10 @@ class FrameNodes:
             self._places[frame] = None
         return name
 
+    def names(self) -> list[str]:
+        """Return the frames that have a node."""
+        return list(self._nodes)
+
     def place(self, frame: str) -> Place | None:
         """Return a frame's pose at the last update; None if unknown or without a node."""
         return self._places.get(frame)

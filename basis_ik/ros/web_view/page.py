@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import Counter
 from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any, Protocol
@@ -32,7 +33,7 @@ from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from tf2_ros import TransformListener
-from viser import ViserServer
+from viser import GuiTabGroupHandle, ViserServer
 from visualization_msgs.msg import MarkerArray
 
 from basis_ik.errors import BasisIkError
@@ -52,6 +53,13 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 VIEW_DIRECTION = np.array([1.0, -1.3, 0.9])  # from the robots' centre to the camera, in extents
 
+# On a phone the panel is a sheet at the bottom, which grows upwards with what it contains. Blank
+# space at its end keeps it at its greatest height, so that what is added moves nothing.
+FULL_SHEET = (
+    "<style>.full-sheet { height: 0 } @media (max-width: 36em) { .full-sheet { height: 100vh } }"
+    "</style><div class='full-sheet'></div>"
+)
+
 
 class Part(Protocol):
     """The page's content for one topic, as long as it is published."""
@@ -70,7 +78,8 @@ class Page:
         node: Owns the subscriptions and publishers.
         server: viser's server.
         meshes: Reads mesh files; kept when the page is destroyed.
-        fixed_frame: Frame in which the scene is drawn; empty: the first robot's topmost frame.
+        fixed_frame: Frame in which the scene is drawn; empty: the first robot's topmost frame, or
+            without a robot that of most frames shown.
     """
 
     def __init__(
@@ -91,7 +100,7 @@ class Page:
             lambda: frozenset(server.get_clients()),
             self._actions.put,
         )
-        self._scanned_at, self._framed_robots = -math.inf, ""
+        self._scanned_at, self._framed = -math.inf, ""
         self._diagnostics = node.create_subscription(
             DiagnosticArray, "/diagnostics", self._on_diagnostics, 10
         )
@@ -102,9 +111,7 @@ class Page:
         server.scene.add_grid(
             "/grid", 4.0, 4.0, cell_color=(70, 70, 70), section_color=(90, 90, 90)
         )
-        with server.gui.add_folder("all arms"):
-            everything = server.gui.add_button("stop all arms", color="red")
-        everything.on_click(self._on_stop_all)
+        self._arms: GuiTabGroupHandle | None = None
         self._hint = server.gui.add_html(
             "<p style='margin: 0 1em 0.5em'>no robot_description yet</p>"
         )
@@ -151,7 +158,11 @@ class Page:
             and self._node.count_publishers(topic)
         }
         for topic in self._parts.keys() - there.keys():
-            self._parts.pop(topic).destroy()
+            part = self._parts[topic]
+            if isinstance(part, ArmPanel):
+                part.on_gone()
+            else:
+                self._parts.pop(topic).destroy()
         for topic, factory in there.items():
             if topic not in self._parts:
                 self._parts[topic] = factory(topic)
@@ -199,8 +210,14 @@ class Page:
         return Gizmos(self._node, self._server.scene, self._frames, namespace, self._actions.put)
 
     def _new_panel(self, topic: str) -> Part:
-        prefix = topic.rpartition("/")[0]
-        return ArmPanel(self._node, self._server.gui, prefix, self._context)
+        gui, prefix = self._server.gui, topic.rpartition("/")[0]
+        if self._arms is None:
+            # Above all else, so that nothing that comes or goes moves them.
+            with gui.add_folder("all arms", order=-2.0):
+                gui.add_button("stop all arms", color="red").on_click(self._on_stop_all)
+            self._arms = gui.add_tab_group(order=-1.0)
+            gui.add_html(FULL_SHEET, order=1e9)
+        return ArmPanel(self._node, gui, self._arms, prefix, self._context)
 
     def _robots(self) -> dict[str, RobotModel]:
         """Return the robots by the namespaces of their descriptions."""
@@ -212,11 +229,15 @@ class Page:
 
     def _choose_fixed_frame(self) -> None:
         robots = list(self._robots().values())
-        self._hint.visible = not robots
+        frames = self._frames.names()
+        self._hint.visible = not robots and (self._arms is not None or not frames)
         if self._given_frame:
             self._frames.fixed = self._given_frame
         elif robots:
             self._frames.fixed = self._frames.root_of(robots[0].root)
+        elif frames:
+            (root, _), *_ = Counter(map(self._frames.root_of, frames)).most_common(1)
+            self._frames.fixed = root
 
     def _set_robot(self, panel: ArmPanel) -> None:
         """Set a panel's robot: the one with the longest namespace that contains the panel."""
@@ -229,16 +250,19 @@ class Page:
             panel.set_robot(robots[max(above, key=len)], markers.nodes.root, gizmos)
 
     def _place_cameras(self) -> None:
-        """Point all cameras at the robots when their set has changed."""
-        robots = sorted(model.name for model in self._robots().values())
-        key = ", ".join(robots)
-        if not robots or key == self._framed_robots:
+        """Point all cameras at the robots when their set has changed; without one, at all frames.
+
+        As long as one of them has no transform the view stays.
+        """
+        robots = self._robots().values()
+        links = [link for model in robots for link in model.links] or self._frames.names()
+        key = ", ".join(sorted(model.name for model in robots) or sorted(links))
+        if not links or key == self._framed:
             return
-        links = [link for model in self._robots().values() for link in model.links]
         places = [place.position for link in links if (place := self._frames.place(link))]
         if len(places) < len(links) or not np.isfinite(places).all():
-            return  # some links have no transform yet; if they never get one, the view stays
-        self._framed_robots = key
+            return
+        self._framed = key
         low, high = np.min(places, axis=0), np.max(places, axis=0)
         middle, extent = 0.5 * (low + high), max(float(np.linalg.norm(high - low)), 0.3)
         browsers = [client.camera for client in self._server.get_clients().values()]

@@ -67,7 +67,8 @@ PARAMETERS = (
     Declaration(
         "fixed_frame",
         "",
-        "Frame in which the scene is drawn; empty: the first robot's topmost frame.",
+        "Frame in which the scene is drawn; empty: the first robot's topmost frame, or without "
+        "a robot that of most frames shown.",
         read_only=True,
         check=given_frame_complaint,
     ),
