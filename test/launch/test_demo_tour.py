@@ -14,17 +14,21 @@
 
 """The demo as a user starts it: the tours succeed, and all processes end cleanly."""
 
+import threading
 import unittest
 
 import launch_testing
 import launch_testing.actions
 import launch_testing.asserts
 import pytest
+import rclpy
+from diagnostic_msgs.msg import DiagnosticStatus
 from launch import LaunchDescription
 from launch.actions import IncludeLaunchDescription
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import PathJoinSubstitution
 from launch_ros.substitutions import FindPackageShare
+from rclpy.executors import ExternalShutdownException
 
 PATIENCE = 600.0  # s: only ends what hangs
 
@@ -44,8 +48,31 @@ def generate_test_description(robot):
 
 
 class TestTour(unittest.TestCase):
+    def setUp(self):
+        self.status = {}
+        rclpy.init()
+        node = rclpy.create_node("watcher")
+        node.create_subscription(DiagnosticStatus, "basis_ik/status", self.take, 10)
+        self.spinner = threading.Thread(target=self.spin, args=(node,))
+        self.spinner.start()
+
+    def tearDown(self):
+        rclpy.shutdown()
+        self.spinner.join()
+
+    def take(self, message):
+        self.status = {pair.key: pair.value for pair in message.values}
+
+    def spin(self, node):
+        try:
+            rclpy.spin(node)
+        except ExternalShutdownException:
+            node.destroy_node()
+
     def test_the_tour_succeeds(self, proc_output):
         proc_output.assertWaitFor("10 of 10 targets as expected", timeout=PATIENCE, stream="stdout")
+        counts = {k: v for k, v in self.status.items() if k.endswith(".target_pose")}
+        assert counts == {"accepted.target_pose": "10"}, "each target was sent once"
 
 
 @launch_testing.post_shutdown_test()
