@@ -22,7 +22,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from basis_ik.motion.admission import (
-    LARGEST_COORDINATE,
     Refusal,
     Refused,
     StampRules,
@@ -37,6 +36,9 @@ from basis_ik.motion.admission import (
     printable,
 )
 from basis_ik.transforms.rigid import RigidTransform
+
+# The numbers themselves: with those of the module no change of them would be seen.
+LARGEST_COORDINATE = 1e8  # m
 
 RULES = StampRules(max_age=2_000_000_000, max_future=100_000_000)
 NOW = 100_000_000_000
@@ -133,7 +135,7 @@ def test_q_and_minus_q_give_identical_transforms(q):
         ("/base", Refusal.BAD_FRAME),
         ("a\x00b", Refusal.BAD_FRAME),
         ("line\nbreak", Refusal.BAD_FRAME),
-        pytest.param("x" * 1_000_000, Refusal.BAD_FRAME, id="long"),
+        pytest.param("x" * 256, Refusal.BAD_FRAME, id="long"),
     ],
 )
 def test_invalid_frame_ids_are_refused(frame_id, reason):
@@ -178,6 +180,17 @@ def test_printable_is_short_and_printable(text):
 def test_printable_keeps_quotes_and_escapes_what_controls():
     assert printable("""it's "b" """) == """it's "b" """
     assert printable("a\n\x1bü\\") == r"a\n\x1b\xfc\\"
+
+
+def test_a_frame_id_has_at_most_255_characters():
+    assert admit_frame("x" * 255) is None
+
+
+def test_a_twist_has_at_most_a_thousand_metres_a_second():
+    assert admit_twist((1e3, 0.0, 0.0), (0.0, -1e3, 0.0)) is None
+    assert admit_twist((1.01e3, 0.0, 0.0), (0.0, 0.0, 0.0)).reason is Refusal.OUT_OF_RANGE
+    assert admit_joint_velocities(["a"], [1e3], ("a",)) == (1e3,)
+    assert admit_joint_velocities(["a"], [1.01e3], ("a",)).reason is Refusal.OUT_OF_RANGE
 
 
 @pytest.mark.parametrize("value", [0.0, 1e-9, 0.3, 1.0])

@@ -18,8 +18,11 @@ import itertools
 
 import pytest
 
-from basis_ik.motion.debounce import HOLD_TIME, Debounced
+from basis_ik.motion.debounce import Debounced
 from basis_ik.verdict import Reason, Verdict
+
+# The numbers themselves: with those of the module no change of them would be seen.
+HOLD_TIME = 0.3  # s
 
 LIMIT = Reason(Verdict.LIMIT, joint="elbow", bound=1.0)
 OTHER = Reason(Verdict.LIMIT, joint="wrist", bound=1.0)

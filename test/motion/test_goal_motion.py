@@ -18,7 +18,11 @@ import numpy as np
 import pytest
 
 from basis_ik.motion import goal_motion
-from basis_ik.motion.goal_motion import INTERVALS, LONGEST, SHORTEST, GoalMotion
+from basis_ik.motion.goal_motion import INTERVALS, GoalMotion
+
+# The numbers themselves: with those of the module no change of them would be seen.
+LONGEST = 0.25
+SHORTEST = 1e-3
 
 PERIOD = 0.005
 SPEEDS = np.array([1.0, 2.0])

@@ -17,13 +17,12 @@
 import numpy as np
 import pytest
 
-from basis_ik.motion.limits import (
-    ACCELERATION_TIME,
-    SPEED_TIME,
-    MotionLimitError,
-    MotionLimits,
-)
+from basis_ik.motion.limits import MotionLimitError, MotionLimits
 from basis_ik.robot.robot import RobotModel
+
+# The numbers themselves: with those of the module no change of them would be seen.
+ACCELERATION_TIME = 0.05
+SPEED_TIME = 0.25
 
 ROBOT = """<robot name="r"><link name="a"/><link name="b"/><link name="c"/>
 <joint name="turn" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint>

@@ -21,7 +21,13 @@ import pytest
 
 from basis_ik.motion.limiter import Limiter, Motion
 from basis_ik.motion.limits import MotionLimits
-from basis_ik.motion.sent_windows import CLOSE, MOVES, NEAR, OFF, SAME, SentWindows, Window
+from basis_ik.motion.sent_windows import OFF, SentWindows, Window
+
+# The numbers themselves: with those of the module no change of them would be seen.
+CLOSE = 2e-6
+MOVES = 1e-5
+NEAR = 1e-3
+SAME = 1e-9
 
 PERIOD, MS, EXACT = 0.01, 1_000_000, 2e-5
 BEGIN = 1_700_000_000_000_000_123  # as of a real clock

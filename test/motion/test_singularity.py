@@ -23,11 +23,15 @@ from basis_ik.motion.goals import PoseGoal, TwistGoal
 from basis_ik.motion.jog import Jog
 from basis_ik.motion.limiter import Limiter
 from basis_ik.motion.limits import MotionLimits
-from basis_ik.motion.singularity import NEAR, SLOW, VERY_NEAR, Gains
+from basis_ik.motion.singularity import Gains
 from basis_ik.pipeline import Pipeline
 from basis_ik.robot.robot import RobotModel
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Verdict
+
+# The numbers themselves: with those of the module no change of them would be seen.
+NEAR, VERY_NEAR = 5.0, 10.0
+SLOW = 0.2
 
 URDF = Path(__file__).parents[2] / "urdf"
 PERIOD = 0.01

@@ -22,9 +22,12 @@ import pytest
 from basis_ik.motion.admission import SPEED_UNITS, Units
 from basis_ik.robot.joint_path import ChainError
 from basis_ik.robot.robot import RobotModel
-from basis_ik.ros.parameters.chain_parameters import MOST_JOINTS, ChainParameters, check_apart
+from basis_ik.ros.parameters.chain_parameters import ChainParameters, check_apart
 from basis_ik.ros.parameters.ik_parameters import CHAIN
 from basis_ik.ros.parameters.parameters import ConfigError
+
+# The numbers themselves: with those of the module no change of them would be seen.
+MOST_JOINTS = 100  # of one chain
 
 URDF = Path(__file__).parents[2] / "urdf"
 UR5E, PANDA, LEGS = (

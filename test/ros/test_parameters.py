@@ -30,7 +30,6 @@ from basis_ik.ros.demo.simulated_arm_parameters import DECLARATIONS as OF_ARM
 from basis_ik.ros.frames import transform_node_parameters as nodes
 from basis_ik.ros.parameters.ik_parameters import CHAIN, NODE
 from basis_ik.ros.parameters.parameters import (
-    LONGEST_NAME,
     ConfigError,
     Declaration,
     Parameters,
@@ -40,6 +39,9 @@ from basis_ik.ros.parameters.parameters import (
     names_complaint,
     topic_complaint,
 )
+
+# The numbers themselves: with those of the module no change of them would be seen.
+LONGEST_NAME = 100
 
 ROOT = Path(__file__).parents[2]
 IK_NODE = (*NODE, *CHAIN)

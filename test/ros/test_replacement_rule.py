@@ -20,9 +20,11 @@ import pytest
 from rcl_interfaces.msg import ParameterValue
 from rcl_interfaces.srv import GetParameters
 
-from basis_ik.ros.outputs.controller_parameter import PATIENCE
 from basis_ik.ros.outputs.replacement_rule import ReplacementRule
 from basis_ik.ros.recording.action_forms import PARAMETERS
+
+# The numbers themselves: with those of the module no change of them would be seen.
+PATIENCE = 2.0
 
 NOT_SET, TRUE = ParameterValue(), ParameterValue(type=1, bool_value=True)
 FALSE, TEXT = ParameterValue(type=1), ParameterValue(type=4, string_value="false")

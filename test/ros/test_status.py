@@ -33,9 +33,13 @@ from basis_ik.motion.goals import (
 )
 from basis_ik.motion.singularity import Notice
 from basis_ik.ros import boundary as module
-from basis_ik.ros.status import PERIOD, REFRESH, StatusReport
+from basis_ik.ros.status import StatusReport
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Verdict
+
+# The numbers themselves: with those of the module no change of them would be seen.
+PERIOD = 0.5
+REFRESH = 0.05
 
 
 @pytest.fixture
