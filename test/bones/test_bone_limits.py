@@ -243,6 +243,8 @@ def test_bad_ranges_are_refused(lower: float, upper: float) -> None:
 def test_a_whole_turn_is_a_range() -> None:
     for lower, upper in ((-math.pi, math.pi), (-3.142, 3.142), (-math.inf, math.inf)):
         assert Hinge(REST, (1, 0, 0), lower, upper).upper == upper
+    with pytest.raises(BoneLimitError, match="a turn wide at most"):
+        Hinge(REST, (1, 0, 0), -math.pi, math.pi + 2e-3)
 
 
 def test_a_hinge_without_an_axis_is_refused() -> None:

@@ -166,6 +166,12 @@ def test_positions_that_do_not_belong_to_the_bones_are_refused(route: object) ->
     assert caught.value.actual == pytest.approx(1.01 * caught.value.expected)
     with pytest.raises(SolvedPositionsError, match="bone0"):
         route(tree, frames, good + 0.01, "world")
+    along = good[-1] - good[-2]
+    slight = np.zeros_like(good)
+    slight[-1] = along / np.linalg.norm(along) * np.linalg.norm(np.diff(good, axis=0), axis=1).sum()
+    route(tree, frames, good + 0.9e-6 * slight, "world")
+    with pytest.raises(SolvedPositionsError, match="bone3"):
+        route(tree, frames, good + 1.1e-6 * slight, "world")
     with pytest.raises(ShapeError, match="positions"):
         route(tree, frames, good[:-1], "world")
     with pytest.raises(NotFiniteError, match="positions"):

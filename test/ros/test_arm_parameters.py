@@ -23,7 +23,13 @@ import pytest
 from basis_ik.errors import BasisIkError
 from basis_ik.motion.admission import StampRules
 from basis_ik.robot.robot import RobotModel
-from basis_ik.ros.parameters.arm_parameters import Settings, axis_complaint, misplaced, pointing_ray
+from basis_ik.ros.parameters.arm_parameters import (
+    Settings,
+    axis_complaint,
+    misplaced,
+    outside,
+    pointing_ray,
+)
 
 MODEL = RobotModel.from_urdf(
     (Path(__file__).parents[2] / "urdf" / "panda.urdf").read_text(),
@@ -133,3 +139,16 @@ def test_each_setting_is_its_parameter():
         orientation_tolerance=0.8,
         goal_tolerance=0.9,
     )
+
+
+@pytest.mark.parametrize(("kind", "most"), [("revolute", 0.5), ("prismatic", 0.1)])
+def test_a_joint_a_little_outside_its_limits_moves_by_itself(kind, most):
+    chain = RobotModel.from_urdf(
+        f"""<robot name="r"><link name="a"/><link name="b"/>
+        <joint name="j" type="{kind}"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>
+          <limit lower="-1" upper="1" velocity="1" effort="1"/></joint></robot>"""
+    ).chain("a", "b")
+    for side in (-1.0, 1.0):
+        assert outside(chain, [], np.array([side * (1.0 + 0.99 * most)])) == ""
+        text = outside(chain, [], np.array([side * (1.0 + 1.01 * most)]))
+        assert text.startswith(f"j is at {side * (1.0 + 1.01 * most):.4g}, ")

@@ -58,6 +58,8 @@ def test_a_joint_goes_to_its_slider_and_stops_there(sliders):
     assert sliders.velocities({"a": 0.0}, HERE, 0.25) == {"a": 0.5}
     assert sliders.velocities({"a": 0.9}, HERE, 1.0) == {"a": pytest.approx(0.2)}
     assert sliders.velocities({"a": 3.0}, HERE, 1.0) == {"a": -2.0}
+    near = sliders.velocities({"a": 1.0 - 1.1 * TOLERANCE}, HERE, 1.0)
+    assert near == {"a": pytest.approx(2.2 * TOLERANCE)}
     assert sliders.velocities({"a": 1.0 - 0.9 * TOLERANCE}, HERE, 1.0) == {"a": 0.0}
     assert not sliders.is_set("a")
     assert sliders.velocities({"a": 1.0}, HERE, 1.0) is None

@@ -91,8 +91,10 @@ def values(status):
 def test_an_unchanged_status_is_repeated(clock, report, arm, published):
     for _ in range(10):
         report.publish(arm)
+    clock[0] += 0.9 * PERIOD
+    report.publish(arm)
     assert len(published) == 1
-    clock[0] += PERIOD
+    clock[0] += 0.1 * PERIOD
     report.publish(arm)
     assert len(published) == 2
 

@@ -77,3 +77,13 @@ def test_four_numbers_are_wanted(bad: npt.ArrayLike) -> None:
 def test_the_real_part_can_come_first():
     turn = RigidTransform.from_axis_angle([0.0, 0.0, 1.0], 1.0).rotation
     np.testing.assert_allclose(wxyz_from_matrix(turn), [np.cos(0.5), 0.0, 0.0, np.sin(0.5)])
+
+
+@pytest.mark.parametrize("length", [0.9991, 1.0009])
+def test_a_length_is_right_to_a_thousandth(length: float) -> None:
+    exact = matrix_from_xyzw((0.6, 0.0, 0.0, 0.8))
+    near = matrix_from_xyzw((0.6 * length, 0.0, 0.0, 0.8 * length))
+    np.testing.assert_allclose(near, exact, rtol=0, atol=1e-15)
+    wrong = 2e-4 * np.sign(length - 1.0) + length
+    with pytest.raises(QuaternionError):
+        matrix_from_xyzw((0.6 * wrong, 0.0, 0.0, 0.8 * wrong))
