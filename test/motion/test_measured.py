@@ -152,6 +152,13 @@ def test_a_clock_offset_is_distinguished_from_old_states(state):
     assert "2.980 s old" in refused.detail
 
 
+def test_an_old_state_sent_repeatedly_is_no_clock_offset(state):
+    for k in range(100):
+        stamp = stamped(-3.0, 0.01 * k)._replace(timeout=2_000_000_000)
+        refused = state.update(["a", "b", "c"], [1.0] * 3, 0.01 * k, stamp)
+        assert "steadily" not in refused.detail
+
+
 def test_a_jump_of_the_clock_discards_all_states(state):
     reported(state, 1.0, now=100.0, at=100.0)
     state.reset()
