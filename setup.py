@@ -79,7 +79,8 @@ setup(
     url="https://basis-ik.invalid/",
     author="basis_ik maintainers",
     description="Inverse kinematics for any arm from its robot_description alone",
-    long_description=Path("README.md").read_text(encoding="utf-8"),
+    # colcon may run a link to this file elsewhere.
+    long_description=(Path(__file__).resolve().parent / "README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",
     license="Apache-2.0",
     entry_points={
