@@ -596,7 +596,7 @@ class Arm:
         for before, after, width in zip(
             motion.positions, motion.positions[1:], widths[:, 0], strict=False
         ):
-            self._check_step(before, after, width / PERIOD)
+            self._check_step(before, after, (width + 1e-9) / PERIOD)  # times are rounded to 1 ns
         assert (np.abs(motion.velocities) <= CHAIN.velocity * ROUNDING + SLACK).all()
         rates = np.abs(np.diff(motion.velocities, axis=0)) / widths
         assert (rates <= self.limits.acceleration * ROUNDING + 1e-6).all()

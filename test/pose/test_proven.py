@@ -76,18 +76,19 @@ def test_the_chains_length_is_a_proof(robot):
 
 def test_lengths_prove_nothing_within_rounding(arm):
     """Six links are exactly as long as the target is far, but their sum is rounded down."""
-    rows = [("revolute", f"{x} 0 0", "0 0 0", "0 0 1", -2.0, 2.0) for x in (0.0, *[0.47] * 5)]
-    chain, far = arm(rows, "0.47 0 0"), float(6 * Fraction(0.47))
-    assert Fraction(far) == 6 * Fraction(0.47)
-    assert sum([0.47] * 6) < far
+    length = 1024 * 0.47  # the sum's rounding is above the smallest tolerance
+    rows = [("revolute", f"{x} 0 0", "0 0 0", "0 0 1", -2.0, 2.0) for x in (0.0, *[length] * 5)]
+    chain, far = arm(rows, f"{length} 0 0"), float(6 * Fraction(length))
+    assert Fraction(far) == 6 * Fraction(length)
+    assert sum([length] * 6) < far - 1e-15
     target = RigidTransform.from_rpy(0.0, 0.0, 0.0, (far, 0.0, 0.0))
     reason = solve(
-        chain, target, [0.3] * 6, position_only=True, position_tolerance=1e-300, max_restarts=0
+        chain, target, [0.3] * 6, position_only=True, position_tolerance=1e-15, max_restarts=0
     ).reason
     assert not reason.proven
-    beyond = RigidTransform.from_rpy(0.0, 0.0, 0.0, (far + 1e-11, 0.0, 0.0))
+    beyond = RigidTransform.from_rpy(0.0, 0.0, 0.0, (far + 1e-8, 0.0, 0.0))
     assert solve(
-        chain, beyond, [0.3] * 6, position_only=True, position_tolerance=1e-300
+        chain, beyond, [0.3] * 6, position_only=True, position_tolerance=1e-15
     ).reason.proven
 
 

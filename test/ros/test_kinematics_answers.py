@@ -42,6 +42,7 @@ PARAMETERS = {
     "orientation_threshold": 1e-5,
     "approximate_solutions": False,
     "avoid_collisions": "refuse",
+    "target_max_reach": 10.0,
 }
 
 

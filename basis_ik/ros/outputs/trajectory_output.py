@@ -556,7 +556,7 @@ class TrajectoryOutput(TopicOutput):
         safe = self._lateness() if self._by_stamp else 2 * stride
         ahead = now.clock + safe + 2 * stride
         soonest = now.clock + (safe if self._changed else SOON)
-        late = self._head < soonest
+        late = self._head < soonest and (self._changed or not newest.settles)
         if late or (self._changed and self._head > ahead):  # a first window goes farther
             pipeline.go_on(newest.at(ahead))
             self._head = ahead
@@ -583,6 +583,10 @@ class TrajectoryOutput(TopicOutput):
             times.append(self._head)
             states.append(pipeline.state)
         if not times:
+            return
+        if joins < soonest and not late:  # it was left off before: the arm is farther by now
+            self._changed, self._head = True, LONG_AGO
+            self._continue(pipeline, measured, now)
             return
         self._changed = False
         begun, way = newest.part(now.clock - EARLY, joins)
