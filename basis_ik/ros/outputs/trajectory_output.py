@@ -584,7 +584,7 @@ class TrajectoryOutput(TopicOutput):
             states.append(pipeline.state)
         if not times:
             return
-        if joins < soonest and not late:  # it was left off before: the arm is farther by now
+        if joins < now.clock and not late:  # it was left off before: the arm is farther by now
             self._changed, self._head = True, LONG_AGO
             self._continue(pipeline, measured, now)
             return
