@@ -319,7 +319,12 @@ class ChainController:
     @property
     def problem(self) -> str:
         """The controller's problem; empty if there is none."""
-        return self._output.failure or self.state.unmet or self._output.hindrance
+        return self._output.failure or self.state.unmet
+
+    @property
+    def hindrance(self) -> str:
+        """Why the arm does not move as commanded for the moment; empty if it does."""
+        return self._output.hindrance
 
     @property
     def other_commander(self) -> str:

@@ -71,6 +71,10 @@ class ReportedChain(Protocol):
         """Problem of the controller; empty if there is none."""
 
     @property
+    def hindrance(self) -> str:
+        """Why the arm does not move as commanded for the moment; empty if it does."""
+
+    @property
     def other_commander(self) -> str:
         """The other node that commands the arm; empty if there is none."""
 
@@ -110,7 +114,14 @@ class StatusReport:
         """Publish the chain's status, if it is due."""
         state, solution, refusal = arm.state, arm.pipeline.solution, arm.targets.refusal
         refusals, leads = arm.refusals.counts.total(), type(arm.pipeline.goal)
-        problem = (state.why_not, arm.problem, arm.other_commander, refusals, arm.unheard)
+        problem = (
+            state.why_not,
+            arm.problem,
+            arm.hindrance,
+            arm.other_commander,
+            refusals,
+            arm.unheard,
+        )
         notice = _notice(arm)
         key = (state.state, *problem, arm.speed_override, arm.tool.frame, leads, notice)
         if not self._is_due(key, arm):
@@ -127,6 +138,8 @@ class StatusReport:
             text = state.why_not
         elif arm.problem:
             level, text = DiagnosticStatus.WARN, arm.problem
+        elif arm.hindrance:
+            level, text = DiagnosticStatus.WARN, arm.hindrance
         elif notice is not None:
             level, text = DiagnosticStatus.WARN, str(notice)
             self._journal.warn("singularity", text.split(":")[0], text)

@@ -220,6 +220,18 @@ def test_what_else_moves_the_head_ends_the_goal(head, taker, words):
         assert miss(head.tip(), AHEAD) < POINTED
 
 
+def test_a_goal_that_is_replaced_while_the_controller_stands_does_not_blame_it(head):
+    goal = head.point("base_link", LEFT, min_duration=seconds(20.0))
+    head.run(0.5)
+    head.arm.controller.speed_scaling = 0.0
+    head.run(0.5)
+    head.look("base_link", AHEAD)
+    head.run(ENDS)
+    assert goal.status == ABORTED
+    assert said(head, "aborted: replaced by another target")
+    head.arm.complaints.clear()  # the step is the controller's
+
+
 def test_a_goal_is_canceled_and_the_head_stops(head):
     goal = head.point("base_link", LEFT, min_duration=seconds(20.0))
     head.run(2.0)

@@ -66,6 +66,7 @@ def arm():
         refusals=Refusals(module.time.monotonic),
         state=ChainState(),
         problem="",
+        hindrance="",
         other_commander="",
         displaced="",
         unheard="",
