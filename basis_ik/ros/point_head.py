@@ -188,7 +188,7 @@ class PointHeadServer:
             self._abort(*self._why_lost(goal))
             return
         self._follow(goal)
-        if arm.speed_override == 0.0:
+        if arm.speed_override == 0.0 or arm.hindrance:
             goal.progress.wait(loop_time(self._node))
         if self._goal is goal and goal.progress.stalled(loop_time(self._node)):
             arm.targets.clear()

@@ -347,3 +347,15 @@ def test_a_goal_waits_while_the_speed_override_is_zero(head):
     assert goal.status is None
     head.overrides.publish(Float64(data=1.0))
     assert head.end_of(goal) == SUCCEEDED
+
+
+def test_a_goal_waits_while_the_controller_stands(head):
+    head.run(0.1)
+    head.arm.controller.speed_scaling = 0.0
+    head.run(0.1)
+    goal = head.point("base_link", AHEAD)
+    head.run(STALL + 0.5)
+    assert np.array_equal(head.positions, REST)
+    assert goal.status is None
+    head.arm.controller.speed_scaling = 1.0
+    assert head.end_of(goal) == SUCCEEDED
