@@ -182,6 +182,8 @@ def program(name):
 class Peer:
     """A node of the test's own in a domain; it lives in this thread alone."""
 
+    status = None  # of an arm, if it is heard
+
     def __init__(self, domain):
         self.context = rclpy.Context()
         rclpy.init(context=self.context, domain_id=domain)
@@ -199,7 +201,7 @@ class Peer:
         """Handle messages until a condition holds; return its value."""
         end = time.monotonic() + PATIENCE
         while not (found := condition()):
-            assert time.monotonic() < end
+            assert time.monotonic() < end, self.status
             self.spin(0.05)
         return found
 
@@ -518,7 +520,8 @@ class Arm(Peer):
         return len(self._state.velocity) > 0 and not np.any(self._state.velocity)
 
     def go(self, xyz):
-        """Send the arm to a pose, and wait until it is there."""
+        """Send the arm to a pose once targets are taken, and wait until it is there."""
+        self.wait_for(lambda: self.status.get("state") in ("READY", "MOVING", "HOLDING", "ARRIVED"))
         self.set_speed(1.0)
         self.arrives(self.send(xyz))
         self.wait_for(lambda: np.linalg.norm(self.tip() - xyz) < 2e-3)
