@@ -671,6 +671,11 @@ def test_a_slider_moves_its_joint(page, arm):
     # Not by all ten steps: a page that is late takes some from the measured position.
     arm.wait_for(lambda: is_there() and arm.is_at_rest())
     assert np.sort(np.abs(arm.positions() - before))[-2] < 1e-3, "one joint has moved"
+    # A step that comes later would take the place of the next test's target: a stop comes after all.
+    page.get_by_role("button", name="stop", exact=True).click()
+    arm.wait_status(state="STOPPED")
+    page.get_by_role("button", name="enable", exact=True).click()
+    arm.wait_status(state="READY")
 
 
 def test_an_arm_that_is_jogged_stops_when_its_browser_goes_away(arm, demo, open_page):
