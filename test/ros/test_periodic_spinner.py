@@ -25,6 +25,7 @@ import time
 
 import rclpy
 from basis_ik.ros.periodic_spinner import Inputs, PeriodicSpinner
+from rclpy.duration import Duration
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
@@ -37,6 +38,11 @@ rclpy.init()
 node, other, calls, errors = rclpy.create_node("node"), rclpy.create_node("other"), [], []
 inputs = Inputs()
 spinner = PeriodicSpinner(node, inputs, 0.01, lambda error: errors.append(f"request: {error}"))
+
+
+def send(publisher, message):
+    publisher.publish(message)
+    assert publisher.wait_for_all_acked(Duration(seconds=300.0))  # it waits to be handled
 
 
 def spin(until=lambda: False, seconds=300.0):
@@ -143,12 +149,12 @@ CASES = {
     spin(client.service_is_ready)
     for _ in range(2):
         client.call_async(Trigger.Request())
-        time.sleep(0.3)
-        spinner.wait(0.0)  # for urgent messages alone
         before = len(calls)
-        spinner.handle_messages()
-        assert len(calls) == before
-        spinner.handle_others()
+        while len(calls) == before:
+            spinner.wait(0.0)  # for urgent messages alone
+            spinner.handle_messages()
+            assert len(calls) == before
+            spinner.handle_others()
         calls.append(f"then {len(calls) - before}")
     """,
         "['asked', 'asked', 'then 1', 'then 1'] []",
@@ -163,11 +169,9 @@ CASES = {
 
     urgent, plain = hear("urgent", inputs.urgent, 1), hear("plain", None, 10)
     spin(lambda: urgent.get_subscription_count() == plain.get_subscription_count() == 1)
-    plain.publish(String(data="1"))
-    time.sleep(0.3)
+    send(plain, String(data="1"))
     calls.append(f"1 {spinner.wait(0.01)} {len(calls)}")
-    urgent.publish(String(data="2"))
-    time.sleep(0.3)
+    send(urgent, String(data="2"))
     calls.append(f"2 {spinner.wait(60.0)} {len(calls) - 1}")
     """,
         "['1 False 0', '2 True 2', 'plain 1', 'urgent 2'] []",
@@ -178,8 +182,7 @@ CASES = {
     talk = other.create_publisher(String, "talk", 10)
     spin(lambda: talk.get_subscription_count() == 1)
     for k in range(4):
-        talk.publish(String(data=str(k)))
-    time.sleep(0.3)
+        send(talk, String(data=str(k)))
     spinner = PeriodicSpinner(node, inputs, 60.0, print)
     spinner.handle_messages()
     """,
@@ -189,8 +192,7 @@ CASES = {
         """
     def talk_on(message):
         calls.append("word")
-        talk.publish(message)
-        time.sleep(0.01)  # it has arrived
+        send(talk, message)
 
     node.create_subscription(String, "talk", talk_on, 10)
     talk = other.create_publisher(String, "talk", 10)
@@ -255,8 +257,7 @@ CASES = {
     )
     talk = other.create_publisher(String, "talk", 10)
     spin(lambda: talk.get_subscription_count() == 1)
-    talk.publish(String())
-    time.sleep(0.3)
+    send(talk, String())
     calls.append(f"after a wait {spinner.wait(0.0)} {len(calls)}")
     spinner.handle_messages()
     """,
@@ -274,7 +275,8 @@ CASES = {
         return tick
 
     timers += [node.create_timer(0.2, destroys(0)), node.create_timer(0.2, destroys(1))]
-    time.sleep(0.5)
+    while not all(timer.is_ready() for timer in timers):
+        pass
     spin(seconds=0.5)
     """,
         "['tick'] []",
@@ -292,8 +294,7 @@ CASES = {
     heard += [node.create_subscription(String, "talk", destroys(k), 10) for k in range(2)]
     talk = other.create_publisher(String, "talk", 10)
     spin(lambda: talk.get_subscription_count() == 2)
-    talk.publish(String())
-    time.sleep(0.5)
+    send(talk, String())
     spin(seconds=0.5)
     """,
         "['tick'] []",
