@@ -578,6 +578,14 @@ def test_without_a_display_the_demo_prints_the_address(own_domain, tmp_path):
     assert started.end() == 0, started.said()
 
 
+def end_input(page, arm):
+    """Let all that a page has sent take effect: it would replace the next test's target."""
+    page.get_by_role("button", name="stop", exact=True).click()  # it comes after the rest
+    arm.wait_status(state="STOPPED")
+    page.get_by_role("button", name="enable", exact=True).click()
+    arm.wait_status(state="READY")
+
+
 def test_a_gizmo_that_is_dragged_moves_the_arm(page, arm):
     def pixels():
         """Return the colours of the scene, and its first pixel's place in the page."""
@@ -619,6 +627,7 @@ def test_a_gizmo_that_is_dragged_moves_the_arm(page, arm):
     arm.wait_status(state="ARRIVED", verdict="REACHED")
     for words in ("ARRIVED: ", "verdict: REACHED"):
         expect(page.get_by_text(words)).to_be_visible()
+    end_input(page, arm)
 
 
 def test_a_verdict_that_changes_is_read_on_the_page(page, arm):
@@ -671,11 +680,7 @@ def test_a_slider_moves_its_joint(page, arm):
     # Not by all ten steps: a page that is late takes some from the measured position.
     arm.wait_for(lambda: is_there() and arm.is_at_rest())
     assert np.sort(np.abs(arm.positions() - before))[-2] < 1e-3, "one joint has moved"
-    # A step that comes later would take the place of the next test's target: a stop comes after all.
-    page.get_by_role("button", name="stop", exact=True).click()
-    arm.wait_status(state="STOPPED")
-    page.get_by_role("button", name="enable", exact=True).click()
-    arm.wait_status(state="READY")
+    end_input(page, arm)
 
 
 def test_an_arm_that_is_jogged_stops_when_its_browser_goes_away(arm, demo, open_page):
