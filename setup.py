@@ -15,6 +15,7 @@
 import os
 from glob import glob
 from os.path import isfile
+from pathlib import Path
 
 from setuptools import find_packages, setup
 
@@ -78,6 +79,9 @@ setup(
     url="https://basis-ik.invalid/",
     author="basis_ik maintainers",
     description="Inverse kinematics for any arm from its robot_description alone",
+    # colcon may run a link to this file elsewhere.
+    long_description=(Path(__file__).resolve().parent / "README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
     license="Apache-2.0",
     entry_points={
         "console_scripts": [

@@ -15,6 +15,7 @@
 """The tests run where the package is used: stock ROS 2 with `colcon test`, and a bare Ubuntu."""
 
 import re
+import runpy
 from collections import Counter
 from contextlib import nullcontext
 from importlib.util import module_from_spec, spec_from_file_location
@@ -179,8 +180,18 @@ def test_colcon_runs_the_tests_with_pytest(monkeypatch):
     given = {}
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr("setuptools.setup", given.update)
-    exec((ROOT / "setup.py").read_text(), {})
+    runpy.run_path(str(ROOT / "setup.py"))
     assert given["extras_require"]["test"] == ["pytest"]
+
+
+def test_a_link_to_setup_py_finds_the_readme(monkeypatch, tmp_path):
+    """`colcon build --symlink-install` makes one; what cannot be found would be on stderr."""
+    given = {}
+    (tmp_path / "setup.py").symlink_to(ROOT / "setup.py")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("setuptools.setup", given.update)
+    runpy.run_path("setup.py")
+    assert given["long_description"] == (ROOT / "README.md").read_text()
 
 
 @pytest.mark.parametrize("dependencies", ["newest", "stock", "oldest"])
