@@ -522,12 +522,13 @@ class Pipeline:
         braking = self.phase is Phase.BRAKING or not self._valid
         return start, braking
 
-    def plan(self, start: FloatArray, *, braking: bool) -> Motion | None:
+    def plan(self, start: FloatArray, *, braking: bool, spacing: float = 0.0) -> Motion | None:
         """Return a whole motion to rest, for outputs that send motions instead of commands.
 
         Args:
             start: Initial positions, velocities and accelerations, shape (n, 3), all finite.
             braking: Whether to come to rest as soon as the limits allow; otherwise at the goal.
+            spacing: Least time between two samples [s]; a period at least.
 
         Returns:
             The motion; None if it would be unsafe, or if there is no goal.
@@ -536,7 +537,8 @@ class Pipeline:
             return None
         self._limiter.go_on(start)
         self._scale()
-        motion = self._limiter.plan(None if braking else self._destination, MOST_SAMPLES)
+        goal = None if braking else self._destination
+        motion = self._limiter.plan(goal, MOST_SAMPLES, spacing)
         way = np.ascontiguousarray(motion.positions)  # another layout would compile kernels again
         # Every sample is checked as a command.
         steps = np.diff(motion.times)[:, np.newaxis] * self._max_step / self._period

@@ -133,26 +133,6 @@ class Motion(NamedTuple):
             widths = np.concatenate([widths[near], np.repeat(parts, PARTS)])
             curves = np.concatenate([curves[near], pieces])
 
-    def nearest(self, positions: FloatArray, since: float) -> float:
-        """Return the time at which the motion is nearest to positions [s].
-
-        Args:
-            positions: The positions (n,).
-            since: Earliest time to consider [s].
-        """
-        first = max(int(np.searchsorted(self.times, since, side="right")) - 1, 0)
-        if first >= len(self.times) - 1:
-            return float(self.times[-1])
-        here, then = self.positions[first:-1], self.positions[first + 1 :]
-        way = then - here
-        length = np.einsum("kn,kn->k", way, way)
-        along = np.einsum("kn,kn->k", positions - here, way) / np.where(length > 0.0, length, 1.0)
-        part = np.clip(along, 0.0, 1.0)
-        off = here + part[:, np.newaxis] * way - positions
-        k = int(np.argmin(np.einsum("kn,kn->k", off, off)))
-        time = self.times[first + k] + part[k] * (self.times[first + k + 1] - self.times[first + k])
-        return max(float(time), since)
-
 
 class Limiter:
     """Turns goals into commands, one each period.
@@ -346,21 +326,23 @@ class Limiter:
         kernels.brake(memory, self._kept, self.period, 0)
         return max(float(duration(row[kernels.PROFILE :])) for row in memory)
 
-    def plan(self, goal: FloatArray | None, most: int) -> Motion:
+    def plan(self, goal: FloatArray | None, most: int, spacing: float = 0.0) -> Motion:
         """Return the whole motion of `step` from the last command to rest.
 
         Args:
             goal: As for `step`, at rest; None: the motion of `brake`.
             most: Maximum number of samples after the first; they are a period apart if possible.
+            spacing: Least time between two samples [s], if that is more.
         """
+        spacing = max(self.period, spacing)
         goal = None if self.override == 0.0 else goal
         self._prepare(braking=goal is None)
         share = 1.0
         if self._capped is not None and goal is not None:
-            share = self._capped.pace(lambda share: self._planned(goal, most, share)[:2])
-        return self._planned(goal, most, share)
+            share = self._capped.pace(lambda share: self._planned(goal, most, spacing, share)[:2])
+        return self._planned(goal, most, spacing, share)
 
-    def _planned(self, goal: FloatArray | None, most: int, share: float) -> Motion:
+    def _planned(self, goal: FloatArray | None, most: int, spacing: float, share: float) -> Motion:
         """Return the motion of `plan` with a share of the velocity limits."""
         memory, limits = self._memory.copy(), self._slowed().copy()
         limits[kernels.VELOCITY] *= share
@@ -371,7 +353,7 @@ class Limiter:
         else:
             kernels.brake(memory, limits, self.period, 0)
         total = max(float(duration(row[kernels.PROFILE :])) for row in memory)
-        times = sample_times(total, max(self.period, total / most))
+        times = sample_times(total, max(spacing, total / most))
         return _sampled(memory, limits, times)
 
     @property

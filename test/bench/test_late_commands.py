@@ -337,6 +337,64 @@ def test_delays_of_up_to_10_ms_keep_the_limits_by_each_rule(rule, kind, rate):
         assert robot.arm.refused == []
 
 
+@pytest.mark.parametrize("lag", [0.0, 0.03, 0.1])
+@pytest.mark.parametrize("kind", ["another target", "stop"])
+@pytest.mark.parametrize(("rule", "latest"), [("stamp", 50), ("blends", 10), ("unknown", 10)])
+def test_whole_motions_that_come_late_keep_the_limits(rule, latest, kind, lag):
+    """Goals of the action, each in the middle of the one before."""
+    rng = random.Random(f"{rule} {kind} {lag}")
+    with robot_with(lag, RULES[rule], command_interface="follow_joint_trajectory") as robot:
+        for _ in range(4):
+            since = robot.world.now
+            links = [robot.states.link, robot.controller_states.link, robot.commanding]
+            for link in links:
+                link.delay = (0, latest * MILLISECOND)
+            robot.send("base_link", rng.choice(PLACES))
+            robot.run(rng.uniform(0.3, 0.9))
+            stop(robot) if kind == "stop" else robot.send("base_link", rng.choice(PLACES))
+            robot.run(DISTURBED)
+            for link in links:
+                link.delay = (0, 0)
+            robot.wait(robot.rests, "rest")
+            seen = Seen(robot, since)
+            assert seen.speed <= SPEED
+            assert seen.rate <= ACCELERATION
+            assert robot.call(SetBool, "enable", data=True).success
+        assert not any("from where it was commanded" in line for line in robot.log.lines())
+
+
+@pytest.mark.parametrize("after", [0.02, 0.05, 0.2])
+@pytest.mark.parametrize("rule", ["stamp", "blends"])
+def test_a_whole_motion_that_is_stopped_before_it_is_heard_of_keeps_the_limits(rule, after):
+    with robot_with(0.1, RULES[rule], command_interface="follow_joint_trajectory") as robot:
+        since = robot.world.now
+        robot.send("base_link", PLACES[2])
+        robot.run(after)
+        stop(robot)
+        robot.wait_status(state="STOPPED")
+        assert Seen(robot, since).rate <= ACCELERATION
+        then = 1e-9 * robot.world.now
+        robot.run(2.0)
+        assert rests_since(robot, then)
+
+
+@pytest.mark.parametrize("delay", [0, 20, 50])
+@pytest.mark.parametrize("factor", [0.5, 0.1])
+@pytest.mark.parametrize("kind", ["another target", "stop"])
+def test_a_whole_motion_does_not_leap_into_a_controller_that_scales_its_speed(kind, factor, delay):
+    rng = random.Random(f"{kind} {factor} {delay}")
+    with robot_with(0.0, command_interface="follow_joint_trajectory") as robot:
+        robot.arm.controller.speed_scaling, robot.arm.bound = factor, np.inf
+        robot.run(0.2)
+        robot.commanding.delay = (0, delay * MILLISECOND)
+        since = robot.world.now
+        robot.send("base_link", rng.choice(PLACES))
+        robot.run(1.0)
+        stop(robot) if kind == "stop" else robot.send("base_link", rng.choice(PLACES))
+        robot.run(1.0)
+        assert Seen(robot, since).speed <= 1.02 * factor
+
+
 @pytest.mark.parametrize("delay", [0, 1, 5, 10])
 @pytest.mark.parametrize("rule", RULES)
 def test_a_line_is_kept_by_each_rule(rule, delay):

@@ -27,17 +27,15 @@ from basis_ik.transforms.rigid import RigidTransform
 ACTION = "/joint_trajectory_controller/follow_joint_trajectory"
 NEAR, FAR, OTHER = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40), down(0.45, -0.10, 0.30)
 POINT = (0.9, -0.5, 0.7)
-# A goal in mid-motion begins where the feedback lets the arm be: within 0.2 mrad.
-JOINT = 4.0
-# From the top speed of pi within 0.25 s and the jerk's 0.05 s [rad]; a request waits for 20 ms.
-BRAKING = 0.5 * np.pi * 0.3
+# From the top speed of pi within 0.25 s and the jerk's 0.05 s [rad]; a request waits for 20 ms,
+# and the arm goes on for 50 ms, by which the goal may be late.
+BRAKING = 0.5 * np.pi * 0.3 + np.pi * 0.05
 
 
 @pytest.fixture
 def robot():
     words = ("command_interface:=follow_joint_trajectory", f"home:={HOME.tolist()}")
     with running(*(word for each in words for word in ("-p", each))) as robot:
-        robot.arm.bound = JOINT
         yield robot
 
 
@@ -76,6 +74,17 @@ def test_a_motion_is_one_goal_from_the_measured_state_to_rest_at_the_solution(ro
     assert (np.abs(speeds) <= robot.chain.velocity + 1e-6).all()
     assert np.allclose(robot.chain.forward(positions[-1]).matrix, FAR.matrix, rtol=0.0, atol=1e-9)
     assert not any((*points[-1].velocities, *points[-1].accelerations))
+
+
+@pytest.mark.parametrize(("blends", "spacing"), [(False, 0.01), (True, 0.02)])
+def test_a_controller_that_blends_gets_samples_that_leave_time_for_the_next_goal(blends, spacing):
+    with running("-p", "command_interface:=follow_joint_trajectory", replaces=blends) as robot:
+        robot.run(0.5)  # until the controller has told its rule
+        sent = goals(robot)
+        robot.reach(FAR, 1e-9)
+        (goal,) = sent
+        times = [1e-9 * p.time_from_start.nanosec for p in goal.trajectory.points[:20]]
+        assert np.diff(times) == pytest.approx(spacing)
 
 
 def test_a_newer_target_replaces_the_present_one(robot):

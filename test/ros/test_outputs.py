@@ -15,6 +15,7 @@
 """Outputs leave an arm at rest, for every end of a motion and every message."""
 
 import math
+from collections import deque
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -30,7 +31,7 @@ from basis_ik.pipeline import Phase, Pipeline
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.boundary import LIVE, Moment
 from basis_ik.ros.outputs.controller_state import ControllerState
-from basis_ik.ros.outputs.goal_output import FollowJointTrajectoryOutput, Progress
+from basis_ik.ros.outputs.goal_output import Begun, FollowJointTrajectoryOutput, Progress
 from basis_ik.ros.outputs.output import OutputOptions
 from basis_ik.ros.outputs.replacement_rule import NOT_ALLOWED
 from basis_ik.ros.outputs.stream_output import VelocityOutput
@@ -96,14 +97,15 @@ def test_ending_a_motion_at_once_sends_zero(sent, output, pipeline, how):
 def test_feedback_that_is_not_finite_is_ignored(bad):
     output = object.__new__(FollowJointTrajectoryOutput)
     still, line = np.zeros((2, 2)), np.array([[0.0, 0.0], [1.0, 1.0]])
-    output._newest, output._motion = 1, Motion(np.array([0.0, 1.0]), line, still, still)
+    output._newest, motion = 1, Motion(np.array([0.0, 1.0]), line, still, still)
+    output._motion = motion
     output._progress = before = Progress(0.0, 0.5, 1.0, 0.0)
     stamp = SimpleNamespace(sec=1, nanosec=0)
     desired = SimpleNamespace(positions=[0.7, bad])
     feedback = SimpleNamespace(header=SimpleNamespace(stamp=stamp), desired=desired)
     output._on_feedback(1, SimpleNamespace(feedback=feedback))
     assert output._progress == before
-    desired.positions = [0.7, 0.7]
+    desired.positions = motion.at(0.7)[:, 0]
     output._on_feedback(1, SimpleNamespace(feedback=feedback))
     assert output._progress.elapsed == pytest.approx(0.7)
 
@@ -114,6 +116,7 @@ def test_the_previous_motion_is_expected_until_acceptance():
     output._motion = motion = Motion(np.array([0.0, 1.0]), line, still, still)
     output._progress, output._lag, output._canceled = Progress(0.0, 0.5, 1.0, 0.0), 0.1, False
     output._newest, output._accepted, output._begun_since = 2, 1, math.inf
+    output._passed = deque()
     output.name, output._boundary = "follow_joint_trajectory", LIVE
     assert output.expected(NOW) is None
     result = SimpleNamespace(add_done_callback=lambda _: None)
@@ -195,8 +198,15 @@ def whole(controller):
     output._client = output._clock = controller
     output._joint_names, output._lag, output._newest, output.sent = ["a", "b"], 0.1, 0, 0
     output._state = SimpleNamespace(
-        speed_scaling=1.0, stands=False, silence=lambda _: controller.silence
+        speed_scaling=1.0,
+        stands=False,
+        silence=lambda _: controller.silence,
+        output=lambda: None,
+        reference=lambda: None,
     )
+    output._rule, output._widest = SimpleNamespace(by_stamp=True), 0.02
+    output._passed, output._brakes = deque(), False
+    output._left_at, output._left_since = None, 0
     output._phase, output._handle, output._ordered = Phase.MOVING, None, False
     output._accepted, output._canceled, output._queried_at = 0, False, -math.inf
     output._override, output._halted, output._boundary = 1.0, False, LIVE
@@ -210,8 +220,15 @@ def line(velocity):
     return Motion(np.array([0.0, 1.0]), ends, np.full((2, 2), velocity), still)
 
 
+def moving(stamp):
+    """What a controller that moves two joints at 1 rad/s has begun at a stamp."""
+    states = np.zeros((1, 2, 3))
+    states[..., 1] = 1.0
+    return Begun(stamp, np.zeros(1), states)
+
+
 def test_a_motion_from_rest_begins_when_the_controller_accepts_it(controller, whole):
-    whole._send(line(0.0))
+    whole._send(Begun.at_rest(np.zeros(2)), line(0.0))
     stamp = controller.goals[0].trajectory.header.stamp
     assert (stamp.sec, stamp.nanosec) == (0, 0)
     controller.time += 0.4
@@ -224,10 +241,10 @@ def test_a_motion_from_rest_begins_when_the_controller_accepts_it(controller, wh
 
 
 def test_before_feedback_the_progress_is_unknown(controller, whole):
-    whole._send(line(0.0))
+    whole._send(Begun.at_rest(np.zeros(2)), line(0.0))
     controller.time += 0.1
     controller.accept()
-    assert whole._where() is None
+    assert whole._begun() is None
     whole.brake(SimpleNamespace(rest=lambda: None))  # which plans nothing
     assert len(controller.goals) == 1
     assert whole._handle.cancels == 1
@@ -236,9 +253,9 @@ def test_before_feedback_the_progress_is_unknown(controller, whole):
 def test_another_target_waits_for_the_progress(controller, whole):
     planned = []
     pipeline = SimpleNamespace(
-        plan=lambda start, braking: planned.append(start) or line(1.0), speed_override=1.0
+        plan=lambda start, **_: planned.append(start) or line(1.0), speed_override=1.0
     )
-    whole._send(line(0.0))
+    whole._send(Begun.at_rest(np.zeros(2)), line(0.0))
     whole._ordered = True
     whole.advance(pipeline, np.zeros(2), Moment(0.0, controller.now().nanoseconds))
     assert planned == []
@@ -255,7 +272,7 @@ def test_another_target_waits_for_the_progress(controller, whole):
 
 
 def test_at_zero_override_a_motion_without_feedback_is_canceled(controller, whole):
-    whole._send(line(0.0))
+    whole._send(Begun.at_rest(np.zeros(2)), line(0.0))
     controller.accept()
     controller.time += 1.0  # without feedback
     now = Moment(0.0, controller.now().nanoseconds)
@@ -264,15 +281,13 @@ def test_at_zero_override_a_motion_without_feedback_is_canceled(controller, whol
     end = SimpleNamespace(status=GoalStatus.STATUS_CANCELED)
     whole._on_end(1, SimpleNamespace(result=lambda: end))
     motion = Motion(*(part[:1] for part in line(0.0)))
-    pipeline = SimpleNamespace(plan=lambda start, braking: motion, speed_override=0.0)
+    pipeline = SimpleNamespace(plan=lambda start, **_: motion, speed_override=0.0)
     assert whole.advance(pipeline, np.zeros(2), now) is Phase.MOVING, "it has not arrived"
     pipeline.speed_override = 0.5
     assert whole.advance(pipeline, np.zeros(2), now) is Phase.ARRIVED
 
 
-PIPELINE = SimpleNamespace(
-    rest=lambda: None, plan=lambda start, braking: line(1.0), speed_override=1.0
-)
+PIPELINE = SimpleNamespace(rest=lambda: None, plan=lambda start, **_: line(1.0), speed_override=1.0)
 
 
 def after(controller, whole, seconds):
@@ -284,7 +299,7 @@ def after(controller, whole, seconds):
 @pytest.fixture
 def forgotten(controller, whole):
     """An output that cancels a motion of which the controller says nothing; and its handle."""
-    whole._send(line(0.0))
+    whole._send(Begun.at_rest(np.zeros(2)), line(0.0))
     controller.accept()
     controller.time += 0.6
     whole.brake(PIPELINE)
@@ -320,7 +335,7 @@ def test_a_silent_controller_is_asked_also_when_the_clock_is_set_back(controller
 
 
 def test_a_motion_accepted_by_a_controller_that_was_gone_is_canceled(controller, whole):
-    whole._send(line(0.0))
+    whole._send(Begun.at_rest(np.zeros(2)), line(0.0))
     controller.server_is_ready = lambda: False
     assert after(controller, whole, 0.01) is Phase.IDLE
     controller.accept()
@@ -329,7 +344,7 @@ def test_a_motion_accepted_by_a_controller_that_was_gone_is_canceled(controller,
 
 @pytest.mark.parametrize("news", ["feedback", "dead"])
 def test_a_controller_is_asked_only_if_it_is_silent_about_the_motion(controller, whole, news):
-    whole._send(line(0.0))
+    whole._send(Begun.at_rest(np.zeros(2)), line(0.0))
     controller.accept()
     handle = whole._handle
     controller.silence = 5.0 if news == "dead" else 0.0
@@ -346,24 +361,24 @@ def test_another_answer_about_a_motion_changes_nothing(controller, forgotten):
 
 @pytest.mark.parametrize("newer", ["sent", "accepted"])
 def test_an_answer_about_an_earlier_motion_does_not_end_a_newer_one(controller, whole, newer):
-    whole._send(line(0.0))
+    whole._send(Begun.at_rest(np.zeros(2)), line(0.0))
     controller.accept()
     handle = whole._handle
     if newer == "accepted":
-        whole._send(line(1.0))
+        whole._send(moving(controller.time), line(1.0))
     after(controller, whole, 1.0)
     assert len(handle.asked) == 2
     if newer == "accepted":
         controller.accept()
     else:
-        whole._send(line(1.0))
+        whole._send(moving(controller.time), line(1.0))
     handle.end(GoalStatus.STATUS_UNKNOWN)
     assert after(controller, whole, 0.01) is Phase.MOVING
 
 
 @pytest.mark.parametrize(("wanted", "phase"), [(True, Phase.MOVING), (False, Phase.IDLE)])
 def test_an_unanswered_motion_ends_if_it_is_not_wanted(controller, whole, wanted, phase):
-    whole._send(line(0.0))
+    whole._send(Begun.at_rest(np.zeros(2)), line(0.0))
     if not wanted:
         whole.brake(PIPELINE)
     assert after(controller, whole, 0.6) is phase
@@ -372,12 +387,23 @@ def test_an_unanswered_motion_ends_if_it_is_not_wanted(controller, whole, wanted
 
 
 def test_a_replacing_motion_has_the_time_of_its_start(controller, whole):
-    whole._send(line(1.0))
+    whole._send(moving(controller.time), line(1.0))
     stamp = controller.goals[0].trajectory.header.stamp
     assert stamp.sec + 1e-9 * stamp.nanosec == pytest.approx(100.0)
     controller.time += 0.25
     controller.accept()
-    assert whole._where()[:, 0] == pytest.approx(line(1.0).at(0.25)[:, 0])
+    begun = whole._begun()
+    assert begun.stamp == pytest.approx(controller.time - 0.25)
+    assert begun.end[:, 0] == pytest.approx(line(1.0).at(0.3)[:, 0])
+
+
+def test_a_replacing_motion_has_begun_for_a_controller_whose_clock_is_a_little_behind(whole):
+    times = np.linspace(0.0, 1.0, 101)
+    straight = np.stack([times, times], axis=1)
+    ones, zeros = np.ones((101, 2)), np.zeros((101, 2))
+    whole._motion, whole._begun_since = Motion(times, straight, ones, zeros), math.inf
+    whole._progress = Progress(100.0 - 0.251, 0.0, 1.0, 100.0)
+    assert whole._begun().stamp == pytest.approx(100.0 - 0.011)
 
 
 def test_velocities_keep_the_limits_at_any_error(sent, output, pipeline):

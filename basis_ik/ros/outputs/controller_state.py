@@ -29,7 +29,7 @@ from basis_ik.motion.admission import printable
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.ros.boundary import boundary_of
 from basis_ik.ros.outputs.controller_parameter import PATIENCE, ControllerParameter
-from basis_ik.ros.outputs.output import count_publishers
+from basis_ik.ros.outputs.output import MOVED_AWAY, count_publishers
 from basis_ik.ros.sim_clock import loop_time
 
 # s without a state from a controller that publishes it, after which it counts as inactive. The
@@ -184,6 +184,23 @@ class ControllerState:
     def error(self) -> FloatArray | None:
         """Return by how much the reference is ahead of the feedback (n,); as `reference`."""
         return self._values(self._newest.error.positions)
+
+    def rests_at(self, measured: FloatArray, *, lags: bool) -> FloatArray | None:
+        """Return where a motion from rest begins (n,), or None if that is not known.
+
+        It begins at the controller's reference, so that its output does not leap; but where the arm
+        is, if something else has moved it.
+
+        Args:
+            measured: Measured positions (n,) [rad or m].
+            lags: Whether the arm may still be on its way to the reference, which is published.
+        """
+        reference, feedback = self.reference(), self.feedback()
+        feedback = measured if feedback is None else feedback
+        if reference is None or lags or (np.abs(reference - feedback) <= MOVED_AWAY).all():
+            return reference
+        is_new = (np.abs(measured - feedback) <= MOVED_AWAY).all()  # otherwise it came late
+        return measured if is_new else None
 
     def output(self) -> FloatArray | None:
         """Return the positions (n,) that the controller has sent then; as `reference`."""

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections import deque
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -31,18 +32,23 @@ from rclpy.action.client import ClientGoalHandle
 from rclpy.task import Future
 from trajectory_msgs.msg import JointTrajectory
 
-from basis_ik.motion.limiter import Motion
+from basis_ik.motion.limiter import WIDEST, Motion, stride_of
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pipeline import Phase, Pipeline
 from basis_ik.ros.boundary import Form, Moment
 from basis_ik.ros.convert import time_message
 from basis_ik.ros.outputs.controller_state import PAUSED, ControllerState
-from basis_ik.ros.outputs.output import Output, OutputOptions
+from basis_ik.ros.outputs.output import MOVED_AWAY, Output, OutputOptions
+from basis_ik.ros.outputs.replacement_rule import EARLY, SAFE, TRANSIT, ReplacementRule
 from basis_ik.ros.outputs.trajectory_messages import to_point
 from basis_ik.ros.recording.action_forms import END, FEEDBACK, RESPONSE
 
 # s after which feedback is too old to give the controller's position within a motion.
 FEEDBACK_TIMEOUT = 0.5
+FIRST_FEEDBACK = 0.1  # s from a motion's sending until its first feedback, on most controllers
+PASSED = 200  # stored positions of the controller: seconds
+SHORTEST = 1e-6  # s between two samples
+SLOWEST = 1e-3  # a controller at a slower pace stands
 ENDS = {
     GoalStatus.STATUS_ABORTED: "aborted",
     GoalStatus.STATUS_CANCELED: "canceled",
@@ -53,8 +59,10 @@ ENDS = {
 class FollowJointTrajectoryOutput(Output):
     """Sends each motion as one goal to a joint_trajectory_controller; a newer one replaces it.
 
-    A motion ends with the controller's result. A new one begins at the controller's reported
-    position within the current one, which may be slower than planned.
+    A motion ends with the controller's result. Another one, also to rest, may be taken late: it
+    begins with what the controller executes anyway for `SAFE` from now on, which is known from the
+    position that it reports within the current motion, and its pace. With the rule that does not
+    count the stamp alone, the stamp is a sample of the current motion that is still ahead.
 
     Args:
         options: The arguments of all outputs.
@@ -71,17 +79,28 @@ class FollowJointTrajectoryOutput(Output):
         self._client = ActionClient(options.node, FollowJointTrajectory, topic)
         self.name = options.node.resolve_service_name(topic)
         self._state = ControllerState(options.node, options.controller, options.joint_names)
+        self._rule = ReplacementRule(
+            options.node, options.controller, options.trajectory_replacement
+        )
+        self._widest = options.period * stride_of(WIDEST, options.period)
         self._phase, self._ordered = Phase.IDLE, False
+        self._brakes = False  # whether a motion that brakes is still to be sent
         self._override, self._halted = 1.0, False  # of the current motion; whether it is 0
         self._newest, self._accepted, self._canceled = 0, 0, False
         self._handle: ClientGoalHandle | None = None
         self._motion: Motion | None = None
         self._progress = Progress(0.0, 0.0, 1.0, -math.inf)
+        # Where the last motion has ended, if it is known, and when that was heard [ns].
+        self._left_at: FloatArray | None = None
+        self._left_since = -(10**18)
+        # Where the controller was lately: ROS times [s], and positions (n,).
+        self._passed: deque[tuple[float, FloatArray]] = deque(maxlen=PASSED)
         self._queried_at = -math.inf  # ROS time [s] of the last query to a silent controller
         # ROS time [s] since which the motion may have begun; infinite after the first feedback.
         self._begun_since = math.inf
 
     def _check(self) -> str:
+        self._rule.ask()
         if not self._is_ready():
             return f"waiting for the action {self.name}"
         self.is_silent = self._state.is_silent
@@ -100,6 +119,7 @@ class FollowJointTrajectoryOutput(Output):
         """Discard all times; see `Output.on_clock_jump`."""
         super().on_clock_jump()
         self._state.on_clock_jump()
+        self._passed.clear()
 
     def end_of_motion(self, pipeline: Pipeline) -> FloatArray | None:
         """Return where the motion ends (n,); see `Output.end_of_motion`."""
@@ -111,7 +131,7 @@ class FollowJointTrajectoryOutput(Output):
     def begin(self) -> None:
         """Send a motion to the new goal in the next period."""
         super().begin()
-        self._ordered = True
+        self._ordered, self._brakes = True, False
 
     def brake(self, pipeline: Pipeline, *, quickest: bool = False) -> None:
         """Bring the arm to rest: along its motion if its position within it is known."""
@@ -120,20 +140,34 @@ class FollowJointTrajectoryOutput(Output):
         if self._motion is None:
             self._phase = Phase.IDLE
         elif self._phase is not Phase.BRAKING:
-            self._phase = Phase.BRAKING
-            start = None if self._state.stands else self._where()
-            braking = None if start is None else pipeline.plan(start, braking=True)
-            if braking is None:
-                self._cancel()
-            else:
-                self._send(braking)
+            self._phase, self._brakes = Phase.BRAKING, True
+            self._brake(pipeline)
+
+    def _brake(self, pipeline: Pipeline) -> None:
+        """Send a motion that brakes, unless it might arrive after its stamp; or cancel.
+
+        To cancel stops the controller's reference at once, where the arm is measured: soon after a
+        motion was sent, the first feedback is waited for instead.
+        """
+        now = self._now()
+        begun = None if self._state.stands else self._begun()
+        if begun is None and 0.0 <= now - self._begun_since < FIRST_FEEDBACK:
+            return
+        if begun is not None and begun.is_too_late(now):
+            return
+        self._brakes = False
+        braking = None if begun is None else self._planned(pipeline, begun.end, braking=True)
+        if begun is None or braking is None:
+            self._cancel()
+        else:
+            self._send(begun, braking)
 
     def hold(
         self, pipeline: Pipeline, measured: FloatArray, now: Moment, lost: NDArray[np.bool_]
     ) -> None:
         """Make the controller hold the arm at its current position; see `Output.hold`."""
         pipeline.rest()
-        self._ordered = False
+        self._ordered = self._brakes = False
         self._phase = Phase.IDLE if self._motion is None else Phase.BRAKING
         self._cancel()
 
@@ -142,6 +176,10 @@ class FollowJointTrajectoryOutput(Output):
         if self._motion is not None and not self._is_ready():
             self._lose_motion("the controller is gone")
         elif self._motion is not None:
+            if self._brakes:
+                self._brake(pipeline)
+            elapsed = self._progress.now(1e-9 * now.clock, self._motion.times[-1])
+            self._passed.append((1e-9 * now.clock, self._motion.at(elapsed)[:, 0]))
             self._query_status(now)
         if pipeline.speed_override != self._override:
             self._override = pipeline.speed_override
@@ -150,23 +188,50 @@ class FollowJointTrajectoryOutput(Output):
         ending = self._canceled and self._motion is not None
         beginning = 0.0 <= 1e-9 * now.clock - self._begun_since <= FEEDBACK_TIMEOUT
         if self._ordered and not ending and not beginning:
-            self._ordered, self._halted = False, self._override == 0.0
-            start = self._where()
-            if start is None and self._halted and self._motion is not None:
-                self._cancel()
-                return self._phase
-            if start is None:
-                start = np.zeros((len(measured), 3))
-                start[:, 0] = measured
-            motion = pipeline.plan(start, braking=False)
-            if motion is None:
-                self._phase = Phase.UNSAFE
-            elif len(motion.times) == 1:
-                self._phase = Phase.MOVING if self._halted else Phase.ARRIVED
-            else:
-                self._phase = Phase.MOVING
-                self._send(motion)
+            self._replace(pipeline, measured)
         return self._phase
+
+    def _replace(self, pipeline: Pipeline, measured: FloatArray) -> None:
+        """Send a motion to the goal, unless it might arrive after its stamp."""
+        begun = self._begun()
+        if begun is not None and begun.is_too_late(self._now()):
+            return
+        if begun is None and self._override == 0.0 and self._motion is not None:
+            self._ordered, self._halted = False, True
+            self._cancel()
+            return
+        if begun is None:
+            rests_at = self._rests_at(measured)
+            if rests_at is None:
+                return
+            begun = Begun.at_rest(rests_at)
+        self._ordered, self._halted = False, self._override == 0.0
+        motion = self._planned(pipeline, begun.end, braking=False)
+        if motion is None:
+            self._phase = Phase.UNSAFE
+        elif len(motion.times) == 1:  # the present one, if any, leads there
+            moves = self._halted or self._motion is not None
+            self._phase = Phase.MOVING if moves else Phase.ARRIVED
+        else:
+            self._phase = Phase.MOVING
+            self._send(begun, motion)
+
+    def _rests_at(self, measured: FloatArray) -> FloatArray | None:
+        """Return where a motion from rest begins (n,); see `ControllerState.rests_at`."""
+        lag = self._boundary.clock(self._clock) - self._left_since
+        lags = 0 <= lag < round(1e9 * self._lag)
+        if self._state.reference() is None:
+            left = self._left_at
+            near = left is not None and (np.abs(left - measured) <= MOVED_AWAY).all()
+            return left if left is not None and (lags or near) else measured
+        if self._state.stamp >= self._left_since:
+            return self._state.rests_at(measured, lags=lags)
+        return self._left_at  # if that is unknown, a newer state tells
+
+    def _planned(self, pipeline: Pipeline, start: FloatArray, *, braking: bool) -> Motion | None:
+        """Return a motion whose samples suit the controller's rule; see `Pipeline.plan`."""
+        spacing = 0.0 if self._rule.by_stamp else self._widest
+        return pipeline.plan(start, braking=braking, spacing=spacing)
 
     def expected(self, now: Moment, age: float = 0.0) -> FloatArray | None:
         """Return the positions between which the arm should be; see `Output.expected`."""
@@ -182,7 +247,9 @@ class FollowJointTrajectoryOutput(Output):
         until = min(max(until, clock - self._begun_since), times[-1])
         part = self._motion.positions[(times >= since) & (times <= until)]
         ends = [self._motion.at(since)[:, 0], self._motion.at(until)[:, 0]]
-        return np.vstack([part, *ends])
+        # A motion that is new has a past, in which an arm that lags may still be.
+        past = [at for when, at in self._passed if when >= clock - self._lag - age]
+        return np.vstack([part, *ends, *past])
 
     def end(self, pipeline: Pipeline) -> None:
         """Make the controller stop."""
@@ -194,36 +261,59 @@ class FollowJointTrajectoryOutput(Output):
         if self._phase is not Phase.BRAKING:
             self._cancel()
         self._client.destroy()
+        self._rule.destroy()
         self._state.destroy()
 
     def _now(self) -> float:
         return 1e-9 * float(self._boundary.clock(self._clock))
 
-    def _where(self) -> FloatArray | None:
-        """Return the controller's current state (n, 3); None if it is not known."""
-        if self._motion is None or self._now() - self._progress.received_at > FEEDBACK_TIMEOUT:
+    def _begun(self) -> Begun | None:
+        """Return where the controller is and will be; None if that is not known."""
+        motion, progress, now = self._motion, self._progress, self._now()
+        if motion is None or now - progress.received_at > FEEDBACK_TIMEOUT:
             return None
         if self._begun_since < math.inf:
             return None  # its start time in the controller is not known
-        return self._motion.at(self._progress.now(self._now(), self._motion.times[-1]))
+        here, pace = progress.elapsed + progress.rate * (now - progress.when), progress.rate
+        if pace < SLOWEST or here >= motion.times[-1]:
+            return Begun.at_rest(motion.at(here)[:, 0])
+        joins = here + 1e-9 * SAFE * pace
+        first = int(np.searchsorted(motion.times, here - 1e-9 * EARLY * pace, side="right")) - 1
+        last = int(np.searchsorted(motion.times, joins - SHORTEST))
+        times = np.append(motion.times[max(first, 0) : last], joins)
+        states = np.stack([motion.at(float(time)) for time in times])
+        if not self._rule.by_stamp:  # it is on the way until the stamp, at its pace
+            ahead = times[times > here][0]
+            return Begun(now + (ahead - here) / pace, times - ahead, states)
+        # From the stamp on, its time has its full rate until it has taken the motion.
+        begin = (times[0] - here) / pace
+        slowed = states * pace ** np.array([0.0, 1.0, 2.0])
+        output, reference = self._state.output(), self._state.reference()
+        if output is not None and reference is not None:  # it is a cycle ahead, at full speed
+            slowed[..., 0] += (1.0 - pace) * (output - reference)
+        return Begun(now + begin, (times - here) / pace - begin, slowed)
 
-    def _send(self, motion: Motion) -> None:
-        stamp = self._boundary.clock(self._clock)
+    def _send(self, begun: Begun, motion: Motion) -> None:
+        """Send a motion that follows what the controller has begun."""
+        now = 1e-9 * self._boundary.clock(self._clock)
         trajectory = JointTrajectory(joint_names=list(self._joint_names))
-        from_rest = not (motion.velocities[0].any() or motion.accelerations[0].any())
         # From rest, it begins when the controller accepts it, however late. In mid-motion the arm
         # moves on until then, and the stamp aligns the new motion with the old one.
-        if not from_rest:
-            trajectory.header.stamp = time_message(stamp)
-        for when, *state in zip(*motion, strict=True):
+        if begun.stamp is not None:
+            trajectory.header.stamp = time_message(round(1e9 * begun.stamp))
+        whole = begun.followed_by(motion)
+        for when, *state in zip(*whole, strict=True):
             point = to_point(*state)
             point.time_from_start = _duration_message(when)
             trajectory.points.append(point)
         self._newest, self._canceled = self._newest + 1, False
-        self._motion = motion
-        rate = 0.0 if from_rest else self._state.speed_scaling
-        self._begun_since = 1e-9 * stamp if from_rest else math.inf
-        self._progress = Progress(1e-9 * stamp, 0.0, rate, 1e-9 * stamp)
+        self._motion = whole._replace(times=whole.times - whole.times[0])
+        if begun.stamp is None:
+            self._begun_since, self._progress = now, Progress(now, 0.0, 0.0, now)
+        else:
+            rate = self._state.speed_scaling
+            self._begun_since = math.inf
+            self._progress = Progress(begun.stamp, -whole.times[0], rate, now)
         goal = FollowJointTrajectory.Goal(trajectory=trajectory)
         on_feedback = self._wrap("feedback", self._newest, self._on_feedback, FEEDBACK)
         callback = self._wrap("response", self._newest, self._on_goal_response, RESPONSE)
@@ -305,8 +395,12 @@ class FollowJointTrajectoryOutput(Output):
         if number != self._newest:
             return
         end: Any = response.result()
+        done = self._motion is not None and end.status == GoalStatus.STATUS_SUCCEEDED
+        self._left_at = self._motion.positions[-1] if self._motion is not None and done else None
+        self._left_since = self._boundary.clock(self._clock)
         self._handle = self._motion = None
         self._begun_since = math.inf
+        self._brakes = False
         if self._phase is Phase.BRAKING:
             self._phase = Phase.IDLE
         elif self._halted and end.status in (
@@ -329,6 +423,39 @@ class FollowJointTrajectoryOutput(Output):
         self._phase, self.failure = Phase.IDLE, text
 
 
+class Begun(NamedTuple):
+    """The way that a controller is on, which is the begin of the motion that comes next."""
+
+    stamp: float | None
+    """ROS time from which its times count [s]; None at rest: from when it is taken."""
+    times: FloatArray
+    """Times, shape (k,) [s]."""
+    states: FloatArray
+    """Positions, velocities and accelerations then, shape (k, n, 3)."""
+
+    @classmethod
+    def at_rest(cls, positions: FloatArray) -> Begun:
+        """Return that of a controller that rests at positions (n,)."""
+        states = np.zeros((1, len(positions), 3))
+        states[0, :, 0] = positions
+        return cls(None, np.zeros(1), states)
+
+    @property
+    def end(self) -> FloatArray:
+        """The state in which the motion comes next (n, 3)."""
+        return np.array(self.states[-1])
+
+    def is_too_late(self, now: float) -> bool:
+        """Return whether a motion may arrive after a stamp that must be ahead."""
+        return self.stamp is not None and 0.0 < self.stamp - now < 1e-9 * TRANSIT
+
+    def followed_by(self, motion: Motion) -> Motion:
+        """Return both, with times from the stamp; the motion begins at the end."""
+        times = np.append(self.times, self.times[-1] + motion.times[1:])
+        ways = (np.concatenate([self.states[..., k], way[1:]]) for k, way in enumerate(motion[1:]))
+        return Motion(times, *ways)
+
+
 class Progress(NamedTuple):
     """Progress of a controller within a motion, and its rate."""
 
@@ -347,7 +474,7 @@ class Progress(NamedTuple):
 
     def updated(self, when: float, motion: Motion, desired: FloatArray) -> Progress:
         """Return the progress after feedback with the desired state at a time."""
-        elapsed, rate = motion.nearest(desired, self.elapsed), self.rate
+        elapsed, rate = motion.time_of(desired, self.elapsed), self.rate
         if when - self.when > 0.0:
             rate = min((elapsed - self.elapsed) / (when - self.when), 1.0)
         return Progress(when, elapsed, rate, when)

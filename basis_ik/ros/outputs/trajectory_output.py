@@ -31,13 +31,12 @@ from basis_ik.pipeline import Phase, Pipeline
 from basis_ik.ros.boundary import Moment
 from basis_ik.ros.outputs.controller_state import CONTROLLER_TIMEOUT, PAUSED, ControllerState
 from basis_ik.ros.outputs.output import MOVED_AWAY, OutputOptions
-from basis_ik.ros.outputs.replacement_rule import ReplacementRule
+from basis_ik.ros.outputs.replacement_rule import EARLY, SAFE, TRANSIT, ReplacementRule
 from basis_ik.ros.outputs.stream_output import TopicOutput
 from basis_ik.ros.outputs.trajectory_messages import SerializedTrajectory
 
 # Times [ns], unless stated otherwise.
 SECOND = 1_000_000_000
-SAFE = 50_000_000  # by which a window may be late and still continue the one before
 TRANSITS, RESERVE, MOST_SAFE = 5, 1.5, 300_000_000  # the same if windows were taken that late
 LAST_SAFE = SECOND  # the same once two windows were refused
 SOON = 5_000_000  # the same for a motion whose goal has not changed: on a line it stays on it
@@ -47,10 +46,8 @@ PATIENCE = 2_000_000_000  # until a motion from rest that does not begin counts 
 ATTEMPTS = 3  # to begin it
 RECALLED = 500_000_000  # after it was recalled, until one that has not begun will not begin
 REST = 500_000_000  # for which a window that moves nothing lasts: a late one is refused once over
-EARLY = 3_000_000  # by which the first sample of a window is in the past
 SHORTEST_SILENCE = 1e-3  # s
 RESUMPTION = 50_000_000  # for which the controller must publish before the stream resumes
-TRANSIT = 10_000_000  # that a window may need until the controller has taken it
 LONG_AGO = -(10**18)
 ACCEPTED = 1e-4  # rad or m: a controller whose reference is closer to a command has accepted it
 COVERED = 1e-8  # rad or m: the same for commands that need not be sent; times are rounded to 1 ns
@@ -440,23 +437,14 @@ class TrajectoryOutput(TopicOutput):
     def _begins_at(
         self, pipeline: Pipeline, measured: FloatArray, now: Moment
     ) -> FloatArray | None:
-        """Return where a motion from rest begins (n,), or None if that is not known.
-
-        It begins at the controller's reference, so that its output does not leap; but where the arm
-        is, if something else has moved it.
-        """
-        reference = self.controller_reference()
-        if reference is None:
+        """Return where a motion from rest begins (n,); see `ControllerState.rests_at`."""
+        if self.controller_reference() is None:
             left = pipeline.command if pipeline.left_at is None else pipeline.left_at
             near = left is not None and (np.abs(left - measured) <= MOVED_AWAY).all()
             return left if near else measured
-        feedback, newest = self._state.feedback(), self._sent.newest
-        feedback = measured if feedback is None else feedback
+        newest = self._sent.newest
         lags = newest is not None and now.clock < newest.end + round(SECOND * self._lag)
-        if lags or (np.abs(reference - feedback) <= MOVED_AWAY).all():
-            return reference
-        is_new = (np.abs(measured - feedback) <= MOVED_AWAY).all()  # otherwise it came late
-        return measured if is_new else None
+        return self._state.rests_at(measured, lags=lags)
 
     def _continue_slowly(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> None:
         """Let a controller that scales its speed go on, or send what it must do instead.

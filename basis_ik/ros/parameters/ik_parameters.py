@@ -333,7 +333,7 @@ CHAIN = (
         ASK,
         "Whether the controller's parameter `allow_trajectory_replacement` is true: `ask` the "
         "controller; `allowed`, it is; `not_allowed`, it is false or does not exist. Applies to "
-        "joint_trajectory.",
+        "joint_trajectory and follow_joint_trajectory.",
         read_only=True,
         choices=RULES,
     ),
