@@ -419,5 +419,10 @@ ROWS: dict[int, Row] = {
             "it rests with its goal at WARN, and goes on; STOPPED once the controller has taken it",
             BENCH,
         ),
+        (
+            "goals of the action that come 50 ms late in mid-motion; 8 ms, to one that blends",
+            "the limits hold; no step back to where the motion was",
+            BENCH,
+        ),
     ),
 }

@@ -1198,8 +1198,8 @@ MUTATIONS = tuple(
         (
             "a motion in progress is not braked",
             "ros/outputs/goal_output.py",
-            "                self._send(braking)",
-            "                pass",
+            "            self._send(begun, braking)",
+            "            pass",
             (83,),
         ),
         (
@@ -1295,6 +1295,27 @@ MUTATIONS = tuple(
             "        later = self.windows[followed + 1 :]",
             "        later: list[Window] = []",
             (102,),
+        ),
+        (
+            "a goal in mid-motion leaves the way of the controller at once",
+            "ros/outputs/goal_output.py",
+            "        joins = here + 1e-9 * SAFE * pace",
+            "        joins = here + 1e-9 * EARLY * pace",
+            (103,),
+        ),
+        (
+            "a goal to a controller that blends has its stamp in the past",
+            "ros/outputs/goal_output.py",
+            "        if not self._rule.by_stamp:  # it",
+            "        if False:  # it",
+            (103,),
+        ),
+        (
+            "a goal of a controller that is slow begins at full speed",
+            "ros/outputs/goal_output.py",
+            "        slowed = states * pace ** np.array([0.0, 1.0, 2.0])",
+            "        slowed = states * 1.0",
+            (83,),
         ),
         (
             "a standstill of simulated time is not detected",

@@ -194,8 +194,8 @@ def test_row_82_the_node_stands_still(observed, kind):
 @pytest.mark.parametrize("action", ["newer target", "stop", "deactivate"])
 def test_row_83_a_slow_controller(observed, share, action):
     with robot_of(*WHOLE) as robot:
-        # A goal in mid-motion is entered by its stamp, for a moment as if at full speed.
-        robot.arm.bound = 80.0
+        # A goal in mid-motion is followed at the share of the speed that it begins with.
+        robot.arm.bound = 30.0
         robot.arm.controller.speed_scaling = share
         robot.run(0.1)
         robot.set_off(FAR, 0.2)
@@ -459,4 +459,26 @@ def test_row_102_a_controller_that_stands(observed, begun, replaces):
         assert np.abs(robot.positions - there).max() < 1e-4
         what = "in motion" if begun else "before it begins"
         observed(f"{what}: goes on; a stop whose first message is lost holds for good")
+        enable(robot)
+
+
+@pytest.mark.parametrize(("replaces", "late"), [(False, 50), (True, 8)])
+def test_row_103_a_goal_that_comes_late(observed, replaces, late):
+    with robot_of(*WHOLE, lag=0.03, replaces=replaces) as robot:
+        robot.run(0.5)
+        robot.commanding.delay = (MILLISECOND * late, MILLISECOND * late)
+        for target in (FAR, BESIDE):
+            robot.set_off(target, 0.3)
+        robot.send("base_link", NEAR)
+        arrives(robot, NEAR)
+        robot.set_off(FAR, 0.3)
+        since = robot.time
+        assert robot.call(Trigger, "stop").success
+        robot.wait_status(state="STOPPED")
+        took, first = robot.time - since, len(robot.arm.outputs)
+        robot.run(1.0)
+        assert not robot.at(FAR, 1e-2)
+        assert not moving(robot, first).any()
+        observed(f"{late} ms late: within the limits, STOPPED after {took:.2f} s")
+        robot.commanding.delay = (0, 0)
         enable(robot)
