@@ -12,9 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""demo_targets with a node that drops a target."""
+"""demo_targets with a node that drops a target: what it sends, and its table."""
 
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -88,27 +89,37 @@ class StandIn:
         self.context.shutdown()
 
 
-def test_each_target_is_sent_once_and_a_dropped_one_fails(own_domain, tmp_path):
+def test_each_target_is_sent_once_and_the_table_comes_in_one_piece(own_domain, tmp_path):
     path = tmp_path / "targets.yaml"
     path.write_text(TARGETS)
     node = StandIn(own_domain, ["reached", "dropped", "reached"])
-    try:
-        tour = subprocess.run(
-            [
-                sys.executable, "-m", "basis_ik.ros.programs", "demo_targets",
-                "--ros-args", "-p", f"targets_file:={path}",
-            ],
-            env={**os.environ, "ROS_DOMAIN_ID": str(own_domain)},
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-            check=False,
-        )  # fmt: skip
-    finally:
-        node.close()
-    assert "2 of 3 targets as expected" in tour.stdout, tour.stdout + tour.stderr
-    failed = [line for line in tour.stdout.splitlines() if line.endswith("<-- FAILED")]
-    assert len(failed) == 1
-    assert failed[0].startswith("second ")
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, theirs:
+        try:
+            tour = subprocess.run(
+                [
+                    sys.executable, "-m", "basis_ik.ros.programs", "demo_targets",
+                    "--ros-args", "-p", f"targets_file:={path}",
+                ],
+                env={**os.environ, "ROS_DOMAIN_ID": str(own_domain)},
+                stdout=theirs,
+                stderr=subprocess.STDOUT,
+                timeout=PATIENCE,
+                check=False,
+            )  # fmt: skip
+        finally:
+            node.close()
+        theirs.close()
+        # Each is what the program wrote at once.
+        written = [each.decode() for each in iter(lambda: ours.recv(1 << 16), b"")]
+    *log, table = written
+    assert [f"target {n} of 3: " in "".join(log) for n in (1, 2, 3)] == [True] * 3, written
+    header, first, second, third, summary = table.splitlines()
+    assert header.startswith("target ")
+    assert first.startswith("first ")
+    assert second.startswith("second ")
+    assert second.endswith("<-- FAILED")
+    assert third.startswith("third ")
+    assert summary.startswith("2 of 3 targets as expected")
     assert tour.returncode == 1
     assert node.received == [False, True, False], "free orientation is set before"

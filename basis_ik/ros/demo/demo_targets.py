@@ -256,22 +256,25 @@ class DemoTargets(Checker):
         return good, line if good else f"{line}  {self.status.get('message', '')}"
 
     def tour(self) -> bool:
-        """Visit every target; return whether all motions were as expected."""
+        """Visit every target; print the table in one piece, also of a tour that is stopped.
+
+        Returns:
+            Whether all motions were as expected.
+        """
         self.wait_until(self._is_ready, self._root, self._tip)
-        print(
-            f"{'target':18} {'frame':12} {'verdict':12} {'error/mm':>9} {'error/deg':>6}",
-            flush=True,
-        )
-        good = 0
-        for target in self.targets:
-            passed, line = self.go(target)
-            good += passed
-            print(f"{line}{'' if passed else '   <-- FAILED'}", flush=True)
-        print(
-            f"{good} of {len(self.targets)} targets as expected (errors measured through tf)",
-            flush=True,
-        )
-        return good == len(self.targets)
+        count, good = len(self.targets), 0
+        table = [f"{'target':18} {'frame':12} {'verdict':12} {'error/mm':>9} {'error/deg':>6}"]
+        try:
+            for number, target in enumerate(self.targets, start=1):
+                self.get_logger().info(f"target {number} of {count}: {target.name}")
+                passed, line = self.go(target)
+                good += passed
+                table.append(f"{line}{'' if passed else '   <-- FAILED'}")
+        finally:
+            table.append(f"{good} of {count} targets as expected (errors measured through tf)")
+            # Other programs' log lines get between separate writes.
+            print("".join(f"{line}\n" for line in table), end="", flush=True)
+        return good == count
 
 
 def main(stop: Event) -> int:
