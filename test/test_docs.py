@@ -15,7 +15,9 @@
 """The documentation matches the code, and its link targets exist."""
 
 import ast
+import json
 import re
+import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
@@ -31,6 +33,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("underla
 LIBRARY_ONLY = {"MOVE_BOUND", "STEP_BOUND", "OTHER_TASKS"}
 # What needs no help.
 FINE = {"REACHED", "MOVING", "ARRIVED", "BRAKING"}
+WORDS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -50,11 +53,10 @@ def test_every_figure_is_used():
 
 def test_the_readme_counts_the_demos_targets_and_frames():
     targets = yaml.safe_load((ROOT / "config" / "demo_targets.yaml").read_text())["targets"]
-    words = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
-    frames = words[len({each["frame"] for each in targets})]
+    frames = WORDS[len({each["frame"] for each in targets})]
     text = (ROOT / "README.md").read_text()
     assert re.findall(r"in (\w+) tf frames", text) == [frames, frames]
-    assert re.findall(r"walks through (\w+) targets", text) == [words[len(targets)]]
+    assert re.findall(r"walks through (\w+) targets", text) == [WORDS[len(targets)]]
 
 
 def test_every_status_text_has_a_remedy():
@@ -91,3 +93,90 @@ def test_the_commands_of_the_shell_are_listed():
     text = (ROOT / "README.md").read_text()
     (listed,) = re.findall(r"its `ros2` has the commands ([\w,\s]*?), and no others", text)
     assert set(re.findall(r"\w+", listed)) - {"and"} == set(there)
+
+
+def prose(page):
+    return " ".join((ROOT / page).read_text().split())
+
+
+def results(name):
+    return json.loads((ROOT / "benchmark" / "results" / f"{name}.json").read_text())
+
+
+def counted():
+    """Return phrases with a count: the page, and the words as the counted things make them."""
+    policy = ET.parse(ROOT / "config" / "security" / "policy.xml")
+    enclaves = WORDS[len(policy.findall("enclaves/enclave"))]
+    soak = results("soak")
+    deeds, ages, first = soak["deeds"], soak["command_age_ms"], soak["first_command_after_ms"]
+    five = next(row["memory_mb"] for row in soak["rows"] if row["s"] >= 300.0)
+    (fuzzed,) = re.findall(r"\| together \| ([\d,]+) \|", prose("docs/fuzz.md"))
+    replayed = ROOT / "test" / "motion" / "test_jtc_recordings.py"
+    (missed,) = re.findall(r"^MISSES = (\{.*?^\})", replayed.read_text(), re.MULTILINE | re.DOTALL)
+    off = len(ast.literal_eval(missed))
+    streams = len(json.loads((replayed.parent / "data" / "jtc_recordings.json").read_text()))
+    return [
+        ("docs/simulated_arm.md", f"| {streams} streams of a sine"),
+        ("docs/simulated_arm.md", f"in {streams - off}; the test lists the {off} others"),
+        ("README.md", {"1,000,000": "a million bad inputs"}.get(fuzzed, fuzzed)),
+        ("SECURITY.md", f"It has {enclaves} enclaves"),
+        ("SECURITY.md", f"from each of the {enclaves} enclaves"),
+        ("docs/robots.md", f"has {WORDS[len([*(ROOT / 'urdf').iterdir()])]} descriptions"),
+        (
+            "docs/interfaces.md",
+            f"{sum(deeds.values())} actions, {deeds['driver']} of them restarts of the driver. "
+            f"{soak['commands']:,} commands",
+        ),
+        ("docs/interfaces.md", f"{soak['missed_periods']} of {soak['periods']:,}"),
+        ("docs/interfaces.md", f"({first['probes']} times)"),
+        ("docs/interfaces.md", f"median {first['median']:.1f} ms, at most {first['max']:.1f} ms"),
+        ("docs/interfaces.md", f"Processor: {100.0 * soak['processor']:.0f} % of a core"),
+        (
+            "docs/interfaces.md",
+            f"{soak['memory_after_first_minute_mb']:.1f} MB after a minute, {five:.1f} MB after "
+            f"five, {soak['memory_at_end_mb']:.1f} MB at the end",
+        ),
+        (
+            "docs/interfaces.md",
+            "median {median:.1f} ms and 99th percentile {p99:.0f} ms in the first minute, ".format(
+                **ages["first_minute"]
+            )
+            + "{median:.1f} and {p99:.0f} ms in the last".format(**ages["last_minute"]),
+        ),
+    ]
+
+
+@pytest.mark.parametrize(("page", "words"), counted(), ids=range(len(counted())))
+def test_a_count_is_that_of_the_counted_things(page, words):
+    assert words in prose(page)
+
+
+def test_no_other_counts_are_typed():
+    """Prose counts nothing of this package that no test counts."""
+    held = {words for _, words in counted()}
+    things = "actions|faults|files|guards|kernels|pages|parameters|programs|robots|rows|tests"
+    for page in PAGES:
+        text = prose(page.relative_to(ROOT))
+        for found in re.findall(rf"\b\d[\d,]*(?: of [\d,]+)? (?:{things})\b", text):
+            assert any(found in words for words in held), f"{page.name} has {found}"
+
+
+def test_the_table_of_first_starts_is_that_of_the_results():
+    uses = {
+        "`solve`, reached": "solve, reached",
+        "`solve`, out of reach": "solve, out of reach",
+        "FABRIK on bones, limits in the way of the target": "FABRIK, limits in the way",
+        "all that `ik_node` may call": "the node, all of it",
+    }
+    versions = {each["versions"]["numba"]: each["uses"] for each in results("cold")["results"]}
+    newest, oldest = versions["0.68.1"], versions["0.58.1"]
+    text = (ROOT / "docs" / "interfaces.md").read_text()
+    _, rest = text.split("| kernels | cold, numba 0.68.1 | cold, numba 0.58.1 | warm |\n", 1)
+    rows = rest.split("\n\n", 1)[0].splitlines()[1:]
+    wanted = []
+    for name, use in uses.items():
+        cold = [numba[use]["cold"] for numba in (newest, oldest)]
+        seconds = [*(each["processor_s"] for each in cold), newest[use]["warm"]["processor_s"]]
+        figures = " | ".join(f"{each:.1f}" for each in seconds)
+        wanted.append(f"| {name} | {cold[0]['kernels']} | {figures} |")
+    assert rows == wanted
