@@ -12,9 +12,13 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Commands of the documentation that reach a node: their names, types and contents are right."""
+"""Commands of the documentation: what they name exists, and pages are walked, one by one.
+
+Launch files run in `test/launch`, installations in `test/test_install.py` and by `.ci/run`.
+"""
 
 import importlib
+import importlib.util
 import re
 import shlex
 import subprocess
@@ -22,24 +26,48 @@ from pathlib import Path
 from unittest import mock
 
 import numpy as np
+import pytest
 import yaml
 from action_msgs.msg import GoalStatus
-from bench import HOME, URDF, Robot, miss, running
+from bench import HOME, URDF, Robot, down, miss, running
+from rclpy.parameter import Parameter
 from std_msgs.msg import String
 from virtual_node import HeadGoal
 from virtual_program import Server, VirtualProgram
 from world import World
 
+from basis_ik.__main__ import _parser, main
 from basis_ik.ros.demo.simulated_arm import SimulatedArm
+from basis_ik.ros.frames.transform_nodes import TransformNodes
+from basis_ik.ros.parameters import ik_parameters
+from basis_ik.ros.programs import MODULES
+from basis_ik.transforms.rigid import RigidTransform
 
-DOCS = Path(__file__).parents[2] / "docs"
+ROOT = Path(__file__).parents[2]
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("underlay/*.md")]
+DECLARED = {each.name: each for each in (*ik_parameters.NODE, *ik_parameters.CHAIN)}
+# What commands begin with that name something of this package.
+OURS = ("ros2", "basis_ik", "make", "python", "pytest")
+# Of the shell and of others: what it takes is not ours.
+ELSEWHERE = ("xacro", "export", "pkill", "cp", "echo", "target=", "for ", "ROS_", "done", "POLICY=")
+VERBS = {"action", "bag", "control", "doctor", "launch", "lifecycle", "node", "param", "run"}
+VERBS |= {"security", "service", "topic"}
+THEIRS = {"robot_state_publisher", "rmw_zenoh_cpp", "tf2_ros"}
+TABLE = RigidTransform.from_rpy(0.1, -0.2, 2.0, [0.45, 0.10, 0.10])  # of demo.launch.py
 
 
 def lines_of(page):
-    """Return the commands of a page, in its order."""
-    text = (DOCS / page).read_text().replace("\\\n", " ")
-    blocks = re.findall(r"^```bash\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    return [line for block in blocks for line in block.splitlines()]
+    """Return the commands of a page, in its order, those in its sentences too."""
+    text = (ROOT / page).read_text().replace("\\\n", " ")
+    lines = []
+    pattern = r"^```(\w*)\n(.*?)^```|`([^`\n]+)`"
+    for language, block, inline in re.findall(pattern, text, re.MULTILINE | re.DOTALL):
+        given = (
+            [inline] if " " in inline else block.splitlines() if language in ("", "bash") else []
+        )
+        ours = [line.strip() for line in given if line.strip().split(" ")[0] in OURS]
+        lines += [line.strip() for line in given] if language == "bash" else ours
+    return lines
 
 
 def commands(page, beginning):
@@ -70,8 +98,8 @@ def filled(message, text):
 
 
 def test_the_goal_for_a_head_is_reached():
-    ((name, kind, text),) = commands("coming_from.md", "ros2 action send_goal ")
-    urdf = (Path(__file__).parents[2] / "urdf" / "pan_tilt.urdf").read_text()
+    ((name, kind, text),) = commands("docs/coming_from.md", "ros2 action send_goal ")
+    urdf = (ROOT / "urdf" / "pan_tilt.urdf").read_text()
     with running(urdf=urdf, home=np.zeros(2)) as head:
         request = filled(kind_of(kind).Goal(), text)
         goal = HeadGoal(head.boundary, name.replace("/basis_ik", "~"), request)
@@ -111,26 +139,58 @@ class Rehearsal:
 
     def __init__(self, folder):
         self._folder, self.robot = folder, None
+        self._arm, self._controller = {}, "joint_trajectory_controller"
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.robot:
+            self.robot.end()
 
     @property
     def _there(self):
         return self._arm | (kinds(self.robot.node) if self.robot else {})
 
+    def _start(self, *words, **how):
+        """Start the node of the bench, in place of one that runs, and the demo's table."""
+        self.__exit__()
+        self.robot = Robot(*words, controller=self._controller, **how)
+        self.robot.place("base_link", "table", TABLE)
+
+    def _launch(self, given):
+        """Start the node as basis_ik.launch.py does."""
+        given.pop("launch_rviz", None)
+        given.pop("namespace", None)
+        file = str(self._folder / given.pop("params_file", ROOT / "config" / "basis_ik.yaml"))
+        (section,) = yaml.safe_load(Path(file).read_text()).values()
+        node = section["ros__parameters"]
+        self._controller = node.get("controller", self._controller)
+        words = [word for each in given.items() for word in ("-p", ":=".join(each))]
+        self._start("--params-file", file, *words, prefix=given.get("frame_prefix", ""))
+
     def give(self, line):
         """Run a command, with the node of the bench for the one that it launches."""
+        line = line.replace("$(ros2 pkg prefix --share basis_ik)", str(ROOT))
         if line.startswith(("cp ", "echo ")):
-            line = line.replace("$(ros2 pkg prefix --share basis_ik)", str(DOCS.parent))
             subprocess.run(["bash", "-ec", line], cwd=self._folder, check=True)
             return
-        text = line.replace("$(ros2 pkg prefix --share basis_ik)", str(DOCS.parent))
-        match shlex.split(text.removeprefix("ros2 "), comments=True):
+        match shlex.split(line.removeprefix("ros2 "), comments=True):
+            case ["basis_ik", "solve" | "inspect" as what, *words]:
+                assert main([what, *words]) == 0
             case ["run", "basis_ik", "simulated_arm", "--ros-args", *words, "&"]:
                 self._controller, self._arm = simulated_arm(words)
+            case ["run", "basis_ik", "ik_node", *words]:
+                self._start(*words[1:])
             case ["launch", "basis_ik", "basis_ik.launch.py", *given]:
-                given = dict(each.split(":=") for each in given)
-                file = str(self._folder / given.pop("params_file"))
-                words = [word for each in given.items() for word in ("-p", ":=".join(each))]
-                self.robot = Robot("--params-file", file, *words, controller=self._controller)
+                self._launch(dict(each.split(":=") for each in given))
+            case ["launch", "basis_ik", "demo.launch.py", "targets:=false", *_]:
+                self._start()
+            case ["run", "tf2_ros", "static_transform_publisher", *given]:
+                place = dict(zip(given[::2], given[1::2], strict=True))
+                x, y, z = (float(place.get(f"--{axis}", 0.0)) for axis in "xyz")
+                pose = RigidTransform.from_rpy(0.0, 0.0, float(place["--yaw"]), [x, y, z])
+                self.robot.place(place["--frame-id"], place["--child-frame-id"], pose)
             case ["lifecycle", "set", "/basis_ik", transition]:
                 assert self.robot.transit(transition)
                 sent_to = {each.topic_name for each in self.robot.node.publishers}
@@ -158,10 +218,9 @@ class Rehearsal:
 
 def test_the_rehearsal_of_a_real_arm(tmp_path):
     """Each command of the page in its order; what the page says of the arm then holds."""
-    rehearsal = Rehearsal(tmp_path)
     turned = stopped = arrived = False
-    try:
-        for line in lines_of("real_arm.md"):
+    with Rehearsal(tmp_path) as rehearsal:
+        for line in lines_of("docs/real_arm.md"):
             before = rehearsal.robot and rehearsal.robot.positions.copy()
             rehearsal.give(line)
             robot = rehearsal.robot
@@ -182,6 +241,128 @@ def test_the_rehearsal_of_a_real_arm(tmp_path):
         assert arrived
         assert robot.node.get_parameter("joint_limit_margin").value == [0.1]
         assert robot.node.get_parameter("max_linear_speed").value == 0.5
-    finally:
-        if rehearsal.robot:
-            rehearsal.robot.end()
+
+
+def test_the_readme_from_its_first_command_to_its_last(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    seen = []
+    with Rehearsal(tmp_path) as rehearsal:
+        for line in lines_of("README.md"):
+            rehearsal.give(line)
+            robot = rehearsal.robot
+            if "ik_node" in line or "basis_ik.launch.py" in line or "targets:=false &" in line:
+                robot.wait_status(state="READY")
+                seen.append(robot.statuses[-1]["state"])
+            elif "target_pose" in line:
+                robot.wait_status(state="ARRIVED", verdict="REACHED")
+                assert robot.at(TABLE @ down(0.0, 0.1, 0.2))
+                seen.append("target")
+            elif line.startswith("basis_ik solve"):
+                assert "panda_hand_tcp: reached\n" in capsys.readouterr().out
+                seen.append("solve")
+            elif line.startswith("basis_ik inspect"):
+                assert "panda_link0 -> panda_hand_tcp" in capsys.readouterr().out
+                seen.append("inspect")
+    assert seen == ["READY", "target", "READY", "READY", "READY", "solve", "inspect"]
+
+
+def test_the_page_of_interfaces_from_its_first_command_to_its_last(tmp_path):
+    seen = set()
+    with Rehearsal(tmp_path) as rehearsal:
+        for line in lines_of("docs/interfaces.md"):
+            rehearsal.give(line)
+            robot = rehearsal.robot
+            if "ik_node" in line or "basis_ik.launch.py" in line:
+                robot.wait_status(state="READY")
+            if "frame_prefix:=arm1/" in line and "launch" in line:
+                robot.send("arm1/base_link", down(0.4, 0.2, 0.3))
+                robot.wait_status(state="ARRIVED", verdict="REACHED")
+                rehearsal.give("ros2 run basis_ik ik_node")  # all other sections have no prefix
+                seen.add("prefix")
+            elif "tool_frame gripper_tcp" in line:
+                robot.wait_status(tool_frame="gripper_tcp")
+                seen.add("tool")
+            elif "path straight" in line:
+                assert robot.node.get_parameter("path").value == "straight"
+                seen.add("path")
+    assert seen == {"prefix", "tool", "path"}
+
+
+def test_the_field_of_a_transform_node_is_set():
+    ((name, value),) = commands("docs/interfaces.md", "ros2 param set /transform_nodes ")
+    config = str(ROOT / "config" / "transform_nodes.yaml")
+    nodes = VirtualProgram(World(), TransformNodes, "--params-file", config)
+    given = Parameter(name, value=yaml.safe_load(value))
+    assert nodes.node.set_parameters([given])[0].successful
+    nodes.end()
+
+
+def is_there(line):
+    """Fail if a command names what does not exist."""
+    line, _, others = line.partition(" && ")
+    if others:
+        is_there(others)
+    words = [word for word in shlex.split(line, comments=True) if word != "&"]
+    match words:
+        case ["ros2", "run", "basis_ik", program, *_]:
+            assert program in (*MODULES, "warm_up")
+        case ["ros2", "run", package, *_]:
+            assert package in THEIRS
+        case ["ros2", "launch", "basis_ik", file, *_]:
+            text = (ROOT / "launch" / file).read_text()
+            for name in re.findall(r"(\w+):=", line):  # also those in the comment
+                assert f'"{name}"' in text, name
+        case ["ros2", "param", "set", "/basis_ik", name, value]:
+            declared, value = DECLARED[name], yaml.safe_load(value)
+            assert not declared.read_only
+            assert isinstance(value, str) or declared.low <= value <= declared.high
+        case ["ros2", "lifecycle", "set", "/basis_ik", transition]:
+            assert transition in ("configure", "activate")
+        case ["python", "-m", "basis_ik", *given] | ["basis_ik", *given]:
+            if len(given) > 1:
+                _parser().parse_args(given)
+            assert all(word in _parser().format_help() for word in given[:1])
+        case ["python", "-m", module, *_]:
+            assert not module.startswith("basis_ik") or importlib.util.find_spec(module)
+        case ["python", file, *_]:
+            assert (ROOT / file).exists()
+        case ["pytest", *given]:
+            assert all((ROOT / word).exists() for word in given if "/" in word)
+        case ["make", *given]:
+            text = (ROOT / "Makefile").read_text()
+            for word in given:
+                name, _, value = word.partition("=")
+                assert re.search(rf"^{name}:" if word == name else rf"\b{name}\b", text, re.M), word
+        case ["ros2", verb, *_]:
+            assert verb in VERBS
+        case _:
+            assert line.startswith(ELSEWHERE)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_what_the_commands_of_a_page_name_exists(page):
+    for line in lines_of(page.relative_to(ROOT)):
+        is_there(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ros2 topics list",
+        "ros2 run basis_ik inverse",
+        "ros2 launch basis_ik demo.launch.py robots:=panda",
+        "ros2 param set /basis_ik speed_override 1.1",
+        "ros2 param set /basis_ik speed 0.1",
+        "ros2 lifecycle set /basis_ik start",
+        "basis_ik solve --urdf robot.urdf --xzy 1 2 3",
+        "python -m basis_ik.walk",
+        "python benchmark/bench_none.py",
+        "pytest test/none",
+        "make clean && make tests",
+        "basis_ik answer",
+        "make test ARG=x",
+    ],
+)
+def test_a_command_of_what_does_not_exist_is_found(line):
+    with pytest.raises((AssertionError, KeyError, SystemExit)):
+        is_there(line)
