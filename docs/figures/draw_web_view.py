@@ -29,7 +29,7 @@ from chromium import SCENE, open_chromium
 from geometry_msgs.msg import PoseStamped
 
 OUT = Path(__file__).parent / "web_view.png"
-SIZE = {"width": 1000, "height": 640}
+SIZE = {"width": 1000, "height": 740}
 TARGETS = ((0.4, 0.2, 0.4), (0.2, -0.5, 0.5), (0.45, 0.1, 0.3))  # m
 PAUSE = 3.0  # s
 PATIENCE = 120.0
