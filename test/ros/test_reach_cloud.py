@@ -71,7 +71,8 @@ def test_the_cloud_has_the_reached_voxels(small_map):
 def test_who_comes_late_gets_the_cloud(small_map, tmp_path, monkeypatch, own_domain):
     file = tmp_path / "map.npz"
     save_map(file, small_map)
-    monkeypatch.setattr(sys, "argv", ["reach_map", str(file), "--ros-args", "-r", "__ns:=/cell"])
+    ros = ["--ros-args", "-r", "__ns:=/cell", "-p", "frame_prefix:=arm1/"]
+    monkeypatch.setattr(sys, "argv", ["reach_map", str(file), *ros])
     context, stop, cloud = Context(), threading.Event(), Future()
     monkeypatch.setenv("ROS_DOMAIN_ID", str(own_domain))
     rclpy.init(args=sys.argv)
@@ -93,9 +94,19 @@ def test_who_comes_late_gets_the_cloud(small_map, tmp_path, monkeypatch, own_dom
         rclpy.shutdown(context=context)
         rclpy.shutdown()
     np.testing.assert_allclose(read(cloud.result()), CLOUD, rtol=1e-6)
+    assert cloud.result().header.frame_id == "arm1/base"
 
 
 def test_an_absent_map_is_one_line(complaint, tmp_path):
     line = complaint("reach_map", more=["--", str(tmp_path / "absent.npz")])
     assert line.startswith("reach_map: cannot read ")
     assert line.endswith("absent.npz': No such file or directory")
+
+
+def test_a_wrong_parameter_is_one_line(complaint, tmp_path, small_map):
+    file = tmp_path / "map.npz"
+    save_map(file, small_map)
+    line = complaint("reach_map", "frame_prefix:=/arm1", more=["--", str(file), "--ros-args"])
+    assert line.startswith("reach_map: parameter 'frame_prefix' is '/arm1', which is not a frame")
+    line = complaint("reach_map", "prefix:=arm1/", more=["--", str(file), "--ros-args"])
+    assert "'prefix'" in line
