@@ -318,11 +318,37 @@ def test_a_pose_out_of_reach_has_the_missing_distance(client):
     assert not answer.solution.joint_state.name
 
 
+MILLIMETRES = down(400.0, 200.0, 300.0)
+
+
 def test_a_pose_in_millimetres_is_refused_with_the_question_of_units(client):
-    answer = full_response(client, client.ik_request(stamped(down(400.0, 200.0, 300.0))))
+    answer = full_response(client, client.ik_request(stamped(MILLIMETRES)))
     assert answer.error_code.val == CODE.INVALID_GOAL_CONSTRAINTS
     assert answer.error_code.message.endswith(": are the units metres?)")
-    assert not answer.solution.joint_state.name
+
+
+@pytest.mark.parametrize("links", [("forearm_link", "tool0"), ("tool0", "forearm_link")])
+def test_one_of_several_poses_in_millimetres_is_refused_with_its_link(client, links):
+    places = {"tool0": ABOVE, "forearm_link": MILLIMETRES}
+    request = client.ik_request(stamped(ABOVE))
+    request.ik_request.pose_stamped_vector = [stamped(places[link]) for link in links]
+    request.ik_request.ik_link_names = list(links)
+    error = full_response(client, request).error_code
+    assert error.val == CODE.INVALID_GOAL_CONSTRAINTS
+    assert error.message.startswith("pose_stamped_vector: forearm_link: OUT_OF_RANGE: ")
+    assert error.message.endswith(": are the units metres?)")
+
+
+def test_the_reach_of_each_link_is_its_own(client, robot):
+    """What is too far for the forearm's link is not for the tool, which reaches farther."""
+    elbow = robot.model.chain("base_link", "forearm_link")
+    far = RigidTransform.from_rpy(0.0, 0.0, 0.0, [10.0 * elbow.reach + 0.1, 0.0, 0.0])
+    request = client.ik_request(stamped(ABOVE))
+    request.ik_request.ik_link_names = ["tool0", "forearm_link"]
+    request.ik_request.pose_stamped_vector = [stamped(far), stamped(elbow.forward(HOME[:3]))]
+    assert full_response(client, request).error_code.val == CODE.NO_IK_SOLUTION
+    request.ik_request.pose_stamped_vector = [stamped(ABOVE), stamped(far)]
+    assert full_response(client, request).error_code.val == CODE.INVALID_GOAL_CONSTRAINTS
 
 
 def test_a_short_timeout_is_kept_and_reported(client, robot):

@@ -76,17 +76,16 @@ class Groups:
             )
         return list(self._arms)
 
-    def check_link(self, arms: Sequence[ChainController], link: str) -> None:
-        """Raise an error unless only the joints of some arms move a link.
+    def chain_among(self, arms: Sequence[ChainController], link: str) -> Chain:
+        """Return the chain to a link that only the joints of one of some arms move.
 
         Raises:
             RequestRefusedError: INVALID_LINK_NAME.
         """
         for arm in arms[:-1]:
             with contextlib.suppress(RequestRefusedError):
-                self.chain_to(arm, link)
-                return
-        self.chain_to(arms[-1], link)
+                return self.chain_to(arm, link)
+        return self.chain_to(arms[-1], link)
 
     def chain_to(self, arm: ChainController, link: str) -> Chain:
         """Return the chain of an arm's joints that ends at a link.

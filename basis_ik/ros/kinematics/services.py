@@ -178,10 +178,11 @@ class KinematicsServices:
         positions: Mapping[str, float],
     ) -> tuple[dict[str, float], MoveItErrorCodes]:
         links, poses = zip(*requested, strict=True)
-        for link in links:
-            self._groups.check_link(arms, link)
+        chains = [self._groups.chain_among(arms, link) for link in links]
         root = arms[0].chain.root
         targets = [self._locate(root, pose) for pose in poses]
+        for chain, target in zip(chains, targets, strict=True):
+            self._admit_distance(chain, target, f"pose_stamped_vector: {chain.tip}")
         return solve_several(self._model, root, links, targets, positions, self._parameters)
 
     def _locate(self, root: str, pose: PoseStamped) -> RigidTransform:
@@ -209,11 +210,7 @@ class KinematicsServices:
         parameters = self._parameters
         timeout = seconds(request.timeout) or parameters["kinematics_solver_timeout"]
         is_short, began = timeout < LONG_TIMEOUT, time.perf_counter()
-        place = root_T_target.translation.tolist()
-        refused = admit_distance(place, chain.reach, parameters["target_max_reach"])
-        if refused is not None:
-            code = MoveItErrorCodes.INVALID_GOAL_CONSTRAINTS
-            raise RequestRefusedError(code, f"pose_stamped: {refused}")
+        self._admit_distance(chain, root_T_target, "pose_stamped")
         start = hold(request.constraints, chain, _filled(chain, positions))
         try:
             solution = solve(
@@ -239,6 +236,14 @@ class KinematicsServices:
         late = is_short and time.perf_counter() - began >= timeout
         code = MoveItErrorCodes.TIMED_OUT if late else MoveItErrorCodes.NO_IK_SOLUTION
         return solution, error_code(code, str(solution.reason))
+
+    def _admit_distance(self, chain: Chain, root_T_target: RigidTransform, field: str) -> None:
+        """Refuse a pose whose units are in doubt."""
+        place = root_T_target.translation.tolist()
+        refused = admit_distance(place, chain.reach, self._parameters["target_max_reach"])
+        if refused is not None:
+            code = MoveItErrorCodes.INVALID_GOAL_CONSTRAINTS
+            raise RequestRefusedError(code, f"{field}: {refused}")
 
     # Forward ---------------------------------------------------------------------------------
 
