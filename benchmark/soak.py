@@ -514,7 +514,7 @@ class User:
         def feed(event, t):
             place = moved(start, 0.15 * numbers[:3] * t)
             feedback = Feedback(
-                client_id="soak", marker_name="target", control_name="move", event_type=event
+                client_id="soak", marker_name="target", control_name="move_x", event_type=event
             )
             feedback.pose = pose_message(place)
             self.say("target/feedback", self._stamp(feedback, "base_link"))

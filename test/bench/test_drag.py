@@ -34,6 +34,7 @@ HOME = [0.1, -1.5, 1.5, -1.5, -1.5, 0.1]
 LOCKED = 1.0  # s for which the server ignores feedback after a new marker
 SHOWN = 0.1 + 2 * 0.02 + PERIOD  # s until the handle is updated
 RELEASED = 0.3  # s after the release, for which it stays
+QUIET = 1.0  # s in which the same line is not logged again
 HELD = 1.0  # s after its last feedback, for which it counts as held
 NEAR = down(0.40, 0.20, 0.40)
 
@@ -48,7 +49,7 @@ class Viewer:
         answer = self._robot.call(GetInteractiveMarkers, "target/get_interactive_markers")
         return answer.markers[0]
 
-    def say(self, event, pose=None, entry=0, control="move"):
+    def say(self, event, pose=None, entry=0, control="move_x"):
         message = InteractiveMarkerFeedback(
             client_id="viewer",
             marker_name="target",
@@ -138,9 +139,45 @@ def test_a_release_sets_the_target_even_if_the_last_update_is_lost(robot, viewer
 
 def test_a_second_release_over_another_control_moves_nothing(robot, viewer):
     viewer.drag(down(0.40, 0.22, 0.40))
-    viewer.say("MOUSE_UP", down(0.45, 0.10, 0.40), control="turn")
+    viewer.say("MOUSE_UP", down(0.45, 0.10, 0.40), control="turn_x")
     robot.wait(robot.rests, "silence")
     assert robot.at(down(0.40, 0.22, 0.40), 1e-9)
+
+
+@pytest.mark.parametrize("event", ["POSE_UPDATE", "MOUSE_UP", "MOUSE_DOWN"])
+@pytest.mark.parametrize("control", ["turn", "move_w", "x" * 1000], ids=["0", "1", "2"])
+def test_a_control_that_the_handle_does_not_have_moves_nothing(robot, viewer, control, event):
+    count = len(robot.commands)
+    robot.run(QUIET)
+    viewer.say(event, down(0.45, 0.10, 0.40), control=control)
+    robot.run(SHOWN)
+    assert np.allclose(viewer.place(), NEAR.translation, rtol=0.0, atol=1e-9)
+    assert len(robot.commands) == count
+    line = robot.log.lines()[-1]
+    assert line.startswith(f"the handle is not moved: it has no control '{control[:9]}")
+    assert line.endswith(", but ball, move_x, move_y, move_z, turn_x, turn_y, turn_z")
+
+
+def test_a_handle_held_by_a_control_that_it_does_not_have_follows_other_targets(robot, viewer):
+    viewer.say("MOUSE_DOWN", NEAR, control="turn")
+    robot.send("base_link", down(0.45, 0.10, 0.40))
+    robot.run(SHOWN)
+    assert np.allclose(viewer.place(), [0.45, 0.10, 0.40], rtol=0.0, atol=1e-12)
+
+
+def test_a_viewer_without_controls_moves_the_handle(robot, viewer):
+    viewer.say("POSE_UPDATE", down(0.42, 0.20, 0.40), control="")
+    robot.wait(robot.rests, "silence")
+    assert robot.at(down(0.42, 0.20, 0.40), 1e-9)
+    viewer.say("MOUSE_UP", down(0.42, 0.20, 0.40), control="")
+
+
+def test_a_handle_for_a_point_has_no_rings(robot, pointing):
+    before = robot.positions
+    pointing.say("POSE_UPDATE", down(0.9, -0.5, 0.7), control="turn_x")
+    robot.run(SHOWN)
+    assert (robot.positions == before).all()
+    assert robot.log.lines()[-1].endswith("no control 'turn_x', but ball, move_x, move_y, move_z")
 
 
 def test_after_the_release_other_viewers_see_the_handle(robot, viewer):

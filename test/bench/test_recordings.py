@@ -198,7 +198,7 @@ def dragged():
     feedback = InteractiveMarkerFeedback(
         client_id="somebody",
         marker_name="target",
-        control_name="move",
+        control_name="move_x",
         event_type=InteractiveMarkerFeedback.POSE_UPDATE,
         pose=pose_message(down(0.4, 0.1, 0.4)),
     )

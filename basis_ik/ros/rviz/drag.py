@@ -30,6 +30,7 @@ from rclpy.time import Time
 from std_msgs.msg import Header
 from visualization_msgs.msg import InteractiveMarkerFeedback as Feedback
 
+from basis_ik.motion.admission import printable
 from basis_ik.motion.goals import Goal, PointGoal, PoseGoal, Ray
 from basis_ik.robot.chain import Chain
 from basis_ik.ros.boundary import boundary_of
@@ -95,6 +96,7 @@ class Drag:
         self._node, self._boundary, self.arm = node, boundary_of(node), arm
         self.touched = self._held_until = -math.inf
         self._control = HeldControl()
+        self._controls: set[str] = set()  # that are shown
         self._mode = Mode.POSE if len(arm.chain.joint_names) >= FEWEST else Mode.POINT
         self._server = InteractiveMarkerServer(_ServerNode(node), arm.resolve("target"))
         self._menu = MenuHandler()
@@ -177,6 +179,7 @@ class Drag:
         place = self._place() or self._at_arm()
         size = handle_size(arm.chain, arm.pipeline.goal)
         marker = drag_marker(NAME, arm.chain.root, place, size, mode)
+        self._controls = {each.name for each in marker.controls}
         self._server.insert(marker, feedback_callback=self._on_feedback)
         for each, entry in self._modes.items():
             checked = each is mode
@@ -192,6 +195,13 @@ class Drag:
             self._menu.setVisible(entry, visible)
 
     def _on_feedback(self, feedback: Any) -> None:
+        control = feedback.control_name
+        if control and control not in self._controls:  # a viewer without controls sends no name
+            text = (
+                f"it has no control '{printable(control)}', but {', '.join(sorted(self._controls))}"
+            )
+            self.arm.journal.error(f"the handle is not moved: {text}")
+            return  # `_update` returns it to its place
         self.touched = self._boundary.steady()
         if self._control.is_stray(feedback):
             return
