@@ -32,7 +32,6 @@ from basis_ik.robot.chain import Chain
 from basis_ik.robot.robot import RobotModel
 
 ROOT = Path(__file__).parents[1]
-RESULTS = ROOT / "benchmark" / "results" / "aim.json"
 AXIS = {"pan_tilt": (0.0, 0.0, 1.0)}  # an optical frame
 SLANTED = (0.3, -0.5, 0.7)  # no closed form for two joints
 LINKS = {"legs": ("calf_l", "ankle_r"), "leg": ("hip", "ankle_l")}
@@ -94,7 +93,7 @@ def measure(
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a tenth of the points")
-    parser.add_argument("--json", type=Path, default=RESULTS, help="where to write the figures")
+    parser.add_argument("--json", type=Path, help="where to write the figures")
     arguments = parser.parse_args()
     count = 200 if arguments.quick else 2000
     rng = np.random.default_rng(0)
@@ -114,9 +113,9 @@ def main() -> None:
                 f"{f['p99_us']:6.1f}  {f['restarted']:5.1f} ({f['most_restarts']})  {f['way']:.2f}",
                 flush=True,
             )
-    arguments.json.parent.mkdir(parents=True, exist_ok=True)
-    arguments.json.write_text(json.dumps(results, indent=1) + "\n")
-    print(f"\nwritten to {arguments.json}")
+    if arguments.json:
+        arguments.json.write_text(json.dumps(results, indent=1) + "\n")
+        print(f"\nwritten to {arguments.json}")
 
 
 if __name__ == "__main__":

@@ -39,7 +39,6 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-RESULTS = Path(__file__).parent / "results" / "cold.json"
 ENVIRONMENTS = ROOT / ".setup" / "bench"
 # numba, and the newest numpy that it takes
 VERSIONS = {
@@ -238,7 +237,7 @@ def main() -> None:
     )  # fmt: skip
     parser.add_argument("--top", type=int, default=25, help="how many kernels are printed")
     parser.add_argument("--quick", action="store_true", help="the present numba only")
-    parser.add_argument("--json", type=Path, default=RESULTS, help="where to write the figures")
+    parser.add_argument("--json", type=Path, help="where to write the figures")
     parser.add_argument("--use", choices=USES, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.use:
@@ -261,8 +260,8 @@ def main() -> None:
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",
         "results": results,
     }
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    options.json.write_text(json.dumps(record, indent=1) + "\n")
+    if options.json:
+        options.json.write_text(json.dumps(record, indent=1) + "\n")
 
 
 if __name__ == "__main__":

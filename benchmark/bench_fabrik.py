@@ -53,7 +53,6 @@ from basis_ik.fabrik.freedom_kernel import scatter
 from basis_ik.fabrik.skeleton import make_goals, make_skeleton, starts_of
 from basis_ik.fabrik.skeleton_kernel import errors, place_bones
 
-RESULTS = Path(__file__).parent / "results" / "fabrik.json"
 SWEEPS = 2000
 NOTHING = np.empty(0)
 FLAGS = ("-O3", "-march=native")
@@ -395,7 +394,7 @@ def one_start(s, g, rest, n):  # type: ignore[no-untyped-def]
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="fewer rounds")
-    parser.add_argument("--json", type=Path, default=RESULTS, metavar="FILE")
+    parser.add_argument("--json", type=Path, metavar="FILE")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
         loop = c_loop(directory)
@@ -411,9 +410,9 @@ def main() -> None:
             "shapes": shapes(arguments.quick),
             "limits": limits(arguments.quick),
         }
-    arguments.json.parent.mkdir(parents=True, exist_ok=True)
-    arguments.json.write_text(json.dumps(results, indent=1) + "\n")
-    print(f"\nwritten to {arguments.json}")
+    if arguments.json:
+        arguments.json.write_text(json.dumps(results, indent=1) + "\n")
+        print(f"\nwritten to {arguments.json}")
 
 
 if __name__ == "__main__":

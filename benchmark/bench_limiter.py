@@ -39,7 +39,6 @@ from basis_ik.motion.limiter import Limiter, plan_motion
 from basis_ik.motion.limits import MotionLimits
 
 JOINTS, PERIOD, TICKS = 7, 0.002, 500
-RESULTS = Path(__file__).parent / "results" / "limiter.json"
 LIBRARIES = ("numpy", "numba", "ruckig")
 
 Tick = Callable[[np.ndarray, np.ndarray], object]
@@ -173,7 +172,7 @@ def durations(count: int, *, moving: bool) -> dict[str, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--quick", action="store_true", help="a tenth of the rounds")
-    parser.add_argument("--json", type=Path, default=RESULTS, help="where to write the figures")
+    parser.add_argument("--json", type=Path, help="where to write the figures")
     arguments = parser.parse_args()
     rounds = 10 if arguments.quick else 100
     plan_motion(arm().scaled(1.0, 1.0, 1.0), np.zeros(JOINTS), np.ones(JOINTS), 0.1)  # compile
@@ -197,8 +196,8 @@ def main() -> None:
         "microseconds": ticks,
         "durations": shares,
     }
-    arguments.json.parent.mkdir(parents=True, exist_ok=True)
-    arguments.json.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+    if arguments.json:
+        arguments.json.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n")
 
 
 if __name__ == "__main__":

@@ -41,7 +41,6 @@ from peers import CONTESTANTS, Judge, build, our_fabrik, ours
 from robots import FABRIK_ARMS, ROBOTS, THE_TEN, Arm, find
 from streams import batches, tracking
 
-RESULTS = Path(__file__).parent / "results" / "solve.json"
 PACKAGES = (
     "numpy", "numba", "pin", "roboticstoolbox-python", "pytracik", "optik-py", "ssik", "EAIK",
     "example-robot-data", "rtb-data", "pybullet",
@@ -210,7 +209,7 @@ def summarise(compared: dict[str, dict[str, dict[str, float]]]) -> dict[str, dic
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a tenth of the targets")
-    parser.add_argument("--json", type=Path, default=RESULTS, help="where to write the figures")
+    parser.add_argument("--json", type=Path, help="where to write the figures")
     parser.add_argument("--robots", default=",".join(ROBOTS), help="comma-separated names")
     parser.add_argument(
         "--ablation", action="store_true", help="only what each ingredient is worth"
@@ -251,9 +250,9 @@ def main() -> None:
         ten = [arm for arm in arms if arm.name in THE_TEN]
         if not options.fabrik:
             results["ablation"] = ablation(ten or arms, 1000 // share)
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    options.json.write_text(json.dumps(results, indent=1) + "\n")
-    print(f"\nwritten to {options.json}")
+    if options.json:
+        options.json.write_text(json.dumps(results, indent=1) + "\n")
+        print(f"\nwritten to {options.json}")
 
 
 if __name__ == "__main__":

@@ -57,7 +57,6 @@ Row = dict[str, Call]  # the first is ours
 LIBRARIES = ("numpy", "numba", "transforms3d", "scipy", "pytransform3d", "jax", "jaxlie")
 SLICE = 5e-4  # seconds that a contestant gets per round, at least one call
 LONGEST = 15.0  # seconds that a row may take; slow rows get fewer rounds, five at least
-RESULTS = Path(__file__).parent / "results" / "transforms.json"
 
 
 def dense(value: object) -> np.ndarray:
@@ -240,7 +239,7 @@ def report(name: str, figures: dict[str, dict[str, float]]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--quick", action="store_true", help="fewer rounds")
-    parser.add_argument("--json", type=Path, default=RESULTS, help="where to write the figures")
+    parser.add_argument("--json", type=Path, help="where to write the figures")
     arguments = parser.parse_args()
     rounds = 40 if arguments.quick else 400
     rng = np.random.default_rng(0)
@@ -264,8 +263,8 @@ def main() -> None:
         "rounds": rounds,
         "rows": results,
     }
-    arguments.json.parent.mkdir(parents=True, exist_ok=True)
-    arguments.json.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+    if arguments.json:
+        arguments.json.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n")
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@
 
 """What set-up refuses, in one line, before it touches anything, and what it does otherwise."""
 
+import ast
 import os
 import re
 import shutil
@@ -378,3 +379,20 @@ def test_a_benchmark_replaces_tracked_results_only_if_asked_to(copy, write, plac
     refused = run("solv")
     assert (refused.returncode, refused.stdout) == (1, "")
     assert refused.stderr == "BENCH=solv is unknown. Choose of: latency solve\n"
+
+
+@pytest.mark.parametrize("script", sorted((ROOT / "benchmark").glob("*.py")), ids=lambda f: f.stem)
+def test_a_benchmark_alone_writes_no_results_that_it_was_not_told_to(script):
+    """Its `--json` has no default; only the table of motions names the tracked folder, to read."""
+    text = script.read_text()
+    tree = ast.parse(text)
+    options = [
+        {word.arg for word in node.keywords}
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and any(isinstance(each, ast.Constant) and each.value == "--json" for each in node.args)
+        and getattr(node.func, "attr", "") == "add_argument"
+    ]
+    assert all("default" not in given for given in options)
+    assert options or not script.stem.startswith("bench_")
+    assert '/ "results"' not in text or script.stem == "motion_table"
