@@ -521,8 +521,10 @@ class ChainController:
         unmet = silence or self._outside() or self._change_tool() or of_output
         self._has_measured = self._has_measured or not silent
         if unmet:
-            late = self._is_late(silent, of_output, now)
-            unmet += self._interrupt(now) if late else self._end_interruption()
+            if self._is_late(silent, of_output, now):
+                unmet += self._interrupt(now)
+            else:
+                self._interruption = None
         if unmet == self.state.unmet:
             return
         if not unmet:
@@ -560,7 +562,8 @@ class ChainController:
         if not self.state.unmet and (interruption is None or interruption.placements is not None):
             interruption = self._interruption = self._new_interruption(now)
         if interruption is None or not now.loop < interruption.deadline:
-            return self._end_interruption()
+            self._interruption = None
+            return ""
         kept = f"; the arm goes on if this ends within {timeout:g} s"
         return kept if self.targets.pursues else ""
 
@@ -572,10 +575,6 @@ class ChainController:
             self._output.end_of_motion(self.pipeline),
             settings.goal_tolerance,
         )
-
-    def _end_interruption(self) -> str:
-        self._interruption = None
-        return ""
 
     def _goes_on(self, measured: NDArray[np.float64], now: Moment) -> bool:
         """Return whether to pursue the target, after an interruption, too."""
