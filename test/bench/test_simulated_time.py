@@ -112,6 +112,8 @@ def test_a_missing_clock_is_reported_in_log_and_diagnostics(kind, part):
     try:
         robot.run(START_TIME - 2 * PERIOD)
         assert CLOCK_MISSING not in robot.log.lines()
+        robot.run(4 * PERIOD)
+        assert robot.log.lines().count(CLOCK_MISSING) == 1
         robot.run(2.0)
         assert robot.log.lines().count(CLOCK_MISSING) == 1
         (told,) = [each for each in robot.heard["/diagnostics"].status if part in each.name]

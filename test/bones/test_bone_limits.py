@@ -250,3 +250,25 @@ def test_a_whole_turn_is_a_range() -> None:
 def test_a_hinge_without_an_axis_is_refused() -> None:
     with pytest.raises(ZeroLengthError, match="axis"):
         Hinge(REST, (0, 0, 0), -1.0, 1.0)
+
+
+@pytest.mark.parametrize(("sine", "is_along"), [(0.8e-9, True), (1.2e-9, False)])
+def test_a_direction_is_along_a_hinge_within_a_billionth(sine: float, is_along: bool) -> None:
+    """The angle is then kept; beyond, it is that to the target. Of bone and target alike."""
+    hinge = Hinge(REST, (0.0, 0.0, 1.0), -math.inf, math.inf)
+    near, far = np.array([0.0, sine, 1.0]), np.array([1.0, 0.0, 0.0])
+    for bone, desired, angle in ((near, far, -math.pi / 2), (far, near, math.pi / 2)):
+        found = hinge.allow(np.eye(3), bone, desired, lambda _: np.eye(3)).angle
+        assert found == pytest.approx(0.0 if is_along else angle, abs=1e-6)
+
+
+@pytest.mark.parametrize(("sine", "is_opposite"), [(0.8e-9, True), (1.2e-9, False)])
+def test_a_target_is_opposite_to_a_cone_within_a_billionth(sine: float, is_opposite: bool) -> None:
+    """Beyond, the bone leans to the target's side."""
+    side, seen = np.array([math.cos(2.0), math.sin(2.0), 0.0]), []
+    Cone(REST, 0.5).allow(
+        np.eye(3), np.array([0.0, 0.0, 1.0]), sine * side - [0.0, 0.0, 1.0],
+        lambda direction: seen.append(direction) or np.eye(3),
+    )  # fmt: skip
+    assert seen[0][2] == pytest.approx(math.cos(0.5))
+    assert (seen[0] @ side == pytest.approx(math.sin(0.5), abs=1e-6)) is not is_opposite

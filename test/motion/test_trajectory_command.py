@@ -117,6 +117,14 @@ def test_partial_joints_are_accepted_only_if_allowed():
     assert refusal(names=(), allow_partial_joints=True).reason == "no joint names"
 
 
+def test_a_final_velocity_is_zero_up_to_the_epsilon_of_single_precision():
+    epsilon = 2.0**-23
+    for velocity in (epsilon, -epsilon):
+        assert refusal(point(velocities=(0, velocity))) is None
+        fault = refusal(point(velocities=(0, 1.001 * velocity)))
+        assert "at the last point instead of zero" in fault.reason
+
+
 def test_a_final_velocity_is_accepted_only_if_allowed():
     moving = point(velocities=(0.0, 0.1))
     assert refusal(moving) is not None
