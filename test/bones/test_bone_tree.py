@@ -269,7 +269,7 @@ def test_chains_that_part_at_one_joint_are_a_sub_base() -> None:
         )
 
 
-@pytest.mark.parametrize(("apart", "joints"), [(1e-13, 1), (1e-6, 2)])
+@pytest.mark.parametrize(("apart", "joints"), [(0.8e-12, 1), (1.2e-12, 2)])
 def test_joints_of_a_bone_are_one_only_where_they_coincide(apart: float, joints: int) -> None:
     tree = TransformTree("root")
     tree.add("trunk", "root", RigidTransform.identity())

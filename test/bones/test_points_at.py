@@ -334,7 +334,7 @@ def test_tails_and_targets_that_do_not_fit_are_refused() -> None:
             way(tree, "calf.l", ("ankle.l", (0, 0)), "hip")
 
 
-@pytest.mark.parametrize(("left", "verdict"), [(1e-10, "REACHED"), (1e-8, "LIMIT")])
+@pytest.mark.parametrize(("left", "verdict"), [(0.8e-9, "REACHED"), (1.2e-9, "LIMIT")])
 def test_a_bone_points_at_its_target_to_a_nanoradian(left: float, verdict: str) -> None:
     tree = legs()
     needed = points_at(tree, *LEFT).angle
