@@ -152,6 +152,7 @@ class ChainController:
         options = OutputOptions(
             node, self.own("controller"), chain.joint_names, period, lag, chain.velocity,
             self.own("trajectory_replacement"), self.own("resume_after_pause"),
+            self.own("hold_other_joints"),
         )  # fmt: skip
         self._output = make_output(self.own("command_interface"), options)
         self._tracking = Tracking(chain.joint_names, chain.continuous, lag, margin)

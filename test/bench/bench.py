@@ -63,6 +63,10 @@ FRAMES = 10 * MILLISECOND
 PATIENCE = 60.0  # s, virtual: for what must happen at all
 # The controller joins windows of rounded numbers, and rounds the corners of a braking tail.
 SPEED_BOUND, ACCELERATION_BOUND = 1.003, 1.05
+# Of the controller's joints that are not the chain's.
+OTHERS_LIMITS = {
+    "lower": -1.0, "upper": 1.0, "velocity": 0.2, "acceleration": 4.0, "jerk": 80.0
+}  # fmt: skip
 CONTROLLER = "joint_trajectory_controller"
 COMMANDS = (
     f"/{CONTROLLER}/joint_trajectory",
@@ -98,8 +102,10 @@ class Arm:
         lag: Time constant of the drives [s].
         replaces: Whether it blends a new trajectory with the running one.
         path: Tolerance of each joint on the path [rad]; 0: none.
+        others: Where joints rest at first that are the controller's and not the chain's, by name.
 
     Attributes:
+        joint_names: All its joints.
         outputs: Of each cycle: time [ns] and commanded positions.
         goal: The goal that it pursues, or None.
         refused: Reasons of the trajectories that it has refused.
@@ -109,34 +115,52 @@ class Arm:
         taking, updating: When the thread that takes messages, and the cycles, stand still.
     """
 
-    def __init__(self, world, chain, home, system, *, lag=0.0, replaces=False, path=0.0):
-        self.world, self.chain, self.system = world, chain, system
+    def __init__(
+        self, world, chain, home, system, *, lag=0.0, replaces=False, path=0.0, others=None
+    ):
+        self.world, self.system, others = world, system, others or {}
+        self._count = len(chain.joint_names)
+        self.joint_names = (*chain.joint_names, *others)
+        self._continuous = np.array([*chain.continuous, *[False] * len(others)])
         self._path = path
         self._lag, self._replaces = lag, replaces
-        self.limits = MotionLimits.of_chain(chain)
+        own = MotionLimits.of_chain(chain)
+        self.limits = MotionLimits(
+            *(
+                np.append(getattr(own, name), [each] * len(others))
+                for name, each in OTHERS_LIMITS.items()
+            )
+        )
         self.taking, self.updating = Stalls(world), Stalls(world)
         self.outputs, self.refused, self.complaints = [], [], []
         self.bound, self.rejects = ACCELERATION_BOUND, False
         self._newest = self.goal = self.on_state = None
         self._last_cycle = world.now - CYCLE
         self.origin = system()
-        self.place(home)
+        self.place([*home, *others.values()])
         world.every(CYCLE, self._cycle)
+
+    @property
+    def others(self):
+        """The positions of its joints that are not the chain's, shape (m,)."""
+        return self.joints.positions[self._count :]
 
     def place(self, positions):
         """Put the arm somewhere, at rest, with a controller that was just started."""
         if self.goal is not None:
             self.goal.forget()
         self.goal = None
-        n, positions = len(positions), np.array(positions, dtype=float)
+        rest = [] if len(positions) == len(self.joint_names) else self.others
+        positions = np.array([*positions, *rest], dtype=float)
+        n = len(positions)
         unbounded = np.full(n, math.inf)
         self._tolerances = Tolerances(np.full(n, self._path), np.zeros(n), 0.0)
         self.joints = SimulatedJoints(
             -unbounded, unbounded, unbounded, positions, time_constant=self._lag
         )
         self.controller = TrajectoryController(
-            self.chain.joint_names,
-            np.array(self.chain.continuous),
+            self.joint_names,
+            self._continuous,
             positions,
             self._tolerances,
             period=1e-9 * CYCLE,
@@ -156,7 +180,7 @@ class Arm:
             return
         command = to_command(message, self.origin)
         now = 1e-9 * (self.system() - self.origin)
-        refusal = refuse_trajectory(command, self.chain.joint_names, now)
+        refusal = refuse_trajectory(command, self.joint_names, now)
         if refusal is None:
             self.controller.follow(command)
         else:
@@ -166,7 +190,7 @@ class Arm:
         """Accept or reject a goal, and follow it."""
         command = to_command(goal.trajectory, self.origin)
         now = 1e-9 * (self.system() - self.origin)
-        refusal = refuse_trajectory(command, self.chain.joint_names, now)
+        refusal = refuse_trajectory(command, self.joint_names, now)
         accepted = refusal is None and self.controller.active and not self.rejects
         if accepted:
             self._finish(self.controller.start_goal(command, self._tolerances))
@@ -220,7 +244,9 @@ class Arm:
         if self.world.now % CONTROLLER_STATES == 0 and self.on_state is not None:
             self.on_state(stamp, update)
         if self.goal is not None and self.world.now % FEEDBACK == 0:
-            feedback = FollowJointTrajectory.Feedback(desired=to_point(*update.reference[:3]))
+            # In an order of its own.
+            feedback = FollowJointTrajectory.Feedback(joint_names=self.joint_names[::-1])
+            feedback.desired = to_point(*(each[::-1] for each in update.reference[:3]))
             feedback.header.stamp = stamp
             self.goal.feed_back(feedback)
         self._finish(update.goal_end)
@@ -264,6 +290,7 @@ class Robot:
         path: The controller's tolerance of each joint on the path [rad]; 0: none.
         prefix: Of its frames in tf.
         controller: The controller's name.
+        others: Where its joints rest that are not the chain's, by name.
 
     Attributes:
         commands: All that was published for the controller.
@@ -275,7 +302,7 @@ class Robot:
     """
 
     def __init__(self, *words, urdf=URDF, home=HOME, seed=0, lag=0.0, replaces=False, path=0.0,
-                 prefix="", controller=CONTROLLER):  # fmt: skip
+                 prefix="", controller=CONTROLLER, others=None):  # fmt: skip
         self.world = world = World(seed)
         self.urdf, self.model = urdf, RobotModel.from_urdf(urdf)
         self.prefix, self._controller = prefix, controller
@@ -283,10 +310,11 @@ class Robot:
         self.boundary = VirtualBoundary(world)
         self.boundary.publish_to, self.boundary.replaces = self._on_message, replaces
         self.arm = Arm(
-            world, self.chain, home, self.boundary.system, lag=lag, replaces=replaces, path=path
-        )
+            world, self.chain, home, self.boundary.system,
+            lag=lag, replaces=replaces, path=path, others=others,
+        )  # fmt: skip
         self.commands, self.statuses, self.frames, self.publishing = [], [], {}, True
-        self.controlled = list(self.chain.joint_names)
+        self.controlled = list(self.arm.joint_names)
         self.heard = {}
         self.commanding = Link(world)
         given = [word for each in (*FAST, f"tracking_lag:={max(2.0 * lag, 0.2)}")
@@ -328,7 +356,7 @@ class Robot:
     @property
     def positions(self):
         """The joints' positions, shape (n,); setting them displaces the arm."""
-        return self.arm.joints.positions
+        return self.arm.joints.positions[: len(self.chain.joint_names)]
 
     @positions.setter
     def positions(self, positions):
@@ -337,9 +365,7 @@ class Robot:
     def _publish_states(self):
         if not self.publishing:
             return
-        state = JointState(
-            name=list(self.chain.joint_names), position=self.arm.joints.positions.tolist()
-        )
+        state = JointState(name=list(self.chain.joint_names), position=self.positions.tolist())
         state.header.stamp = self.stamp()
         self.states.publish(state)
 
@@ -354,7 +380,7 @@ class Robot:
     def _publish_controller_state(self, stamp, update):
         state = JointTrajectoryControllerState(joint_names=self.controlled)
         state.header.stamp = stamp
-        names = list(self.chain.joint_names)
+        names = list(self.arm.joint_names)
         places = [names.index(each) if each in names else -1 for each in self.controlled]
 
         def point(*values):

@@ -55,7 +55,7 @@ def output(sent):
         create_publisher=lambda *_: publisher,
         destroy_publisher=lambda _: None,
     )
-    options = ("c", ["a"] * 6, 0.01, 0.2, np.full(6, np.pi), NOT_ALLOWED, True)
+    options = ("c", ["a"] * 6, 0.01, 0.2, np.full(6, np.pi), NOT_ALLOWED, True, False)
     return VelocityOutput(OutputOptions(node, *options))
 
 
@@ -100,14 +100,34 @@ def test_feedback_that_is_not_finite_is_ignored(bad):
     output._newest, motion = 1, Motion(np.array([0.0, 1.0]), line, still, still)
     output._motion = motion
     output._progress = before = Progress(0.0, 0.5, 1.0, 0.0)
+    output._joint_names = ["a", "b"]
     stamp = SimpleNamespace(sec=1, nanosec=0)
     desired = SimpleNamespace(positions=[0.7, bad])
-    feedback = SimpleNamespace(header=SimpleNamespace(stamp=stamp), desired=desired)
+    header = SimpleNamespace(stamp=stamp)
+    feedback = SimpleNamespace(header=header, desired=desired, joint_names=[])
     output._on_feedback(1, SimpleNamespace(feedback=feedback))
     assert output._progress == before
     desired.positions = motion.at(0.7)[:, 0]
     output._on_feedback(1, SimpleNamespace(feedback=feedback))
     assert output._progress.elapsed == pytest.approx(0.7)
+
+
+@pytest.mark.parametrize(
+    ("names", "positions", "found"),
+    [
+        (["finger", "b", "a"], [0.02, 0.7, 0.6], [0.6, 0.7]),
+        ([], [0.6, 0.7], [0.6, 0.7]),
+        ([], [0.02, 0.6, 0.7], [np.nan, np.nan]),  # whose is which?
+        (["a", "b"], [0.6], [np.nan, np.nan]),
+        (["a", "finger"], [0.6, 0.02], [0.6, np.nan]),
+    ],
+)
+def test_feedback_is_of_the_joints_that_it_names(names, positions, found):
+    output = object.__new__(FollowJointTrajectoryOutput)
+    output._joint_names = ["a", "b"]
+    desired = SimpleNamespace(positions=positions)
+    feedback = SimpleNamespace(joint_names=names, desired=desired)
+    np.testing.assert_array_equal(output._desired(feedback), found)
 
 
 def test_the_previous_motion_is_expected_until_acceptance():
@@ -203,6 +223,9 @@ def whole(controller):
         silence=lambda _: controller.silence,
         output=lambda: None,
         reference=lambda: None,
+        others=(),
+        places=np.zeros(0),
+        moved="",
     )
     output._rule, output._widest = SimpleNamespace(by_stamp=True), 0.02
     output._passed, output._brakes = deque(), False
@@ -264,6 +287,7 @@ def test_another_target_waits_for_the_progress(controller, whole):
     reported = SimpleNamespace(
         header=SimpleNamespace(stamp=Time(sec=100, nanosec=100_000_000)),
         desired=SimpleNamespace(positions=[0.1, 0.1]),
+        joint_names=["a", "b"],
     )
     whole._on_feedback(1, SimpleNamespace(feedback=reported))
     whole.advance(pipeline, np.zeros(2), Moment(0.0, controller.now().nanoseconds))
@@ -508,7 +532,10 @@ class Streaming(Clocks):
 )
 def test_a_motion_continues_from_the_held_command(off, keeps):
     """Without a state, or at another reference, it may not have accepted the end of the motion."""
-    clocks, options = Streaming(), ("c", ["a", "b"], 0.01, 0.2, np.ones(2), NOT_ALLOWED, True)
+    clocks, options = (
+        Streaming(),
+        ("c", ["a", "b"], 0.01, 0.2, np.ones(2), NOT_ALLOWED, True, False),
+    )
     output = TrajectoryOutput(OutputOptions(clocks, *options))
     if off is not None:
         message = JointTrajectoryControllerState(joint_names=["b", "a"])

@@ -50,6 +50,22 @@ def test_a_filled_message_differs_in_its_numbers_only(joints, count):
             assert duration.sec * 10**9 + duration.nanosec == round(1e9 * when)
 
 
+@pytest.mark.parametrize("count", [1, 3])
+def test_further_joints_rest_where_they_are_held(count):
+    serialized = SerializedTrajectory(["a", "b"], count, ["finger", "thumb"])
+    motion = random_motion(np.random.default_rng(0), count, 2)
+    for places in ([0.02, -0.3], [0.05, 0.1]):
+        data = serialized.filled(1, motion, 0, np.array(places))
+        message = deserialize_message(data, JointTrajectory)
+        assert message.joint_names == ["a", "b", "finger", "thumb"]
+        for point, _, *state in zip(message.points, *motion, strict=True):
+            given = [point.positions, point.velocities, point.accelerations]
+            held = [places, [0.0, 0.0], [0.0, 0.0]]
+            assert [list(each) for each in given] == [
+                [*values, *rest] for values, rest in zip(state, held, strict=True)
+            ]
+
+
 @pytest.mark.parametrize("start", [-20_000_000, -1_000_000_000, 1])
 def test_a_motion_may_begin_before_or_after_the_stamp(start):
     motion = random_motion(np.random.default_rng(0), 2, 1)

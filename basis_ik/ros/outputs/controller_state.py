@@ -42,8 +42,14 @@ SMOOTHING = 0.1  # weight of each new interval in the average
 STAMPS = 100  # stored stamps of a controller's states: some seconds
 CLOCK_AHEAD = 0.02  # s by which its clock may be ahead: the final part of a stream's window
 CLOCK_BEHIND = 0.1  # s by which its clock may be behind, or its messages late
+STILL = 1e-9  # rad or m between two states: a reference that changes by less is at rest
 STANDS = "the controller scales its speed to 0"
 PAUSED = f"{STANDS}: the arm goes on once it is above"
+
+
+def others_move(names: str) -> str:
+    """Return why no motion begins while other joints of the controller move."""
+    return f"somebody else moves {names}: the arm begins once they rest"
 
 
 class ControllerState:
@@ -57,11 +63,28 @@ class ControllerState:
         node: The node that subscribes.
         controller: Name of the controller.
         joint_names: The commanded joints.
+        holds_others: Whether trajectories hold its other joints.
+
+    Attributes:
+        others: Its other joints, if they are held.
+        places: The newest known reference of each (m,) [rad or m].
+        moved: Those whose reference is not that of the state before, as text.
     """
 
-    def __init__(self, node: Node, controller: str, joint_names: Sequence[str]) -> None:
+    def __init__(
+        self,
+        node: Node,
+        controller: str,
+        joint_names: Sequence[str],
+        *,
+        holds_others: bool = False,
+    ) -> None:
         self._node, self._boundary = node, boundary_of(node)
         self._controller, self._joint_names = controller, joint_names
+        self._holds_others = holds_others
+        self.others: tuple[str, ...] = ()
+        self.places: FloatArray = np.zeros(0)
+        self.moved = self._unknown = ""
         self._partial: ControllerParameter | None = None  # asked for if it has other joints
         self._reported = False
         self._subscription = node.create_subscription(
@@ -92,6 +115,21 @@ class ControllerState:
             self._ahead.append(stamp.sec + 1e-9 * (stamp.nanosec - now))
         self._scaling = message.speed_scaling_factor
         self._scales = self._scales or self._scaling > 0.0
+        if self._holds_others:
+            self._take_others(message)
+
+    def _take_others(self, message: JointTrajectoryControllerState) -> None:
+        """Store where the controller leads its other joints, and which of them move."""
+        told = dict(zip(message.joint_names, message.reference.positions, strict=False))
+        told = {name: place for name, place in told.items() if math.isfinite(place)}
+        known = dict(zip(self.others, self.places.tolist(), strict=True))
+        self.others = tuple(name for name in message.joint_names if name not in self._joint_names)
+        before = np.array([known.get(name, math.nan) for name in self.others])
+        self.places = np.array([{**known, **told}.get(name, math.nan) for name in self.others])
+        rest = np.abs(self.places - before) <= STILL
+        moved = [name for name, rests in zip(self.others, rest, strict=True) if not rests]
+        self.moved = printable(", ".join(moved))
+        self._unknown = printable(", ".join(name for name in self.others if name not in told))
 
     @property
     def speed_scaling(self) -> float:
@@ -230,6 +268,9 @@ class ControllerState:
         """
         silence = loop_time(self._node) - self._received_at
         self._find_scaling()
+        if self._holds_others and not self._newest.joint_names:
+            topic = self._subscription.topic_name
+            return f"waiting for {topic}: it has the joints for hold_other_joints"
         if silence <= CONTROLLER_TIMEOUT or self._is_excused:
             unmet = self._clock_offset() or self._other_joints()
             if not unmet and self.stands and not waits:
@@ -258,12 +299,19 @@ class ControllerState:
         theirs = self._newest.joint_names
         if not theirs:  # nothing was received, or it does not tell
             return ""
+        if self._unknown:
+            return (
+                f"{self._controller} does not tell where it holds {self._unknown}: "
+                "hold_other_joints needs the reference"
+            )
         missing = ", ".join(name for name in self._joint_names if name not in theirs)
         if missing:
             return (
                 f"{self._controller} does not have {printable(missing)}: set controller to one "
                 "with all joints of the chain, or root_link and tip_link to a chain that it has"
             )
+        if self._holds_others:
+            return ""
         others = ", ".join(name for name in theirs if name not in self._joint_names)
         return others and self._without(printable(others))
 
@@ -278,7 +326,8 @@ class ControllerState:
         if self._partial.value is False:
             return (
                 f"{self._controller} has {others}, too, and refuses trajectories without: set its "
-                "parameter allow_partial_joints_goal, or move them with a controller of their own"
+                "parameter allow_partial_joints_goal, let hold_other_joints hold them, or move "
+                "them with a controller of their own"
             )
         if self._partial.value is None and not self._partial.is_overdue:
             if self._has_passed:  # a motion that may be right must not end for it

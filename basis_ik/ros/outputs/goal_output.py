@@ -37,7 +37,7 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pipeline import Phase, Pipeline
 from basis_ik.ros.boundary import Form, Moment
 from basis_ik.ros.convert import time_message
-from basis_ik.ros.outputs.controller_state import PAUSED, ControllerState
+from basis_ik.ros.outputs.controller_state import PAUSED, ControllerState, others_move
 from basis_ik.ros.outputs.output import MOVED_AWAY, Output, OutputOptions
 from basis_ik.ros.outputs.replacement_rule import EARLY, SAFE, TRANSIT, ReplacementRule
 from basis_ik.ros.outputs.trajectory_messages import to_point
@@ -78,7 +78,12 @@ class FollowJointTrajectoryOutput(Output):
         topic = f"{options.controller}/follow_joint_trajectory"
         self._client = ActionClient(options.node, FollowJointTrajectory, topic)
         self.name = options.node.resolve_service_name(topic)
-        self._state = ControllerState(options.node, options.controller, options.joint_names)
+        self._state = ControllerState(
+            options.node,
+            options.controller,
+            options.joint_names,
+            holds_others=options.hold_other_joints,
+        )
         self._rule = ReplacementRule(
             options.node, options.controller, options.trajectory_replacement
         )
@@ -109,6 +114,8 @@ class FollowJointTrajectoryOutput(Output):
     @property
     def hindrance(self) -> str:
         """Why the arm does not move as commanded for the moment; see `Output.hindrance`."""
+        if self._ordered and self._state.moved:
+            return others_move(self._state.moved)
         return PAUSED if self._state.stands else ""
 
     def excuse(self, until: float) -> None:
@@ -187,7 +194,9 @@ class FollowJointTrajectoryOutput(Output):
         # A motion that is being canceled must end first; one that was just sent must begin first.
         ending = self._canceled and self._motion is not None
         beginning = 0.0 <= 1e-9 * now.clock - self._begun_since <= FEEDBACK_TIMEOUT
-        if self._ordered and not ending and not beginning:
+        if self._ordered and self._state.moved:
+            self._phase = Phase.MOVING  # it begins once they rest
+        elif self._ordered and not ending and not beginning:
             self._replace(pipeline, measured)
         return self._phase
 
@@ -296,14 +305,16 @@ class FollowJointTrajectoryOutput(Output):
     def _send(self, begun: Begun, motion: Motion) -> None:
         """Send a motion that follows what the controller has begun."""
         now = 1e-9 * self._boundary.clock(self._clock)
-        trajectory = JointTrajectory(joint_names=list(self._joint_names))
+        places, still = self._state.places, np.zeros(len(self._state.others))
+        trajectory = JointTrajectory(joint_names=[*self._joint_names, *self._state.others])
         # From rest, it begins when the controller accepts it, however late. In mid-motion the arm
         # moves on until then, and the stamp aligns the new motion with the old one.
         if begun.stamp is not None:
             trajectory.header.stamp = time_message(round(1e9 * begun.stamp))
         whole = begun.followed_by(motion)
         for when, *state in zip(*whole, strict=True):
-            point = to_point(*state)
+            held = (places, still, still)
+            point = to_point(*(np.append(each, own) for each, own in zip(state, held, strict=True)))
             point.time_from_start = _duration_message(when)
             trajectory.points.append(point)
         self._newest, self._canceled = self._newest + 1, False
@@ -384,12 +395,20 @@ class FollowJointTrajectoryOutput(Output):
 
     def _on_feedback(self, number: int, message: Any) -> None:
         if number == self._newest and self._motion is not None:
-            desired = np.array(message.feedback.desired.positions)
-            if desired.shape == self._motion.positions[0].shape and np.isfinite(desired).all():
+            desired = self._desired(message.feedback)
+            if np.isfinite(desired).all():
                 stamp = message.feedback.header.stamp
                 when = stamp.sec + 1e-9 * stamp.nanosec if stamp.sec else self._now()
                 self._progress = self._progress.updated(when, self._motion, desired)
                 self._begun_since = math.inf
+
+    def _desired(self, feedback: FollowJointTrajectory.Feedback) -> FloatArray:
+        """Return the desired positions in the order of the joints (n,); NaN where there is none."""
+        names, positions = feedback.joint_names or self._joint_names, feedback.desired.positions
+        if len(names) != len(positions):
+            return np.full(len(self._joint_names), math.nan)
+        told = dict(zip(names, positions, strict=True))
+        return np.array([told.get(name, math.nan) for name in self._joint_names])
 
     def _on_end(self, number: int, response: Future) -> None:
         if number != self._newest:

@@ -53,6 +53,8 @@ class OutputOptions(NamedTuple):
     """The controller's rule, one of `replacement_rule.RULES`."""
     resume_after_pause: bool
     """Whether a motion goes on after the controller has scaled its speed to 0."""
+    hold_other_joints: bool
+    """Whether trajectories hold the controller's joints that are not the chain's."""
 
 
 class Output(ABC):

@@ -100,12 +100,14 @@ class SerializedTrajectory:
     Args:
         joint_names: The n joints.
         count: Number of points, k.
+        held: Names of m further joints, which rest.
 
     Raises:
         SerializationError: The sample does not have the layout of CDR, ROS 2's format.
     """
 
-    def __init__(self, joint_names: Sequence[str], count: int) -> None:
+    def __init__(self, joint_names: Sequence[str], count: int, held: Sequence[str] = ()) -> None:
+        joint_names = [*joint_names, *held]
         n = len(joint_names)
         states = np.pi + np.arange(float(count * 3 * n)).reshape(count, 3, n)
         times = 1 + np.arange(2 * (1 + count)).reshape(1 + count, 2)
@@ -129,21 +131,29 @@ class SerializedTrajectory:
             and np.array_equal(self._stamp, times[0])
         ):
             raise SerializationError("a serialised message does not look like CDR")
+        self._moved = n - len(held)
+        self._states[:, :, self._moved :] = 0.0
 
-    def filled(self, stamp: int, motion: Motion, start: int = 0) -> bytes:
+    def filled(
+        self, stamp: int, motion: Motion, start: int = 0, held: FloatArray | None = None
+    ) -> bytes:
         """Return the message of a motion of k samples.
 
         Args:
             stamp: The message's stamp [ns].
             motion: The motion.
             start: Time of its start since the stamp [ns]; may be negative.
+            held: Where the further joints are (m,) [rad or m].
         """
         self._stamp[0], self._stamp[1] = divmod(stamp, SECOND)
         nanoseconds = start + np.rint(1e9 * motion.times).astype(np.int64)
         self._times[:, 0], self._times[:, 1] = np.divmod(nanoseconds, SECOND)
-        self._states[:, 0] = motion.positions
-        self._states[:, 1] = motion.velocities
-        self._states[:, 2] = motion.accelerations
+        states = self._states[:, :, : self._moved]
+        states[:, 0] = motion.positions
+        states[:, 1] = motion.velocities
+        states[:, 2] = motion.accelerations
+        if held is not None:
+            self._states[:, 0, self._moved :] = held
         return self._bytes[: self._length].tobytes()
 
 

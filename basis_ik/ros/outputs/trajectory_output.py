@@ -29,7 +29,12 @@ from basis_ik.motion.sent_windows import SentWindows, Window
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pipeline import Phase, Pipeline
 from basis_ik.ros.boundary import Moment
-from basis_ik.ros.outputs.controller_state import CONTROLLER_TIMEOUT, PAUSED, ControllerState
+from basis_ik.ros.outputs.controller_state import (
+    CONTROLLER_TIMEOUT,
+    PAUSED,
+    ControllerState,
+    others_move,
+)
 from basis_ik.ros.outputs.output import MOVED_AWAY, OutputOptions
 from basis_ik.ros.outputs.replacement_rule import EARLY, SAFE, TRANSIT, ReplacementRule
 from basis_ik.ros.outputs.stream_output import TopicOutput
@@ -91,14 +96,20 @@ class TrajectoryOutput(TopicOutput):
     def __init__(self, options: OutputOptions) -> None:
         topic = f"{options.controller}/joint_trajectory"
         super().__init__(options, JointTrajectory, topic)
-        self._state = ControllerState(options.node, options.controller, options.joint_names)
+        self._state = ControllerState(
+            options.node,
+            options.controller,
+            options.joint_names,
+            holds_others=options.hold_other_joints,
+        )
         self._rule = ReplacementRule(
             options.node, options.controller, options.trajectory_replacement
         )
         self._resumes = options.resume_after_pause
         self._by_stamp, self._stride = False, 1  # of the current motion
         self._step_time = round(SECOND * options.period)
-        self._messages: dict[int, SerializedTrajectory] = {}  # by the number of their samples
+        # By the number of their samples, and the joints that they hold.
+        self._messages: dict[tuple[int, tuple[str, ...]], SerializedTrajectory] = {}
         self._sent = SentWindows()
         # Where the controller was lately: times, and positions (n,).
         self._followed: deque[tuple[int, FloatArray]] = deque(maxlen=FOLLOWED)
@@ -117,6 +128,7 @@ class TrajectoryOutput(TopicOutput):
         self._slow_at = LONG_AGO  # last ROS time at which the controller scaled its speed
         self._stood_at = LONG_AGO  # and at which it scaled it to 0
         self._was_silent = False  # since the last window
+        self._awaits_others = False  # whether a motion waits for other joints to rest
         self._errors: deque[FloatArray] = deque(maxlen=3)  # of the controller, before it left
         self._held = np.zeros(len(self._joint_names), bool)  # joints held where they are measured
 
@@ -132,6 +144,8 @@ class TrajectoryOutput(TopicOutput):
         newest = self._sent.newest
         if self._state.stands:
             return PAUSED
+        if self._awaits_others and self._state.moved:
+            return others_move(self._state.moved)
         if self._state.speed_scaling < FULL_SPEED and newest is not None and not newest.settles:
             return (
                 f"the controller scales its speed to {self._state.speed_scaling:.2g}: "
@@ -205,6 +219,7 @@ class TrajectoryOutput(TopicOutput):
         if self._jumped:
             return pipeline.phase
         moves = self._sent.ends_after(now.clock)
+        self._awaits_others = pipeline.phase is Phase.MOVING and not moves
         if not known and moves and not jumped:
             self.failure = self._why_left()
             self._give_up(pipeline)
@@ -313,6 +328,7 @@ class TrajectoryOutput(TopicOutput):
         is_known = self._sent.observe(
             self._state.stamp, reference, exact, shifted=shifted, delayed=blends
         )
+        is_known = is_known and not self._state.moved  # what was sent holds them
         error = self._state.error()
         if is_known and error is not None:
             self._errors.append(np.abs(error))
@@ -335,6 +351,8 @@ class TrajectoryOutput(TopicOutput):
         if self._was_silent:
             return "the controller was restarted: it was not active for a moment"
         left = "the controller has left the trajectory"
+        if self._state.moved:
+            return f"{left}: somebody else moves {self._state.moved}"
         errors = np.max(self._errors, axis=0, initial=0.0)
         if errors.max() < NOTABLE:
             return f"{left}: it holds the arm, or follows somebody else"
@@ -633,10 +651,11 @@ class TrajectoryOutput(TopicOutput):
 
     def _publish(self, motion: Motion, stamp: int, start: int) -> None:
         """Publish a motion whose first sample comes some time after the stamp."""
-        count = len(motion.times)
-        if count not in self._messages:
-            self._messages[count] = SerializedTrajectory(self._joint_names, count)
-        data = self._messages[count].filled(stamp, motion, start)
+        count, others = len(motion.times), self._state.others
+        if (count, others) not in self._messages:
+            made = SerializedTrajectory(self._joint_names, count, others)
+            self._messages[count, others] = made
+        data = self._messages[count, others].filled(stamp, motion, start, self._state.places)
         self._boundary.publish(self._publisher, data)
         self.sent += 1
 

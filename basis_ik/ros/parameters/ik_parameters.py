@@ -345,6 +345,15 @@ CHAIN = (
         read_only=True,
     ),
     Declaration(
+        "hold_other_joints",
+        False,
+        "Whether trajectories also have the controller's joints that are not the chain's, those of "
+        "a gripper, at the controller's reference: for a controller that has them and whose "
+        "`allow_partial_joints_goal` is false. No motion begins while they move. Applies to "
+        "joint_trajectory and follow_joint_trajectory.",
+        read_only=True,
+    ),
+    Declaration(
         "pointing_axis",
         [],
         "Direction in `pointing_frame` of the ray that points at targets; empty: z of optical "
