@@ -246,3 +246,34 @@ def test_the_methods_of_a_chain_are_the_functions():
 def test_without_a_seed_the_search_begins_at_the_neutral_positions():
     near = ARM.forward(ARM.neutral)
     assert solve(ARM, near).positions.tolist() == ARM.neutral.tolist()
+
+
+def test_results_are_true_only_if_they_are_reached():
+    tasks = [PoseTask("panda_hand", target) for target in (TARGET, FAR)]
+    results = {
+        "pose": [solve(ARM, target, HOME) for target in (TARGET, FAR)],
+        "step": [track(ARM, TARGET, HOME, bound) for bound in (1.0, 0.01)],
+        "look": [look_at(ARM, POINT, HOME, max_move=bound) for bound in (None, 1e-3)],
+        "batch": [solve_batch(ARM, [TARGET, target], HOME) for target in (TARGET, FAR)],
+        "path": [follow(ARM, [TARGET, target], HOME) for target in (TARGET, FAR)],
+        "tasks": [solve_tasks(MODEL, [task], NAMED, max_restarts=0) for task in tasks],
+    }
+    results["outcome"] = [each.outcomes[0] for each in results["tasks"]]
+    for name, (reached, missed) in results.items():
+        assert [bool(reached), reached.success] == [True, True], name
+        assert [bool(missed), missed.success] == [False, False], name
+    assert solve_batch(ARM, [], HOME), "as all([])"
+    assert follow(ARM, [], HOME), "as all([])"
+
+
+def test_every_class_with_a_verdict_says_whether_it_is_a_success():
+    found = set()
+    for path in (ROOT / "basis_ik").rglob("*.py"):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef):
+                named = {getattr(each, "name", "") for each in node.body}
+                fields = [each for each in node.body if isinstance(each, ast.AnnAssign)]
+                if "success" in named or any(each.target.id == "verdict" for each in fields):
+                    found.add(node.name)
+                    assert {"success", "__bool__"} <= named or node.name == "Reason", node.name
+    assert found > {"Reason", "Solution", "BatchSolution", "PathSolution", "TasksSolution"}

@@ -63,7 +63,7 @@ class ScaledLimitError(BasisIkError):
 
 @dataclass(frozen=True)
 class Applied:
-    """The result of a constraint.
+    """The result of a constraint; true only if it is met.
 
     Attributes:
         verdict: REACHED, or the obstacle; OTHER_TASKS if it is another constraint.
@@ -76,6 +76,14 @@ class Applied:
     verdict: Verdict
     miss: float
     conflicts: tuple[str, ...] = ()
+
+    @property
+    def success(self) -> bool:
+        """Whether the constraint is met."""
+        return self.verdict is Verdict.REACHED
+
+    def __bool__(self) -> bool:
+        return self.success
 
 
 @dataclass(frozen=True)

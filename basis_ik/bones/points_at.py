@@ -78,7 +78,7 @@ class Up:
 
 @dataclass(frozen=True)
 class PointsAt:
-    """A bone's new basis, and its errors.
+    """A bone's new basis, and its errors; true only if the bone points at the target.
 
     Attributes:
         parent_T_bone: The bone's new basis in its parent, for `TransformTree.move`; only the
@@ -99,6 +99,14 @@ class PointsAt:
     miss: float
     roll_miss: float
     verdict: Verdict
+
+    @property
+    def success(self) -> bool:
+        """Whether the bone points at the target."""
+        return self.verdict is Verdict.REACHED
+
+    def __bool__(self) -> bool:
+        return self.success
 
 
 def points_at_in_world(

@@ -70,7 +70,7 @@ class OutOfRangeError(FabrikError):
 
 
 class FabrikResult(NamedTuple):
-    """A pose, and how near it is to its goals.
+    """A pose, and how near it is to its goals; true only if it meets them.
 
     Attributes:
         positions: Joint positions [m], shape (n + 1, 3), read-only. Every bone has kept its length,
@@ -104,6 +104,9 @@ class FabrikResult(NamedTuple):
     def success(self) -> bool:
         """Whether the target was reached."""
         return self.verdict is Verdict.REACHED
+
+    def __bool__(self) -> bool:
+        return self.success
 
 
 def check_tolerance(name: str, value: float) -> float:

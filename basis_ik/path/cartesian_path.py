@@ -44,7 +44,7 @@ RESTARTS = 50  # another start may land on the same branch: the bound on the mov
 
 @dataclass(frozen=True)
 class PathSolution:
-    """Joint positions along a path, as far as it could be followed."""
+    """Joint positions along a path, as far as it could be followed; true only if to its end."""
 
     positions: FloatArray
     """(k, n), one row for each pose that was reached, in order; read-only."""
@@ -57,6 +57,9 @@ class PathSolution:
     def success(self) -> bool:
         """Whether the whole path was followed."""
         return self.reason.verdict is Verdict.REACHED
+
+    def __bool__(self) -> bool:
+        return self.success
 
 
 def line(

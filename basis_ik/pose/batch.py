@@ -60,7 +60,10 @@ CHUNK = 512  # targets per task: a few milliseconds, so that all threads end tog
 
 @dataclass(frozen=True)
 class BatchSolution:
-    """The solutions of k targets, in the order of the targets; arrays are read-only."""
+    """The solutions of k targets, in the order of the targets; arrays are read-only.
+
+    It is true only if all targets were reached.
+    """
 
     positions: FloatArray
     """(k, n) solution, or else the best effort; always within the limits [rad or m]."""
@@ -74,6 +77,14 @@ class BatchSolution:
     """(k,) steps."""
     restarts: npt.NDArray[np.int64]
     """(k,) starts after the seed's."""
+
+    @property
+    def success(self) -> bool:
+        """Whether all targets were reached."""
+        return bool(self.reached.all())
+
+    def __bool__(self) -> bool:
+        return self.success
 
 
 def solve_batch(

@@ -78,7 +78,10 @@ _new_solution = tuple.__new__  # takes half the time of the class
 
 
 class Solution(NamedTuple):
-    """Joint positions, always finite and within the limits, and their errors."""
+    """Joint positions, always finite and within the limits, and their errors.
+
+    It is true only if the target was reached, as every result is.
+    """
 
     positions: FloatArray
     """(n,) [rad or m], in the order of `chain.joint_names`; read-only."""
@@ -101,6 +104,9 @@ class Solution(NamedTuple):
     def success(self) -> bool:
         """Whether the target was reached within both tolerances and all limits."""
         return self.verdict is Verdict.REACHED
+
+    def __bool__(self) -> bool:
+        return self.success
 
 
 def solve(

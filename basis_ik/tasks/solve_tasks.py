@@ -40,7 +40,7 @@ ORDERED_STARTS = 12  # starts of the search by importance, where not all can be 
 
 
 class Outcome(NamedTuple):
-    """The outcome of one task."""
+    """The outcome of one task; true only if it is met."""
 
     verdict: Verdict
     position_error: float
@@ -50,9 +50,20 @@ class Outcome(NamedTuple):
     reason: Reason
     """What stood in the way: OTHER_TASKS if the task alone could be met, else why it cannot."""
 
+    @property
+    def success(self) -> bool:
+        """Whether the task is met."""
+        return self.verdict is Verdict.REACHED
+
+    def __bool__(self) -> bool:
+        return self.success
+
 
 class TasksSolution(NamedTuple):
-    """Joint positions, always finite and within the limits, and the outcome of each task."""
+    """Joint positions, always finite and within the limits, and the outcome of each task.
+
+    It is true only if all tasks are met.
+    """
 
     positions: dict[str, float]
     """By the name of each joint that moves on its own on the way to one of the tips [rad or m]."""
@@ -64,7 +75,10 @@ class TasksSolution(NamedTuple):
     @property
     def success(self) -> bool:
         """Whether all tasks are met."""
-        return all(outcome.verdict is Verdict.REACHED for outcome in self.outcomes)
+        return all(self.outcomes)
+
+    def __bool__(self) -> bool:
+        return self.success
 
 
 def solve_tasks(
