@@ -102,7 +102,7 @@ def as_target(argument: str, target: Target) -> RigidTransform:
     if type(target) is RigidTransform:
         return target
     try:
-        return RigidTransform.from_matrix(target)  # type: ignore[arg-type]
+        return RigidTransform.from_matrix(target)
     except TransformError as error:
         wanted = f"a RigidTransform or the (4, 4) matrix of one ({error})"
         raise SolveArgumentError(argument, target, wanted) from None

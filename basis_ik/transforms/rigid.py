@@ -17,11 +17,12 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from basis_ik.numerics.arrays import FloatArray
+from basis_ik.numerics.arrays import FloatArray, as_reals
 from basis_ik.transforms import rigid_kernel as kernels
 from basis_ik.transforms.checks import (
     NotARotationError,
@@ -47,11 +48,12 @@ class RigidTransform:
     """A change of basis: origin and orientation of a child basis, seen from its parent basis.
 
     Frozen. Name it `parent_T_child`: it maps child coordinates to parent coordinates, and in a
-    product adjacent names cancel, `root_T_tip = root_T_elbow @ elbow_T_tip`.
+    product adjacent names cancel, `root_T_tip = root_T_elbow @ elbow_T_tip`. A factor may be the
+    (4, 4) matrix of one, and `numpy.asarray` gives the matrix.
     """
 
     __slots__ = ("_m",)
-    __array_ufunc__ = None  # array @ self and self @ array are type errors, not numpy puzzles
+    __array_ufunc__ = None  # array @ self and self @ array come to the methods here
     # Writable, C-contiguous (4, 4) float64: numba takes read-only arrays by a path four times
     # slower and compiles a second kernel for them. Only read-only views of it are handed out.
     _m: FloatArray
@@ -261,11 +263,23 @@ class RigidTransform:
             raise ShapeError("points", "(3,) or (N, 3)", out.shape)
         return out
 
-    def __matmul__(self, other: RigidTransform) -> RigidTransform:
+    def __matmul__(self, other: RigidTransform | npt.ArrayLike) -> RigidTransform:
         try:
-            return trusted(self._m.dot(other._m))
+            return trusted(self._m.dot(other._m))  # type: ignore[union-attr]
         except AttributeError:
-            return NotImplemented
+            return self @ _as_factor(other)
+
+    def __rmatmul__(self, other: npt.ArrayLike) -> RigidTransform:
+        return _as_factor(other) @ self
+
+    def __array__(
+        self, dtype: npt.DTypeLike | None = None, copy: bool | None = None
+    ) -> npt.NDArray[Any]:
+        if copy is not False:
+            return np.array(self._m, dtype)
+        if np.dtype(dtype) != self._m.dtype:
+            raise ValueError(f"the matrix as {np.dtype(dtype)} is a copy")
+        return self.matrix
 
     def is_close(self, other: RigidTransform, tolerance: float = 1e-9) -> bool:
         """Return whether all matrix elements differ by at most `tolerance`."""
@@ -288,6 +302,22 @@ class RigidTransform:
 
 
 _new = object.__new__
+
+
+def _as_factor(matrix: object) -> RigidTransform:
+    """Return the (4, 4) matrix of a transform that is a factor of another.
+
+    Raises:
+        TypeError: It is no such matrix; points are not meant by a product.
+        TransformError: A (4, 4) matrix that is not that of a transform.
+    """
+    array = as_reals(matrix)
+    if array is None or array.shape != (4, 4):
+        raise TypeError(
+            "a factor of a RigidTransform is another or its (4, 4) matrix; "
+            "apply(points) maps points, and `matrix` is a factor of any array"
+        )
+    return RigidTransform.from_matrix(array)
 
 
 def warm_up() -> None:

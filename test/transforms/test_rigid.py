@@ -30,6 +30,7 @@ from basis_ik.transforms.checks import (
     ShapeError,
     ZeroLengthError,
 )
+from basis_ik.transforms.node import TransformNode
 from basis_ik.transforms.rigid import RigidTransform
 
 NEAR = [0.0, 1e-300, 1e-160, 1e-12, 1e-7, 1e-3, 0.0999, 0.1001]
@@ -442,11 +443,48 @@ def test_equality_hash_copy_and_pickle() -> None:
 
 
 def test_product_with_something_else_is_a_type_error() -> None:
-    for wrong in ("frame", np.eye(4), np.zeros(3)):
-        with pytest.raises(TypeError):
+    for wrong in (
+        "frame",
+        None,
+        np.eye(3),
+        np.zeros(3),
+        np.zeros((4, 3)),
+        TransformNode.from_matrix(np.eye(4)),
+    ):
+        with pytest.raises(
+            TypeError, match=r"another or its \(4, 4\) matrix; apply\(points\) maps"
+        ):
             RigidTransform.identity() @ wrong
         with pytest.raises(TypeError):
             wrong @ RigidTransform.identity()
+    with pytest.raises(NotARotationError):
+        RigidTransform.identity() @ np.diag([2.0, 1.0, 1.0, 1.0])
+
+
+def test_a_factor_may_be_a_matrix() -> None:
+    a, b = (RigidTransform.from_rpy(0.1, 0.2, 0.3, (x, 2, 3)) for x in (1, 4))
+    for factor in (b.matrix, b.matrix.tolist(), np.array(b, object)):
+        assert a @ factor == a @ b
+        assert factor @ a == b @ a
+
+
+def test_numpy_takes_a_transform_as_its_matrix() -> None:
+    a = RigidTransform.from_rpy(0.1, 0.2, 0.3, (1, 2, 3))
+    for array in (np.asarray(a), np.array(a), np.asarray([a])[0], a.__array__(), a.__array__(None)):
+        assert array.dtype == np.float64
+        assert array.tolist() == a.matrix.tolist()
+        array[0] = 0.0  # a copy
+    assert np.allclose(a, a.matrix)
+    assert not np.allclose(a.matrix, a.inverse())
+    for single in (
+        np.asarray(a, np.float32),
+        a.__array__(np.float32),
+        a.__array__(float, copy=True),
+    ):
+        assert np.array_equal(single, a.matrix.astype(single.dtype))
+    assert not a.__array__(copy=False).flags.writeable  # a view, as of numpy 2
+    with pytest.raises(ValueError, match="float32 is a copy"):
+        a.__array__(np.float32, copy=False)
 
 
 def test_is_close_rejects_differences_and_tolerates_rounding() -> None:
