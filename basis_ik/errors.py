@@ -20,10 +20,13 @@ argument. Outcomes of a control cycle are status values instead.
 
 
 class BasisIkError(Exception):
-    """Base class of all basis_ik exceptions; its text is one line with the fault and a remedy."""
+    """Base class of all basis_ik exceptions; its text is one line with the fault and a remedy.
+
+    Those about what a caller gave are ValueErrors too.
+    """
 
 
-class SolveArgumentError(BasisIkError):
+class SolveArgumentError(BasisIkError, ValueError):
     """An argument of a solver has a wrong type, shape or range.
 
     Attributes:

@@ -40,7 +40,7 @@ _ROUNDED = 1e-3  # rad by which bounds of a whole turn may be rounded up, as [-3
 _ALONG = 1e-9  # sine within which a direction counts as along a hinge
 
 
-class BoneLimitError(BasisIkError):
+class BoneLimitError(BasisIkError, ValueError):
     """A limit's bounds are not a valid range."""
 
     def __init__(self, name: str, lower: float, upper: float, valid: str) -> None:

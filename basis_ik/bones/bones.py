@@ -43,7 +43,7 @@ LENGTH_TOLERANCE = 1e-6
 """Largest difference of solved segments from the bones, as a fraction of the chain's length."""
 
 
-class BoneChainError(BasisIkError):
+class BoneChainError(BasisIkError, ValueError):
     """Frames do not form a chain of bones, each below the one before."""
 
     def __init__(self, frames: Sequence[str], problem: str) -> None:
@@ -52,7 +52,7 @@ class BoneChainError(BasisIkError):
         self.problem = problem
 
 
-class SolvedPositionsError(BasisIkError):
+class SolvedPositionsError(BasisIkError, ValueError):
     """Solved positions do not fit the bones: a length or the first joint differs."""
 
     def __init__(self, frame: str, expected: float, actual: float) -> None:

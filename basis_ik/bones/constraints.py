@@ -50,7 +50,7 @@ Method = Literal["fabrik", "shared"]
 _ORIGIN = np.zeros(3)
 
 
-class ScaledLimitError(BasisIkError):
+class ScaledLimitError(BasisIkError, ValueError):
     """A chain has limits, or shares bones with another, and a frame of it is scaled."""
 
     def __init__(self, chain: Sequence[str]) -> None:

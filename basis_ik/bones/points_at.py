@@ -52,7 +52,7 @@ _ZERO = np.zeros(3)
 _MISS = 1e-9  # angle [rad] below which a bone points at its target
 
 
-class BoneError(BasisIkError):
+class BoneError(BasisIkError, ValueError):
     """A bone cannot be pointed: it is the root, or its tail or target does not fit it."""
 
     def __init__(self, bone: str, problem: str) -> None:

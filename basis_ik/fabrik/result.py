@@ -31,7 +31,7 @@ from basis_ik.verdict import Verdict
 _LARGEST = 1e75
 
 
-class FabrikError(BasisIkError):
+class FabrikError(BasisIkError, ValueError):
     """Base class of FABRIK's errors, apart from those of shapes and of numbers not finite."""
 
 

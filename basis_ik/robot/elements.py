@@ -45,7 +45,7 @@ _XACRO = frozenset(f"xacro:{tag}" for tag in ("include", "macro", "if", "unless"
 XACRO_HINT = "this is xacro source: expand it first with `xacro FILE > robot.urdf`"
 
 
-class UrdfError(BasisIkError):
+class UrdfError(BasisIkError, ValueError):
     """A robot description is refused.
 
     Attributes:

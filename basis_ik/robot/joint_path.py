@@ -25,7 +25,7 @@ from basis_ik.robot.elements import listed, shown
 from basis_ik.robot.urdf import Joint
 
 
-class ChainError(BasisIkError):
+class ChainError(BasisIkError, ValueError):
     """A robot does not have a requested chain.
 
     Attributes:

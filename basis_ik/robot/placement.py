@@ -27,7 +27,7 @@ from basis_ik.robot.variables import tie_of
 from basis_ik.transforms.rigid import RigidTransform
 
 
-class UnknownPositionError(BasisIkError):
+class UnknownPositionError(BasisIkError, ValueError):
     """A link cannot be placed, because joints on the path to it have no known position.
 
     Attributes:

@@ -26,7 +26,7 @@ from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.transforms.tree import TransformTree
 
 
-class PoseError(BasisIkError):
+class PoseError(BasisIkError, ValueError):
     """A position was given for something other than an independent joint."""
 
     def __init__(self, joint: str, joints: tuple[str, ...]) -> None:

@@ -28,7 +28,7 @@ from basis_ik.numerics.arrays import FloatArray, as_reals
 _Array = TypeVar("_Array", bound=npt.NDArray[Any])
 
 
-class TransformError(BasisIkError):
+class TransformError(BasisIkError, ValueError):
     """Base class of the transform layer's errors."""
 
 

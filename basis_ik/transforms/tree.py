@@ -29,8 +29,10 @@ Basis = RigidTransform | TransformNode
 """A frame's basis in its parent: origin and orientation; for a node also centre and scale."""
 
 
-class UnknownFrameError(TransformError):
+class UnknownFrameError(TransformError, KeyError):
     """A frame is not in the tree."""
+
+    __str__ = TransformError.__str__  # a KeyError's is the repr of its text
 
     def __init__(self, frame: str, root: str) -> None:
         super().__init__(f"no frame {frame!r} in the tree of {root!r}")
