@@ -15,9 +15,11 @@
 """What `from basis_ik import ...` gives, and what its functions take and return."""
 
 import ast
+import inspect
 import re
 import subprocess
 import sys
+import typing
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -100,6 +102,58 @@ def test_type_checkers_see_lazily_loaded_names():
     (typed,) = (each for each in tree.body if isinstance(each, ast.If))
     seen = {each.names[0].asname: each.module for each in typed.body}
     assert seen == {name: f"basis_ik.{home}" for name, home in basis_ik._HOME.items()}
+
+
+def results(owner):
+    """Yield what a public function returns, or a class's methods and attributes, as annotated."""
+    parts = [owner] if inspect.isfunction(owner) else []
+    for base in getattr(owner, "__mro__", ()):
+        if not base.__module__.startswith("basis_ik"):
+            continue
+        for name, annotation in inspect.get_annotations(base).items():
+            text = getattr(annotation, "__forward_arg__", annotation)  # of a named tuple's field
+            yield f"{owner.__name__}.{name}", text, base.__module__
+        for name, part in vars(base).items():
+            # What a residual makes for the kernels is of no use to others.
+            if not name.startswith("_") and name != "pack":
+                part = getattr(part, "fget", None) or getattr(part, "__func__", part)
+                parts += [part] if inspect.isfunction(part) else []
+    for part in parts:
+        yield part.__qualname__, part.__annotations__["return"], part.__module__
+
+
+def classes_in(annotation):
+    """Return the classes of ours that a type is made of."""
+    found = {each for part in typing.get_args(annotation) for each in classes_in(part)}
+    is_ours = inspect.isclass(annotation) and annotation.__module__.startswith("basis_ik")
+    return found | {annotation} if is_ours else found
+
+
+def test_what_public_functions_return_is_public():
+    public, seen = {name: getattr(basis_ik, name) for name in basis_ik.__all__}, set()
+    for owner in public.values():
+        for name, annotation, module in results(owner):
+            if name.split(".")[-1].startswith("_"):
+                continue
+            for found in classes_in(eval(annotation, vars(sys.modules[module]), public)):
+                assert found in public.values(), f"{name} is a {found.__name__}"
+                seen.add(found.__name__)
+    assert seen > {"BatchSolution", "Joint", "Outcome", "Reason", "Solution", "Stage", "Visual"}
+
+
+def test_what_public_functions_raise_is_public_and_what_python_users_expect():
+    python(
+        "from basis_ik import *; import basis_ik\n"
+        "def below(kind): return {kind}.union(*map(below, kind.__subclasses__()))\n"
+        "loaded = below(BasisIkError)\n"
+        "assert SolveArgumentError in loaded and ZeroLengthError in loaded\n"
+        "hidden = loaded - {getattr(basis_ik, name) for name in basis_ik.__all__}\n"
+        "assert not hidden, hidden\n"
+        "others = {each.__name__ for each in loaded if not issubclass(each, ValueError)}\n"
+        "assert others == {'BasisIkError', 'DependencyError', 'ExtraError', 'OutsideLimitsError'}"
+    )
+    with pytest.raises(ValueError, match="max_restarts must be"):
+        solve(ARM, TARGET, max_restarts=-1)
 
 
 def test_importing_the_package_loads_neither_numpy_nor_the_compiler():
