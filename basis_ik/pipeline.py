@@ -376,7 +376,7 @@ class Pipeline:
             seed,
             axis=goal.ray.axis,
             origin=goal.ray.origin,
-            angle_tolerance=self.orientation_tolerance,
+            orientation_tolerance=self.orientation_tolerance,
             max_iterations=max_iterations,
         )
 

@@ -15,6 +15,8 @@
 """What `from basis_ik import ...` gives, and what its functions take and return."""
 
 import ast
+import collections
+import enum
 import inspect
 import re
 import subprocess
@@ -29,6 +31,7 @@ import pytest
 import basis_ik
 from basis_ik import (
     BasisIkError,
+    Chain,
     LookTask,
     PoseConstraint,
     PoseTask,
@@ -81,6 +84,25 @@ SOLVERS = {
 @pytest.fixture(params=SOLVERS)
 def solver(request):
     return SOLVERS[request.param]
+
+
+TWISTED = TARGET @ RigidTransform.from_rpy(0.0, 0.0, 2.0)
+FREED = {
+    "solve": lambda **options: solve(ARM, TWISTED, HOME, **options),
+    "solve_all": lambda **options: solve_all(ARM, TWISTED, HOME, starts=5, **options)[0],
+    "solve_batch": lambda **options: solve_batch(ARM, [TWISTED], HOME, **options),
+    "solve_posture": lambda **options: solve_posture(ARM, TWISTED, HOME, starts=5, **options),
+    "solve_pole": lambda **options: solve_pole(
+        ARM, TWISTED, "panda_link4", (0.3, 0.6, 0.6), HOME, starts=5, **options
+    ),
+    "track": lambda **options: track(ARM, TWISTED, HOME, 1.0, **options),
+    "follow": lambda **options: follow(ARM, [TWISTED], HOME, **options),
+}
+
+
+@pytest.fixture(params=FREED)
+def solver_of_positions(request):
+    return FREED[request.param]
 
 
 def python(code):
@@ -154,6 +176,67 @@ def test_what_public_functions_raise_is_public_and_what_python_users_expect():
     )
     with pytest.raises(ValueError, match="max_restarts must be"):
         solve(ARM, TARGET, max_restarts=-1)
+
+
+def public_functions():
+    functions = {name: getattr(basis_ik, name) for name in basis_ik.__all__}
+    return {name: each for name, each in functions.items() if inspect.isfunction(each)}
+
+
+def options():
+    """Return the options of all public functions: the functions by name and default."""
+    found = collections.defaultdict(set)
+    for name, function in public_functions().items():
+        for each in inspect.signature(function).parameters.values():
+            if each.default is not each.empty:
+                default = each.default
+                text = str(default) if isinstance(default, enum.Enum) else repr(default)
+                found[each.name, text].add(name)
+    return found
+
+
+def test_the_table_of_options_is_that_of_the_functions():
+    text = (ROOT / "docs" / "targets.md").read_text().split("### Options")[1].split("\n## ")[0]
+    rows = [re.split(r" ?\| ?", line)[1:5] for line in re.findall(r"^\| `.*", text, re.MULTILINE)]
+    table = {
+        (option.strip("`"), default.strip("`")): set(re.findall(r"`(\w+)`", functions))
+        for option, default, functions, _ in rows
+    }
+    assert table == options()
+    assert len(rows) == len(table)
+    with_reason = {option for option, _, _, reason in rows if reason}
+    several = collections.Counter(option for option, _, _, _ in rows)
+    assert {option for option, count in several.items() if count > 1} <= with_reason
+
+
+def test_an_option_is_of_one_kind_in_all_functions():
+    kinds = collections.defaultdict(set)
+    for function in public_functions().values():
+        for each in inspect.signature(function).parameters.values():
+            kinds[each.name].add(each.annotation.removesuffix(" | None"))
+    several = {name for name, found in kinds.items() if len(found) > 1}
+    # The joints of a robot have no order: `solve_tasks` takes positions by name only.
+    assert several == {"seed", "posture"}
+
+
+@pytest.mark.parametrize("function", [solve, look_at])
+def test_a_method_has_the_arguments_of_the_function(function, monkeypatch):
+    method = getattr(Chain, function.__name__)
+    own, theirs = (inspect.signature(each).parameters for each in (method, function))
+    assert list(own.values())[1:] == list(theirs.values())[1:]
+    given = {name: object() for name in theirs}
+    module = sys.modules[function.__module__]
+    monkeypatch.setattr(module, function.__name__, inspect.signature(function).bind)
+    chain, target, seed, *_ = given.values()
+    options = {name: given[name] for name in list(given)[3:]}
+    assert method(chain, target, seed, **options).arguments == given
+
+
+def test_position_only_is_short_for_a_constraint(solver_of_positions):
+    one = solver_of_positions(position_only=True)
+    other = solver_of_positions(constraint=PoseConstraint(orientation=False))
+    whole = solver_of_positions()
+    assert one.positions.tobytes() == other.positions.tobytes() != whole.positions.tobytes()
 
 
 def test_importing_the_package_loads_neither_numpy_nor_the_compiler():
@@ -242,6 +325,14 @@ def test_an_invalid_pose_is_refused(solver):
     for bad in (skewed, np.eye(3), np.full((4, 4), np.nan), None, "pose", HOME):
         with pytest.raises(BasisIkError, match=r"must be a RigidTransform or the \(4, 4\) matrix"):
             solver(bad, HOME)
+
+
+def test_seeds_by_name_are_for_all_targets():
+    targets = [TARGET, ARM.forward(HOME - 0.1)]
+    one, other = (solve_batch(ARM, targets, seed) for seed in (HOME, NAMED))
+    assert one.positions.tobytes() == other.positions.tobytes()
+    with pytest.raises(BasisIkError, match="seeds must be positions that include joint"):
+        solve_batch(ARM, targets, {})
 
 
 def test_positions_that_lack_a_joint_are_refused(solver):

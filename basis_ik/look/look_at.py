@@ -32,7 +32,7 @@ from basis_ik.pose.explain import explain
 from basis_ik.pose.solve import Solution
 from basis_ik.search.arguments import Positions, as_positions, count, hold_near, positive
 from basis_ik.search.descent_kernel import REACHED as ARRIVED
-from basis_ik.search.pose_constraint import Triple, frame_about, move_tip
+from basis_ik.search.pose_constraint import frame_about, move_tip
 from basis_ik.search.pose_search_kernel import BAD_SEED, BAD_TARGET, LARGEST_ANGLE, LARGEST_LENGTH
 from basis_ik.search.prepare import prepared
 from basis_ik.search.prepared_chain import PreparedChain
@@ -55,12 +55,12 @@ def look_at(
     point: npt.ArrayLike,
     seed: Positions | None = None,
     *,
-    axis: Triple = (1.0, 0.0, 0.0),
-    origin: Triple = (0.0, 0.0, 0.0),
-    angle_tolerance: float = 1e-6,
-    max_iterations: int = MAX_ITERATIONS,
-    max_restarts: int = MAX_RESTARTS,
+    axis: npt.ArrayLike = (1.0, 0.0, 0.0),
+    origin: npt.ArrayLike = (0.0, 0.0, 0.0),
     max_move: npt.ArrayLike | None = None,
+    orientation_tolerance: float = 1e-6,
+    max_iterations: int | None = None,
+    max_restarts: int | None = None,
 ) -> Solution:
     """Find joint positions at which a ray, fixed to the chain's tip, passes through a point.
 
@@ -75,14 +75,14 @@ def look_at(
         seed: (n,) or by joint name, where to start, best the present positions [rad or m].
             Positions outside the limits are taken a full turn or else to the limit. None is
             `chain.neutral`.
-        axis: Direction of the ray in the tip's coordinates, of any length but zero. Optical frames
-            look along z, (0, 0, 1).
-        origin: Start of the ray in the tip's coordinates [m].
-        angle_tolerance: [rad], at least 1e-15.
-        max_iterations: Steps allowed, the explanation of a failure included.
-        max_restarts: Starts to make after the seed's before giving up. With fewer than 20 nothing
-            is said about the point, unless a closed form does.
+        axis: (3,) direction of the ray in the tip's coordinates, of any length but zero. Optical
+            frames look along z, (0, 0, 1).
+        origin: (3,) start of the ray in the tip's coordinates [m].
         max_move: How far each joint may be from the seed, (n,) or one for all [rad or m], above 0.
+        orientation_tolerance: Of the angle between the ray and the point [rad], at least 1e-15.
+        max_iterations: Steps allowed, the explanation of a failure included. None: 20,000.
+        max_restarts: Starts to make after the seed's before giving up. With fewer than 20 nothing
+            is said about the point, unless a closed form does. None: 300.
 
     Returns:
         The solution. Its `orientation_error` is the angle between the ray and the line from the
@@ -101,14 +101,16 @@ def look_at(
         OutsideLimitsError: What was found is outside the limits: an error in basis_ik.
     """
     ready = with_ray(prepared(chain), axis, origin)
+    max_iterations = MAX_ITERATIONS if max_iterations is None else max_iterations
+    max_restarts = MAX_RESTARTS if max_restarts is None else max_restarts
     if not (
-        type(angle_tolerance) is float
+        type(orientation_tolerance) is float
         and type(max_iterations) is type(max_restarts) is int
-        and 0.0 < angle_tolerance < math.pi
+        and 0.0 < orientation_tolerance < math.pi
         and max_iterations >= 1
         and max_restarts >= 0
     ):  # one type each, or the kernel would be compiled again
-        angle_tolerance = positive("angle_tolerance", angle_tolerance, "rad")
+        orientation_tolerance = positive("orientation_tolerance", orientation_tolerance, "rad")
         max_iterations = count("max_iterations", max_iterations, 1)
         max_restarts = count("max_restarts", max_restarts, 0)
     names = chain.joint_names
@@ -119,7 +121,7 @@ def look_at(
     work = ready.take_work()
     status, steps, fresh, angle = solve_look(
         held.fields, goal, start, positions, work,
-        (angle_tolerance, max_iterations, max_restarts),
+        (orientation_tolerance, max_iterations, max_restarts),
     )  # fmt: skip
     ready.spare.append(work)
     if status == ARRIVED:
@@ -131,7 +133,8 @@ def look_at(
     if status == BAD_TARGET:
         raise SolveArgumentError("point", point, f"finite and within {LARGEST_LENGTH:g} m")
     diagnosis = LookDiagnosis(
-        ready, held, goal, start, positions, angle_tolerance, max_iterations - steps, fresh + 1
+        ready, held, goal, start, positions, orientation_tolerance, max_iterations - steps,
+        fresh + 1,
     )  # fmt: skip
     answer, reason = explain(diagnosis, names)
     if reason is REACHED:
@@ -151,7 +154,7 @@ def warm_up(chain: Chain) -> None:
     look_at(chain, tip.translation, max_iterations=50, max_move=1e-3)
 
 
-def with_ray(ready: PreparedChain, axis: Triple, origin: Triple) -> PreparedChain:
+def with_ray(ready: PreparedChain, axis: npt.ArrayLike, origin: npt.ArrayLike) -> PreparedChain:
     """Return the chain with a ray as its tip's z axis; the result is kept with the chain.
 
     Raises:

@@ -29,7 +29,7 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.path.ladder import Ladder
 from basis_ik.pose.solve import Solution, solve
 from basis_ik.search.arguments import Positions, Target, as_positions, as_target
-from basis_ik.search.pose_constraint import PoseConstraint
+from basis_ik.search.pose_constraint import PoseConstraint, position_of
 from basis_ik.transforms.checks import read_only
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import REACHED, Reason, Verdict
@@ -127,8 +127,9 @@ def follow(
     poses: Sequence[Target],
     seed: Positions | None = None,
     *,
-    max_move: npt.ArrayLike = 0.2,
+    position_only: bool = False,
     constraint: PoseConstraint | None = None,
+    max_move: npt.ArrayLike = 0.2,
     position_tolerance: float = 1e-6,
     orientation_tolerance: float = 1e-6,
 ) -> PathSolution:
@@ -151,8 +152,10 @@ def follow(
         poses: k of root_T_target; also as matrices, (k, 4, 4).
         seed: (n,) or by joint name, where the arm is; None is `chain.neutral`. The first pose may
             be anywhere from there.
-        max_move: Largest change of each joint between neighbours, (n,) or one for all [rad or m].
+        position_only: Leave the orientation free: short for a constraint with `orientation=False`.
         constraint: Which part of each pose counts; None: all of it.
+        max_move: Largest change of each joint between neighbours, (n,) or one for all [rad or m].
+            There is no path without such a bound.
         position_tolerance: [m], at least 1e-15.
         orientation_tolerance: [rad], at least 1e-15.
 
@@ -160,6 +163,8 @@ def follow(
         SolveArgumentError: An argument of wrong kind, shape or range, or not finite.
     """
     targets = [as_target(f"poses[{i}]", pose) for i, pose in enumerate(poses)]
+    if position_only:
+        constraint = position_of(constraint)
     here = None if seed is None else as_positions("seed", seed, chain.joint_names)
 
     def reach(pose: RigidTransform, start: npt.ArrayLike | None, bound: npt.ArrayLike | None,

@@ -19,7 +19,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import partial
@@ -33,7 +33,15 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pose.batch_kernel import solve_poses
 from basis_ik.pose.pose_problem import SearchBudget
 from basis_ik.pose.solve import Solution, search_budget, solve
-from basis_ik.search.arguments import Target, as_target, bad_target, count, positive
+from basis_ik.search.arguments import (
+    Positions,
+    Target,
+    as_positions,
+    as_target,
+    bad_target,
+    count,
+    positive,
+)
 from basis_ik.search.closed_form_search_kernel import FormArrays
 from basis_ik.search.pose_constraint import PoseConstraint, constrain, position_of
 from basis_ik.search.pose_search_kernel import LARGEST_ANGLE, LARGEST_LENGTH, NEAR, PATIENCE
@@ -90,7 +98,7 @@ class BatchSolution:
 def solve_batch(
     chain: Chain,
     targets: Sequence[Target] | FloatArray,
-    seeds: npt.ArrayLike | None = None,
+    seeds: Positions | None = None,
     *,
     position_only: bool = False,
     constraint: PoseConstraint | None = None,
@@ -108,7 +116,7 @@ def solve_batch(
     Args:
         chain: The chain.
         targets: k root_T_target, also as matrices (k, 4, 4).
-        seeds: (k, n), or (n,) for all targets [rad or m]; None is `chain.neutral`.
+        seeds: (k, n); or for all targets (n,) or by joint name [rad or m]. None is `chain.neutral`.
         position_only: Leave the orientation free: short for a constraint with `orientation=False`.
         constraint: The part of the poses that counts; None: all of it.
         position_tolerance: [m], at least 1e-15.
@@ -129,6 +137,8 @@ def solve_batch(
         constraint = position_of(constraint)
     ready, weights, goals = constrain(prepared(chain), constraint, matrices)
     n = len(ready.middle)
+    if isinstance(seeds, Mapping):
+        seeds = as_positions("seeds", seeds, chain.joint_names)
     starts = _as_seeds(ready.middle if seeds is None else seeds, len(goals), n)
     position_tolerance = positive("position_tolerance", position_tolerance, "m")
     orientation_tolerance = positive("orientation_tolerance", orientation_tolerance, "rad")

@@ -29,7 +29,7 @@ from basis_ik.pose.pose_problem import PoseProblem, read_problem
 from basis_ik.pose.solve import Solution
 from basis_ik.search.arguments import Positions, Target, count, refuse
 from basis_ik.search.descent_kernel import REACHED as ARRIVED
-from basis_ik.search.pose_constraint import PoseConstraint
+from basis_ik.search.pose_constraint import PoseConstraint, position_of
 from basis_ik.search.pose_search_kernel import take_shortest_turns
 from basis_ik.search.tables_kernel import BOX_X
 from basis_ik.transforms.checks import read_only
@@ -55,6 +55,7 @@ def solve_all(
     target: Target,
     seed: Positions | None = None,
     *,
+    position_only: bool = False,
     constraint: PoseConstraint | None = None,
     prefer: Preference = Preference.NEAREST,
     starts: int = 300,
@@ -74,6 +75,7 @@ def solve_all(
         target: root_T_target, also as a (4, 4) matrix.
         seed: (n,) or by joint name, reference of NEAREST and of full turns [rad or m]; None is
             `chain.neutral`.
+        position_only: Leave the orientation free: short for a constraint with `orientation=False`.
         constraint: The part of the pose that counts; None: all of it.
         prefer: Order of the solutions.
         starts: Number of starts, including the seed, if no closed form finds all solutions; each
@@ -88,6 +90,8 @@ def solve_all(
     Raises:
         SolveArgumentError: An argument has a wrong type, shape or range, or is not finite.
     """
+    if position_only:
+        constraint = position_of(constraint)
     problem = PoseProblem(
         chain,
         *read_problem(chain, target, seed, position_tolerance, orientation_tolerance, constraint),

@@ -46,6 +46,8 @@ from basis_ik.verdict import REACHED, Reason, Verdict
 if TYPE_CHECKING:
     from basis_ik.robot.chain import Chain
 
+MAX_ITERATIONS = 60
+
 
 def track(
     chain: Chain,
@@ -59,7 +61,7 @@ def track(
     constraint: PoseConstraint | None = None,
     position_tolerance: float = 1e-6,
     orientation_tolerance: float = 1e-6,
-    max_iterations: int = 60,
+    max_iterations: int | None = None,
 ) -> Solution:
     """Move from the current positions towards a target, each joint by no more than its bound.
 
@@ -90,7 +92,7 @@ def track(
         orientation_tolerance: [rad], at least 1e-15.
         max_iterations: Steps of one descent. A step in which the arm arrives takes one or two;
             off a singularity there may be 2 n + 1 descents. The search for another posture has
-            a number of its own.
+            a number of its own. None: 60.
 
     Returns:
         The solution. `positions` differ from `current` by no more than `max_step`, and are within
@@ -117,7 +119,8 @@ def track(
         positive("position_tolerance", position_tolerance, "m"),
         positive("orientation_tolerance", orientation_tolerance, "rad"),
     )  # fmt: skip
-    pace = start, before, _bound(max_step, len(start)), count("max_iterations", max_iterations, 1)
+    most = MAX_ITERATIONS if max_iterations is None else count("max_iterations", max_iterations, 1)
+    pace = start, before, _bound(max_step, len(start)), most
     motion = np.zeros(6)
     if previous_target is not None:
         motion = (target @ as_target("previous_target", previous_target).inverse()).log()

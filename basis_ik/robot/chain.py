@@ -17,7 +17,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -38,6 +38,7 @@ from basis_ik.transforms.rigid import RigidTransform
 if TYPE_CHECKING:
     from basis_ik.pose.solve import Solution
     from basis_ik.search.arguments import Positions, Target
+    from basis_ik.search.pose_constraint import PoseConstraint
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,19 +123,52 @@ class Chain:
         values = finite_array("q", q, len(self.joint_names))
         return np.clip(values, self.lower, self.upper, out=values)
 
-    def solve(self, target: Target, seed: Positions | None = None, **options: Any) -> Solution:
+    def solve(
+        self,
+        target: Target,
+        seed: Positions | None = None,
+        *,
+        position_only: bool = False,
+        constraint: PoseConstraint | None = None,
+        max_move: npt.ArrayLike | None = None,
+        position_tolerance: float = 1e-6,
+        orientation_tolerance: float = 1e-6,
+        max_iterations: int | None = None,
+        max_restarts: int | None = None,
+        time_limit: float | None = None,
+        solver: Literal["descent", "fabrik"] = "descent",
+        trace: bool = False,
+    ) -> Solution:
         """Find joint positions that move the tip to a target: `basis_ik.solve` for this chain."""
         from basis_ik.pose.solve import solve
 
-        return solve(self, target, seed, **options)
+        return solve(
+            self, target, seed, position_only=position_only, constraint=constraint,
+            max_move=max_move, position_tolerance=position_tolerance,
+            orientation_tolerance=orientation_tolerance, max_iterations=max_iterations,
+            max_restarts=max_restarts, time_limit=time_limit, solver=solver, trace=trace,
+        )  # fmt: skip
 
     def look_at(
-        self, point: npt.ArrayLike, seed: Positions | None = None, **options: Any
+        self,
+        point: npt.ArrayLike,
+        seed: Positions | None = None,
+        *,
+        axis: npt.ArrayLike = (1.0, 0.0, 0.0),
+        origin: npt.ArrayLike = (0.0, 0.0, 0.0),
+        max_move: npt.ArrayLike | None = None,
+        orientation_tolerance: float = 1e-6,
+        max_iterations: int | None = None,
+        max_restarts: int | None = None,
     ) -> Solution:
         """Find joint positions that point a ray at a point: `basis_ik.look_at` for this chain."""
         from basis_ik.look.look_at import look_at
 
-        return look_at(self, point, seed, **options)
+        return look_at(
+            self, point, seed, axis=axis, origin=origin, max_move=max_move,
+            orientation_tolerance=orientation_tolerance, max_iterations=max_iterations,
+            max_restarts=max_restarts,
+        )  # fmt: skip
 
     def within(self, lower: npt.ArrayLike, upper: npt.ArrayLike) -> Chain:
         """Return the same chain with narrower limits.

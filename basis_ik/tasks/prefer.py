@@ -26,7 +26,7 @@ from basis_ik.numerics.arrays import FloatArray, as_three
 from basis_ik.pose.solve import Solution, solve
 from basis_ik.pose.solve_all import solve_all
 from basis_ik.search.arguments import Positions, Target, as_positions, as_target, count
-from basis_ik.search.pose_constraint import PoseConstraint, constrain
+from basis_ik.search.pose_constraint import PoseConstraint, constrain, position_of
 from basis_ik.search.pose_residual_kernel import POSE_RESIDUAL
 from basis_ik.search.pose_search_kernel import LARGEST_ANGLE, LARGEST_LENGTH, take_shortest_turns
 from basis_ik.search.prepare import prepared
@@ -51,6 +51,7 @@ def solve_posture(
     posture: Positions,
     seed: Positions | None = None,
     *,
+    position_only: bool = False,
     constraint: PoseConstraint | None = None,
     starts: int = STARTS,
     position_tolerance: float = 1e-6,
@@ -68,6 +69,7 @@ def solve_posture(
         posture: (n,) or by joint name, preferred positions [rad or m], which need not lie within
             the limits.
         seed: (n,) or by joint name, where the search starts; None: the posture.
+        position_only: Leave the orientation free: short for a constraint with `orientation=False`.
         constraint: Which part of the pose counts; None: all of it.
         starts: How many starts, the seed's included. With 1 the answer lies downhill from the
             seed's own solution, which keeps a stream of targets on one branch.
@@ -82,6 +84,8 @@ def solve_posture(
         SolveArgumentError: An argument of wrong kind, shape or range, or not finite.
     """
     target = as_target("target", target)
+    if position_only:
+        constraint = position_of(constraint)
     wish = as_positions("posture", posture, chain.joint_names)
     if not (np.abs(wish) <= LARGEST_ANGLE).all():
         raise SolveArgumentError("posture", posture, f"finite and within ±{LARGEST_ANGLE:g}")
@@ -102,6 +106,7 @@ def solve_pole(
     pole: npt.ArrayLike,
     seed: Positions | None = None,
     *,
+    position_only: bool = False,
     constraint: PoseConstraint | None = None,
     starts: int = STARTS,
     position_tolerance: float = 1e-6,
@@ -118,6 +123,7 @@ def solve_pole(
         link: A link of the chain whose origin is to be near the pole.
         pole: (3,) in the root frame [m].
         seed: (n,) or by joint name, where the search starts; None is `chain.neutral`.
+        position_only: See `solve_posture`.
         constraint: See `solve_posture`.
         starts: See `solve_posture`.
         position_tolerance: [m], at least 1e-15.
@@ -132,6 +138,8 @@ def solve_pole(
         ChainError: The link is not on the chain.
     """
     ready, target = prepared(chain), as_target("target", target)
+    if position_only:
+        constraint = position_of(constraint)
     point = as_three("pole", pole, LARGEST_LENGTH)
     joint, joint_T_link = chain.joint_T_link(link)
     if joint < 0:

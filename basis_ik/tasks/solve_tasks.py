@@ -90,7 +90,7 @@ def solve_tasks(
     posture: Mapping[str, float] | None = None,
     position_tolerance: float = 1e-6,
     orientation_tolerance: float = 1e-6,
-    max_restarts: int = MAX_RESTARTS,
+    max_restarts: int | None = None,
 ) -> TasksSolution:
     """Find joint positions for several tips of one robot.
 
@@ -109,6 +109,7 @@ def solve_tasks(
         position_tolerance: [m], at least 1e-15.
         orientation_tolerance: [rad], at least 1e-15.
         max_restarts: Starts allowed after the seed's in the search for positions that meet all.
+            None: 200.
 
     Raises:
         SolveArgumentError: An argument of wrong kind, shape or range, or not finite; no tasks.
@@ -118,7 +119,7 @@ def solve_tasks(
         positive("position_tolerance", position_tolerance, "m"),
         positive("orientation_tolerance", orientation_tolerance, "rad"),
     )
-    restarts = count("max_restarts", max_restarts, 0)
+    restarts = MAX_RESTARTS if max_restarts is None else count("max_restarts", max_restarts, 0)
     problem = Problem(model, tuple(tasks), root or model.root, tolerances)
     start = problem.positions("seed", seed, problem.middle)
     wish = problem.positions("posture", posture, start)

@@ -188,7 +188,7 @@ class Problem:
         if isinstance(task, LookTask):
             return look_at(
                 chain, task.point, seed, axis=task.axis, origin=task.origin,
-                angle_tolerance=self.tolerances[1],
+                orientation_tolerance=self.tolerances[1],
             ).reason  # fmt: skip
         if isinstance(task, PoseTask):
             return solve(

@@ -161,7 +161,7 @@ def test_the_tolerance_is_kept(tolerance):
     rng = np.random.default_rng(2)
     for truth in rng.uniform(chain.lower, chain.upper, (50, 7)):
         point = point_ahead(chain, truth, 1.0)
-        solution = look_at(chain, point, angle_tolerance=tolerance)
+        solution = look_at(chain, point, orientation_tolerance=tolerance)
         assert solution.success
         assert angle_left(chain, solution.positions, point) <= tolerance
 
@@ -447,9 +447,9 @@ def test_warming_up_needs_nothing_but_the_chain():
         ("axis", ([1.0], 0.0, 0.0)),
         ("origin", (np.inf, 0.0, 0.0)),
         ("origin", None),
-        ("angle_tolerance", 0.0),
-        ("angle_tolerance", np.nan),
-        ("angle_tolerance", "x"),
+        ("orientation_tolerance", 0.0),
+        ("orientation_tolerance", np.nan),
+        ("orientation_tolerance", "x"),
         ("max_iterations", 0),
         ("max_iterations", 1.5),
         ("max_restarts", -1),
