@@ -20,7 +20,7 @@ import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, overload
 
 from basis_ik.robot.chain import Chain, build_chain
 from basis_ik.robot.elements import UrdfError, listed, read_file, shown
@@ -110,22 +110,37 @@ class RobotModel(Tree):
         views = {name: MappingProxyType(state[name]) for name in ("joints", "mimics")}
         self.__dict__.update(state | views)
 
-    def chain(self, root: str | None = None, tip: str | None = None) -> Chain:
+    @overload
+    def chain(self, tip: str | None = None, /, *, root: str | None = None) -> Chain: ...
+    @overload
+    def chain(self, root: str | None = None, /, *, tip: str | None) -> Chain: ...
+    @overload
+    def chain(self, root: str | None, tip: str | None, /) -> Chain: ...
+    def chain(self, *links: str | None, **ends: str | None) -> Chain:
         """Return the chain of joints from one link to another.
 
-        The two may be any links. If the tip is not below the root, the chain leads through their
-        common ancestor, with the joints up to it reversed. Both may be named with or without the
-        `frame_prefix`.
+        `chain(tip)` is the chain to a tip, from the root that is found for it; `chain(root, tip)`
+        names both, as keywords do. The two may be any links. If the tip is not below the root, the
+        chain leads through their common ancestor, with the joints up to it reversed. Both may be
+        named with or without the `frame_prefix`.
 
         Args:
-            root: Link whose frame is the reference of targets; None to infer it.
-            tip: Link that should reach them; None to infer it, if the tree has one obvious arm.
+            *links: The tip; or root and tip. The root is the link whose frame is the reference of
+                targets; None to infer it. The tip is the link that should reach them; None to infer
+                it, if the tree has one obvious arm.
+            **ends: The same by name, `root` and `tip`.
 
         Raises:
             ChainError: An unknown link, no obvious arm (the candidates are listed), no moving joint
                 between the two, a floating or planar joint, or one with a fault.
+            TypeError: More than two links, a link given twice, or another keyword.
         """
-        root, tip, inferences = infer_ends(self.described or self, *map(self._bare, (root, tip)))
+        names = ("tip",) if len(links) == 1 and "tip" not in ends else ("root", "tip")
+        if len(links) > 2 or not ends.keys() <= {"root", "tip"} - {*names[: len(links)]}:
+            raise TypeError("chain takes a tip, or a root and a tip, each once")
+        given = {**dict(zip(names, links, strict=False)), **ends}
+        pair = self._bare(given.get("root")), self._bare(given.get("tip"))
+        root, tip, inferences = infer_ends(self.described or self, *pair)
         return build_chain(self, self.link(root), self.link(tip), inferences)
 
     def link(self, name: str) -> str:

@@ -135,6 +135,37 @@ def test_links_but_not_joints_have_the_frame_prefix(shipped, prefix):
         model.chain(tip="nowhere")
 
 
+def test_one_link_is_the_tip_and_two_are_root_and_tip(shipped):
+    model = RobotModel.from_urdf(shipped("ur5e"))
+    found, to_flange = model.chain(), model.chain("flange")
+    assert (to_flange.root, to_flange.tip) == (found.root, "flange")
+    assert to_flange.inferences[0].startswith(f"root {found.root}: ")
+    for chain in (
+        model.chain("shoulder_link", "flange"),
+        model.chain("shoulder_link", tip="flange"),
+        model.chain("flange", root="shoulder_link"),
+        model.chain(root="shoulder_link", tip="flange"),
+    ):
+        assert (chain.root, chain.tip) == ("shoulder_link", "flange")
+    for chain in (
+        model.chain("shoulder_link", None),
+        model.chain("shoulder_link", tip=None),
+        model.chain(root="shoulder_link"),
+    ):
+        assert (chain.root, chain.tip) == ("shoulder_link", found.tip)
+    for chain in (model.chain(None), model.chain(None, None), model.chain(tip=None)):
+        assert (chain.root, chain.tip) == (found.root, found.tip)
+    for links, ends in (
+        (("shoulder_link", "flange", "tool0"), {}),
+        (("shoulder_link", "flange"), {"tip": "tool0"}),
+        (("shoulder_link", "flange"), {"root": "shoulder_link"}),
+        (("shoulder_link",), {"root": "shoulder_link", "tip": "flange"}),
+        ((), {"rot": "shoulder_link"}),
+    ):
+        with pytest.raises(TypeError, match="chain takes a tip, or a root and a tip"):
+            model.chain(*links, **ends)
+
+
 def test_a_frame_prefix_that_makes_two_links_of_one_name_is_refused(joint, robot):
     urdf = robot(joint("j", "base", "left_base"))
     with pytest.raises(UrdfError, match="frame_prefix 'left_': the URDF already has 'left_base'"):
