@@ -267,6 +267,48 @@ def test_a_matrix_is_accepted_as_a_transform(solver):
     assert one.positions.tobytes() == other.positions.tobytes()
 
 
+def test_three_numbers_are_a_position(solver):
+    position = TARGET.translation
+    results = [solver(target, HOME) for target in (position, position.tolist(), tuple(position))]
+    assert len({each.positions.tobytes() for each in results}) == 1
+    tip = ARM.forward(results[0].positions.reshape(-1, 7)[-1])
+    assert not tip.is_close(TARGET, 1e-3)
+    assert results[0] or results[0].verdict is Verdict.STEP_BOUND
+    if results[0]:
+        np.testing.assert_allclose(tip.translation, position, atol=2e-6)
+    with pytest.raises(BasisIkError, match=r"must be finite, got \[0\.4, nan, 0\.5\]"):
+        solver([0.4, np.nan, 0.5], HOME)
+
+
+def test_many_positions_are_targets_too():
+    poses = np.array([ARM.forward(HOME + shift).translation for shift in (0.1, 0.2)])
+    expected = [solve(ARM, each, HOME).positions for each in poses]
+    level = [RigidTransform.from_rotation_translation(np.eye(3), each) for each in poses]
+    assert np.array_equal(solve_batch(ARM, level, HOME, position_only=True).positions, expected)
+    for given in (poses, poses.tolist(), list(poses), poses.astype(object)):
+        assert np.array_equal(solve_batch(ARM, given, HOME).positions, expected)
+        assert follow(ARM, given, HOME, max_move=1.0)
+    for solver, name in ((solve_batch, "targets"), (follow, "poses")):
+        with pytest.raises(BasisIkError, match=f"{name} must be all poses, or all positions"):
+            solver(ARM, [TARGET, poses[0]], HOME)
+    leaning = PoseConstraint(free_axis=(0, 0, 1), box=(0.0, 0.0, 0.1))
+    lifted = PoseConstraint(orientation=False, box=(0.0, 0.0, 0.1))
+    one, other = (solve(ARM, poses[0], HOME, constraint=each) for each in (leaning, lifted))
+    assert one.positions.tobytes() == other.positions.tobytes()
+
+
+def test_the_previous_target_may_be_a_position():
+    position = TARGET.translation
+    for target, earlier in ((TARGET, (TARGET, position)), (position, (position, TARGET))):
+        one, other = (
+            track(ARM, target, HOME, 0.01, position_only=True, previous_target=each)
+            for each in earlier
+        )
+        assert one.positions.tobytes() == other.positions.tobytes()
+    with pytest.raises(BasisIkError, match="previous_target must be a RigidTransform or"):
+        track(ARM, TARGET, HOME, 0.01, previous_target="before")
+
+
 def test_positions_by_name_are_accepted(solver):
     named = {"a_joint_that_the_chain_does_not_have": 9.0, **dict(reversed(NAMED.items()))}
     one, other = solver(TARGET, HOME), solver(TARGET, named)
@@ -322,9 +364,15 @@ def test_a_solution_is_accepted_as_seed():
 def test_an_invalid_pose_is_refused(solver):
     skewed = TARGET.matrix.copy()
     skewed[0, 0] += 0.1
-    for bad in (skewed, np.eye(3), np.full((4, 4), np.nan), None, "pose", HOME):
+    for bad in (skewed, np.eye(3), None, "pose", HOME, np.zeros(4)):
         with pytest.raises(BasisIkError, match=r"must be a RigidTransform or the \(4, 4\) matrix"):
             solver(bad, HOME)
+    for index in np.ndindex(4, 4):
+        bad = TARGET.matrix.copy()
+        bad[index] = np.nan
+        for given in (bad, bad.tolist()):
+            with pytest.raises(BasisIkError, match="must be finite, got"):
+                solver(given, HOME)
 
 
 def test_seeds_by_name_are_for_all_targets():
@@ -365,11 +413,14 @@ def test_many_targets_may_be_matrices_too():
     assert arc(matrices[0], POINT, (0, 0, 1), 0.3) == arc(targets[0], POINT, (0, 0, 1), 0.3)
     with pytest.raises(BasisIkError, match=r"targets\[1\] must be a RigidTransform or the"):
         solve_batch(ARM, [TARGET, np.eye(3)], HOME)
-    with pytest.raises(BasisIkError, match=r"targets must be of shape \(k, 4, 4\)"):
+    with pytest.raises(BasisIkError, match=r"targets must be of shape \(k, 4, 4\) or"):
         solve_batch(ARM, np.eye(4), HOME)
 
 
 def test_tasks_take_matrices_and_positions_by_name():
+    reached = solve_tasks(MODEL, [PoseTask("panda_hand", TARGET.translation)], NAMED)
+    hand = ARM.link_poses([reached.positions[name] for name in ARM.joint_names])["panda_hand"]
+    np.testing.assert_allclose(hand.translation, TARGET.translation, atol=2e-6)
     tasks = [PoseTask("panda_hand", TARGET.matrix), LookTask("panda_hand", POINT, priority=1)]
     as_transform = [PoseTask("panda_hand", TARGET), tasks[1]]
     one, other = (solve_tasks(MODEL, each, NAMED, max_restarts=0) for each in (tasks, as_transform))

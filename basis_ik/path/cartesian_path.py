@@ -29,7 +29,7 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.path.ladder import Ladder
 from basis_ik.pose.solve import Solution, solve
 from basis_ik.search.arguments import Positions, Target, as_positions, as_target
-from basis_ik.search.pose_constraint import PoseConstraint, position_of
+from basis_ik.search.pose_constraint import PoseConstraint, aim_each, position_of
 from basis_ik.transforms.checks import read_only
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import REACHED, Reason, Verdict
@@ -149,7 +149,7 @@ def follow(
 
     Args:
         chain: What to move.
-        poses: k of root_T_target; also as matrices, (k, 4, 4).
+        poses: k of root_T_target; also as matrices, (k, 4, 4); or positions alone, (k, 3) [m].
         seed: (n,) or by joint name, where the arm is; None is `chain.neutral`. The first pose may
             be anywhere from there.
         position_only: Leave the orientation free: short for a constraint with `orientation=False`.
@@ -162,7 +162,7 @@ def follow(
     Raises:
         SolveArgumentError: An argument of wrong kind, shape or range, or not finite.
     """
-    targets = [as_target(f"poses[{i}]", pose) for i, pose in enumerate(poses)]
+    targets, constraint = aim_each("poses", poses, constraint)
     if position_only:
         constraint = position_of(constraint)
     here = None if seed is None else as_positions("seed", seed, chain.joint_names)

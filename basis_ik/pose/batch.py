@@ -43,7 +43,7 @@ from basis_ik.search.arguments import (
     positive,
 )
 from basis_ik.search.closed_form_search_kernel import FormArrays
-from basis_ik.search.pose_constraint import PoseConstraint, constrain, position_of
+from basis_ik.search.pose_constraint import PoseConstraint, aim_each, constrain, position_of
 from basis_ik.search.pose_search_kernel import LARGEST_ANGLE, LARGEST_LENGTH, NEAR, PATIENCE
 from basis_ik.search.prepare import prepared
 from basis_ik.search.prepared_chain import PreparedChain
@@ -115,7 +115,7 @@ def solve_batch(
 
     Args:
         chain: The chain.
-        targets: k root_T_target, also as matrices (k, 4, 4).
+        targets: k root_T_target, also as matrices (k, 4, 4); or positions alone (k, 3) [m].
         seeds: (k, n); or for all targets (n,) or by joint name [rad or m]. None is `chain.neutral`.
         position_only: Leave the orientation free: short for a constraint with `orientation=False`.
         constraint: The part of the poses that counts; None: all of it.
@@ -132,7 +132,7 @@ def solve_batch(
     Raises:
         SolveArgumentError: An argument has a wrong type, shape or range, or is not finite.
     """
-    matrices = _as_matrices(targets)
+    matrices, constraint = _as_matrices(targets, constraint)
     if position_only:
         constraint = position_of(constraint)
     ready, weights, goals = constrain(prepared(chain), constraint, matrices)
@@ -212,23 +212,25 @@ def _as_batch(positions: FloatArray, figures: FloatArray) -> BatchSolution:
     )
 
 
-def _as_matrices(targets: Sequence[Target] | FloatArray) -> FloatArray:
-    """Return targets as matrices (k, 4, 4)."""
-    if isinstance(targets, np.ndarray) and targets.dtype != object:
+def _as_matrices(
+    targets: Sequence[Target] | FloatArray, constraint: PoseConstraint | None
+) -> tuple[FloatArray, PoseConstraint | None]:
+    """Return targets as matrices (k, 4, 4), and the part of them that counts."""
+    if isinstance(targets, np.ndarray) and targets.dtype != object and targets.shape[1:] != (3,):
         if targets.shape[1:] != (4, 4):
-            raise SolveArgumentError("targets", targets.shape, "of shape (k, 4, 4)")
+            raise SolveArgumentError("targets", targets.shape, "of shape (k, 4, 4) or (k, 3)")
         goals = np.array(targets, np.float64, order="C")  # a layout is a type of its own
         for i in np.flatnonzero(~_are_rigid(goals)):
             goals[i] = as_target(f"targets[{i}]", goals[i])._m
     else:
-        rigid = [as_target(f"targets[{i}]", target) for i, target in enumerate(targets)]
+        rigid, constraint = aim_each("targets", targets, constraint)
         goals = np.array([target._m for target in rigid]).reshape(-1, 4, 4)
     sound = np.isfinite(goals).all(axis=(1, 2))
     sound &= (np.abs(goals[:, :3, 3]) <= LARGEST_LENGTH).all(axis=1)
     if not sound.all():
         first = int(np.argmin(sound))
         raise bad_target(f"targets[{first}]", trusted(goals[first]))
-    return goals
+    return goals, constraint
 
 
 def _are_rigid(goals: FloatArray) -> npt.NDArray[np.bool_]:

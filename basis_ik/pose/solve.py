@@ -44,7 +44,7 @@ from basis_ik.search.arguments import (
 from basis_ik.search.closed_form_search_kernel import take_nearest_branch
 from basis_ik.search.descent_kernel import REACHED as ARRIVED
 from basis_ik.search.descent_kernel import SPENT, STALLED
-from basis_ik.search.pose_constraint import PoseConstraint, narrow, position_of, weigh
+from basis_ik.search.pose_constraint import PoseConstraint, aim, narrow, position_of, weigh
 from basis_ik.search.pose_search_kernel import (
     NEAR,
     OUT_OF_REACH,
@@ -135,7 +135,7 @@ def solve(
 
     Args:
         chain: The chain.
-        target: root_T_target, also as a (4, 4) matrix.
+        target: root_T_target, also as a (4, 4) matrix; or a position (3,) alone [m].
         seed: (n,) or by joint name, preferably the present positions [rad or m]. Positions outside
             the limits are turned or clamped into them. None is `chain.neutral`.
         position_only: Leave the orientation free: short for a constraint with `orientation=False`.
@@ -173,6 +173,8 @@ def solve(
             chain has no joints; the solver does not support the request.
         OutsideLimitsError: The result is outside the limits, which is a bug in basis_ik.
     """
+    if type(target) is not RigidTransform and getattr(target, "shape", None) != (4, 4):
+        target, constraint = aim("target", target, constraint)
     if position_only:
         constraint = position_of(constraint)
     budget, plain = DEFAULT, solver == "descent" and not trace and time_limit is None

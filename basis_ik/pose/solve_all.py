@@ -29,7 +29,7 @@ from basis_ik.pose.pose_problem import PoseProblem, read_problem
 from basis_ik.pose.solve import Solution
 from basis_ik.search.arguments import Positions, Target, count, refuse
 from basis_ik.search.descent_kernel import REACHED as ARRIVED
-from basis_ik.search.pose_constraint import PoseConstraint, position_of
+from basis_ik.search.pose_constraint import PoseConstraint, aim, position_of
 from basis_ik.search.pose_search_kernel import take_shortest_turns
 from basis_ik.search.tables_kernel import BOX_X
 from basis_ik.transforms.checks import read_only
@@ -72,7 +72,7 @@ def solve_all(
 
     Args:
         chain: The chain.
-        target: root_T_target, also as a (4, 4) matrix.
+        target: root_T_target, also as a (4, 4) matrix; or a position (3,) alone [m].
         seed: (n,) or by joint name, reference of NEAREST and of full turns [rad or m]; None is
             `chain.neutral`.
         position_only: Leave the orientation free: short for a constraint with `orientation=False`.
@@ -90,6 +90,7 @@ def solve_all(
     Raises:
         SolveArgumentError: An argument has a wrong type, shape or range, or is not finite.
     """
+    target, constraint = aim("target", target, constraint)
     if position_only:
         constraint = position_of(constraint)
     problem = PoseProblem(

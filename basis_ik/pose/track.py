@@ -29,18 +29,18 @@ from basis_ik.search.arguments import (
     Positions,
     Target,
     as_positions,
-    as_target,
     count,
     positive,
     refuse,
 )
 from basis_ik.search.descent_kernel import REACHED as ARRIVED
 from basis_ik.search.descent_kernel import SPENT
-from basis_ik.search.pose_constraint import PoseConstraint, constrain, position_of
+from basis_ik.search.pose_constraint import PoseConstraint, aim, constrain, position_of
 from basis_ik.search.pose_search_kernel import BAD_SEED, LARGEST_ANGLE
 from basis_ik.search.prepare import prepared
 from basis_ik.search.prepared_chain import PreparedChain
 from basis_ik.search.tables_kernel import WRX, GoalFields
+from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import REACHED, Reason, Verdict
 
 if TYPE_CHECKING:
@@ -76,7 +76,8 @@ def track(
 
     Args:
         chain: What to move.
-        target: root_T_target, where the tip is to be; also as a (4, 4) matrix.
+        target: root_T_target, where the tip is to be; also as a (4, 4) matrix; or a position (3,)
+            alone [m].
         current: (n,) or by joint name, positions now, as commanded or measured [rad or m]. Those
             outside the limits are led inwards.
         max_step: Largest change of each joint, (n,) or one for all [rad or m]; above 0. In a loop
@@ -84,7 +85,7 @@ def track(
         previous: Positions one step ago [rad or m]. The arm then passes through a singularity with
             its velocity, onto the branch where that continues; without, it turns back there and
             stays on its branch. A redundant arm's self-motion does not go on by itself.
-        previous_target: root_T_target one step ago. On the way to another posture the target is
+        previous_target: The target one step ago. On the way to another posture the target is
             then taken to move on for a while as it did; without, to stand still.
         position_only: Leave the orientation free: short for a constraint with `orientation=False`.
         constraint: Which part of the pose counts; None: all of it.
@@ -106,7 +107,8 @@ def track(
         SolveArgumentError: An argument of wrong kind, shape or range, or not finite.
     """
     ready = prepared(chain)
-    target = as_target("target", target)
+    alone = type(target) is not RigidTransform and np.ndim(target) == 1  # a position
+    target, constraint = aim("target", target, constraint)
     start = as_positions("current", current, chain.joint_names)
     before = start
     if previous is not None:
@@ -123,7 +125,10 @@ def track(
     pace = start, before, _bound(max_step, len(start)), most
     motion = np.zeros(6)
     if previous_target is not None:
-        motion = (target @ as_target("previous_target", previous_target).inverse()).log()
+        earlier, _ = aim("previous_target", previous_target, constraint)
+        if alone or np.ndim(previous_target) == 1:
+            earlier = RigidTransform.from_rotation_translation(target.rotation, earlier.translation)
+        motion = (target @ earlier.inverse()).log()
     q = np.empty_like(start)
     status, steps, away, turned, holds, joint = step_towards(
         ready.fields, goal_fields, pace, motion, q, ready.new_work()

@@ -41,11 +41,11 @@ from basis_ik.search.tables_kernel import (
     START_UPPER,
     UPPER,
 )
-from basis_ik.transforms.checks import TransformError
+from basis_ik.transforms.checks import NotFiniteError, TransformError
 from basis_ik.transforms.rigid import RigidTransform
 
 Target = RigidTransform | npt.ArrayLike
-"""A target pose: a transform, or its matrix (4, 4)."""
+"""A target pose: a transform, or its matrix (4, 4); or a position (3,) alone [m]."""
 Positions = npt.ArrayLike | Mapping[str, float]
 """Joint positions: (n,) in the order of `chain.joint_names`, or by joint name."""
 
@@ -93,8 +93,13 @@ def bad_target(argument: str, target: RigidTransform) -> SolveArgumentError:
     return SolveArgumentError(argument, where, f"within {LARGEST_LENGTH:g} m of the root")
 
 
-def as_target(argument: str, target: Target) -> RigidTransform:
+def as_target(argument: str, target: Target, also: str = "") -> RigidTransform:
     """Return a target pose as a transform.
+
+    Args:
+        argument: Its name, for the error.
+        target: A transform, or its matrix (4, 4).
+        also: What else it might have been, for the error.
 
     Raises:
         SolveArgumentError: Neither a transform nor the matrix (4, 4) of one.
@@ -103,8 +108,10 @@ def as_target(argument: str, target: Target) -> RigidTransform:
         return target
     try:
         return RigidTransform.from_matrix(target)
+    except NotFiniteError:
+        raise SolveArgumentError(argument, target, "finite") from None
     except TransformError as error:
-        wanted = f"a RigidTransform or the (4, 4) matrix of one ({error})"
+        wanted = f"a RigidTransform or the (4, 4) matrix of one{also} ({error})"
         raise SolveArgumentError(argument, target, wanted) from None
 
 

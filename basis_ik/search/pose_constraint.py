@@ -17,13 +17,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from basis_ik.errors import SolveArgumentError
-from basis_ik.numerics.arrays import FloatArray
+from basis_ik.numerics.arrays import FloatArray, as_reals
+from basis_ik.search.arguments import Target, as_target
 from basis_ik.search.closed_form import closed_form
 from basis_ik.search.closed_form_axes import Free
 from basis_ik.search.prepared_chain import PreparedChain
@@ -38,6 +40,7 @@ from basis_ik.search.tables_kernel import (
     WRZ,
 )
 from basis_ik.transforms.directions_kernel import perpendicular
+from basis_ik.transforms.rigid import RigidTransform
 
 Triple = tuple[float, float, float]
 Six = tuple[float, float, float, float, float, float]
@@ -117,6 +120,43 @@ def position_of(constraint: PoseConstraint | None) -> PoseConstraint:
     if constraint is None:
         return POSITION_ONLY
     return replace(constraint, orientation=False, free_axis=None, rotation_box=(0.0, 0.0, 0.0))
+
+
+def aim(
+    argument: str, target: Target, constraint: PoseConstraint | None
+) -> tuple[RigidTransform, PoseConstraint | None]:
+    """Return a target as a pose, and which part of it counts: of three numbers the position.
+
+    Args:
+        argument: The target's name, for errors.
+        target: A transform, its matrix (4, 4), or a position (3,) [m].
+        constraint: Which part of a pose counts; None: the whole pose.
+
+    Raises:
+        SolveArgumentError: It is none of these, or not finite.
+    """
+    position = None if type(target) is RigidTransform else as_reals(target)
+    if position is None or position.shape != (3,):
+        return as_target(argument, target, ", or a position (3,)"), constraint
+    if not np.isfinite(position).all():
+        raise SolveArgumentError(argument, target, "finite")
+    pose = RigidTransform.from_rotation_translation(np.eye(3), position)
+    return pose, position_of(constraint)
+
+
+def aim_each(
+    argument: str, targets: Iterable[Target], constraint: PoseConstraint | None
+) -> tuple[list[RigidTransform], PoseConstraint | None]:
+    """Return targets as poses, and which part of them counts, see `aim`.
+
+    Raises:
+        SolveArgumentError: One is no target; or some are poses, and others positions.
+    """
+    aims = [aim(f"{argument}[{i}]", target, constraint) for i, target in enumerate(targets)]
+    parts = {part for _, part in aims}
+    if len(parts) > 1:
+        raise SolveArgumentError(argument, targets, "all poses, or all positions (3,)")
+    return [pose for pose, _ in aims], parts.pop() if parts else constraint
 
 
 def constrain(

@@ -25,8 +25,8 @@ from basis_ik.errors import SolveArgumentError
 from basis_ik.numerics.arrays import FloatArray, as_three
 from basis_ik.pose.solve import Solution, solve
 from basis_ik.pose.solve_all import solve_all
-from basis_ik.search.arguments import Positions, Target, as_positions, as_target, count
-from basis_ik.search.pose_constraint import PoseConstraint, constrain, position_of
+from basis_ik.search.arguments import Positions, Target, as_positions, count
+from basis_ik.search.pose_constraint import PoseConstraint, aim, constrain, position_of
 from basis_ik.search.pose_residual_kernel import POSE_RESIDUAL
 from basis_ik.search.pose_search_kernel import LARGEST_ANGLE, LARGEST_LENGTH, take_shortest_turns
 from basis_ik.search.prepare import prepared
@@ -65,7 +65,8 @@ def solve_posture(
 
     Args:
         chain: What to move.
-        target: root_T_target, where the tip is to be; also as a (4, 4) matrix.
+        target: root_T_target, where the tip is to be; also as a (4, 4) matrix; or a position (3,)
+            alone [m].
         posture: (n,) or by joint name, preferred positions [rad or m], which need not lie within
             the limits.
         seed: (n,) or by joint name, where the search starts; None: the posture.
@@ -83,7 +84,7 @@ def solve_posture(
     Raises:
         SolveArgumentError: An argument of wrong kind, shape or range, or not finite.
     """
-    target = as_target("target", target)
+    target, constraint = aim("target", target, constraint)
     if position_only:
         constraint = position_of(constraint)
     wish = as_positions("posture", posture, chain.joint_names)
@@ -119,7 +120,8 @@ def solve_pole(
 
     Args:
         chain: What to move.
-        target: root_T_target, where the tip is to be; also as a (4, 4) matrix.
+        target: root_T_target, where the tip is to be; also as a (4, 4) matrix; or a position (3,)
+            alone [m].
         link: A link of the chain whose origin is to be near the pole.
         pole: (3,) in the root frame [m].
         seed: (n,) or by joint name, where the search starts; None is `chain.neutral`.
@@ -137,7 +139,8 @@ def solve_pole(
         SolveArgumentError: An argument of wrong kind, shape or range, or not finite.
         ChainError: The link is not on the chain.
     """
-    ready, target = prepared(chain), as_target("target", target)
+    ready = prepared(chain)
+    target, constraint = aim("target", target, constraint)
     if position_only:
         constraint = position_of(constraint)
     point = as_three("pole", pole, LARGEST_LENGTH)

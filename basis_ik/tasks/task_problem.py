@@ -27,10 +27,10 @@ from basis_ik.errors import SolveArgumentError
 from basis_ik.look.look_at import look_at, with_ray
 from basis_ik.numerics.arrays import FloatArray, as_three
 from basis_ik.pose.solve import solve
-from basis_ik.search.arguments import Target, as_target, bad_target, count
+from basis_ik.search.arguments import Target, bad_target, count
 from basis_ik.search.limb_kernel import PackedTask
 from basis_ik.search.look_residual_kernel import LOOK_RESIDUAL
-from basis_ik.search.pose_constraint import PoseConstraint, Triple, constrain, weigh
+from basis_ik.search.pose_constraint import PoseConstraint, Triple, aim, constrain, weigh
 from basis_ik.search.pose_residual_kernel import POSE_RESIDUAL
 from basis_ik.search.pose_search_kernel import LARGEST_ANGLE, LARGEST_LENGTH
 from basis_ik.search.prepare import prepared
@@ -76,7 +76,8 @@ class PoseTask:
 
     Attributes:
         tip: The link.
-        target: root_T_target, where the tip is to be; also as a (4, 4) matrix.
+        target: root_T_target, where the tip is to be; also as a (4, 4) matrix; or a position (3,)
+            alone [m].
         constraint: Which part of the pose counts; None: all of it.
         priority: 0 is the most important. Tasks of one priority that cannot all be met trade off
             by their weights (`PoseConstraint.weights`).
@@ -89,8 +90,9 @@ class PoseTask:
 
     def pack(self, name: str, ready: PreparedChain) -> PackedTask:
         """Return the task as kernels take it; see `Task`."""
-        target, weights = as_target(f"{name}.target", self.target), weigh(ready, self.constraint)
-        narrowed, _, goal = constrain(ready, self.constraint, target._m)
+        target, constraint = aim(f"{name}.target", self.target, self.constraint)
+        weights = weigh(ready, constraint)
+        narrowed, _, goal = constrain(ready, constraint, target._m)
         if not (np.abs(goal[:3]) <= LARGEST_LENGTH).all():
             raise bad_target(f"{name}.target", target)
         radius = float(np.linalg.norm(weights[BOX])) if weights[WX] > 0.0 else np.inf
