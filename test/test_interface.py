@@ -18,11 +18,13 @@ import ast
 import collections
 import enum
 import inspect
+import os
 import re
 import subprocess
 import sys
 import typing
 import xml.etree.ElementTree as ET
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -373,6 +375,76 @@ def test_an_invalid_pose_is_refused(solver):
         for given in (bad, bad.tolist()):
             with pytest.raises(BasisIkError, match="must be finite, got"):
                 solver(given, HOME)
+
+
+SCRIPT = """
+import numpy as np
+
+from basis_ik import (
+    DistanceTask, LookTask, PathSolution, PoseConstraint, PoseTask, RigidTransform, RobotModel,
+    Solution, Task, follow, line, look_at, solve, solve_all, solve_batch, solve_pole,
+    solve_posture, solve_tasks, track,
+)
+
+model = RobotModel.example("panda")
+arm = model.chain("panda_hand")
+arm = model.chain("panda_link0", "panda_hand")
+arm = model.chain("panda_link0", tip="panda_hand")
+arm = model.chain("panda_hand", root="panda_link0")
+arm = model.chain(root="panda_link0", tip="panda_hand")
+seed = np.zeros(7)
+numbers = [0.4, 0.1, 0.5]
+named = {name: 0.1 for name in arm.joint_names}
+whole = RigidTransform.from_rpy(3.0, 0.0, 0.0, numbers)
+for target in (whole, whole.matrix, whole.matrix.tolist(), numbers, (0.4, 0.1, 0.5)):
+    found: Solution = arm.solve(target, seed.tolist(), max_move=[1.0] * 7, max_restarts=0)
+    solve(arm, target, named, solver="fabrik", max_restarts=0)
+for three in (numbers, np.array(numbers), (0.4, 0.1, 0.5), [1, 0, 0]):
+    part = PoseConstraint(free_axis=three)
+    part = PoseConstraint(orientation=False, box=three)
+    part = PoseConstraint(weights=[1, 1, 1, 1, 1, 1])
+    look_at(arm, three, seed, axis=three, origin=three, max_restarts=0)
+    tasks: list[Task] = [
+        PoseTask("panda_hand", three), LookTask("panda_hand", three, three, three),
+        DistanceTask("panda_hand", three, 0.3, three),
+    ]
+    solve_tasks(model, tasks[:1], named, max_restarts=0)
+    arm.look_at(three, named, axis=three, max_restarts=0)
+    solve_pole(arm, whole, "panda_link4", three, seed, starts=1)
+for targets in ([whole], [whole.matrix], np.array([whole.matrix], np.float32), [numbers]):
+    solve_batch(arm, targets, seed, max_restarts=0)
+    path: PathSolution = follow(arm, targets, seed.tolist())
+solve_tasks(model, [PoseTask("panda_hand", whole), LookTask("panda_hand", numbers)])
+solve_posture(arm, whole, seed, starts=1)
+solve_all(arm, whole, named, starts=1)
+step = track(arm, whole, seed, arm.velocity * 0.01, previous=seed.tolist())
+product: RigidTransform = whole @ np.eye(4)
+same = bool(np.allclose(whole, whole.matrix))
+poses = line(whole, whole.matrix)
+"""
+
+
+def test_lists_arrays_and_tuples_are_accepted():
+    exec(SCRIPT, {})
+
+
+@pytest.mark.skipif(
+    not find_spec("mypy") or os.environ.get("DEPENDENCIES", "newest") != "newest",
+    reason="the type checker is part of the set-up, and knows the newest numpy",
+)
+def test_a_type_checker_accepts_lists_arrays_and_tuples(tmp_path):
+    wrong = SCRIPT + "arm.solve(whole, max_restart=3)\narm.solve(whole, max_restarts=0.5)\n"
+    for name, script in (("accepted", SCRIPT), ("refused", wrong)):
+        (tmp_path / f"{name}.py").write_text(script)
+    files = [tmp_path / "accepted.py", tmp_path / "refused.py"]
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", *files], cwd=ROOT, capture_output=True,
+        text=True, timeout=600, check=False,
+    )  # fmt: skip
+    said = [line for line in done.stdout.splitlines() if "error:" in line]
+    assert len(said) == 2, done.stdout + done.stderr
+    assert re.search(r'refused\.py.*Unexpected keyword argument "max_restart"', said[0])
+    assert re.search(r'refused\.py.*"max_restarts" .* has incompatible type "float"', said[1])
 
 
 def test_seeds_by_name_are_for_all_targets():

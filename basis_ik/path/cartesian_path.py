@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -124,7 +124,7 @@ def arc(
 
 def follow(
     chain: Chain,
-    poses: Sequence[Target],
+    poses: Sequence[Target] | npt.NDArray[Any],
     seed: Positions | None = None,
     *,
     position_only: bool = False,

@@ -23,7 +23,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -97,7 +97,7 @@ class BatchSolution:
 
 def solve_batch(
     chain: Chain,
-    targets: Sequence[Target] | FloatArray,
+    targets: Sequence[Target] | npt.NDArray[Any],
     seeds: Positions | None = None,
     *,
     position_only: bool = False,
@@ -213,7 +213,7 @@ def _as_batch(positions: FloatArray, figures: FloatArray) -> BatchSolution:
 
 
 def _as_matrices(
-    targets: Sequence[Target] | FloatArray, constraint: PoseConstraint | None
+    targets: Sequence[Target] | npt.NDArray[Any], constraint: PoseConstraint | None
 ) -> tuple[FloatArray, PoseConstraint | None]:
     """Return targets as matrices (k, 4, 4), and the part of them that counts."""
     if isinstance(targets, np.ndarray) and targets.dtype != object and targets.shape[1:] != (3,):

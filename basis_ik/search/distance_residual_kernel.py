@@ -24,12 +24,13 @@ from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from basis_ik.numerics.arrays import FloatArray, as_length, as_three
 from basis_ik.numerics.jit import helper
 from basis_ik.search.limb_kernel import PackedTask, PreparedLimb, Residual
 from basis_ik.search.pose_search_kernel import LARGEST_LENGTH
-from basis_ik.search.tables_kernel import BOX_X, ORIGIN, WX, Triple
+from basis_ik.search.tables_kernel import BOX_X, ORIGIN, WX
 
 NEAREST = 1e-12  # [m]: of a point nearer than this any direction leads away
 TO_KEEP = BOX_X  # of the weights: the distance to keep [m]
@@ -66,17 +67,17 @@ class DistanceTask:
 
     Attributes:
         tip: The link.
-        point: The centre, in the root frame [m].
+        point: (3,) the centre, in the root frame [m].
         distance: How far from it the link's point is to be [m], above 0: to be at the point is a
             `PoseTask`.
-        origin: The link's point, in the link's coordinates [m].
+        origin: (3,) the link's point, in the link's coordinates [m].
         priority: 0 is the most important.
     """
 
     tip: str
-    point: Triple
+    point: ArrayLike
     distance: float
-    origin: Triple = (0.0, 0.0, 0.0)
+    origin: ArrayLike = (0.0, 0.0, 0.0)
     priority: int = 0
 
     def pack(self, name: str, ready: PreparedLimb) -> PackedTask:

@@ -65,10 +65,13 @@ class Residual(NamedTuple):
 class PreparedLimb(Protocol):
     """What a task reads of the chain to its tip."""
 
-    exact: FloatArray
-    """(m + 1, 16), see `tables_kernel`."""
-    weights: FloatArray
-    """(12,) the weights of a whole pose."""
+    @property
+    def exact(self) -> FloatArray:
+        """(m + 1, 16), see `tables_kernel`."""
+
+    @property
+    def weights(self) -> FloatArray:
+        """(12,) the weights of a whole pose."""
 
 
 class PackedTask(NamedTuple):

@@ -48,9 +48,11 @@ Six = tuple[float, float, float, float, float, float]
 MOST_KEPT = 64  # a box that changes on every call must not fill the memory
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class PoseConstraint:
     """Which part of a target pose a solution has to satisfy; by default the whole pose.
+
+    Its numbers may be given as tuples, lists or arrays, and are kept as tuples.
 
     Attributes:
         position: Whether the tip's position counts.
@@ -69,21 +71,35 @@ class PoseConstraint:
             in the best effort where the target cannot be reached.
     """
 
-    position: bool = True
-    orientation: bool = True
-    free_axis: Triple | None = None
-    box: Triple = (0.0, 0.0, 0.0)
-    rotation_box: Triple = (0.0, 0.0, 0.0)
-    weights: Six | None = None
+    position: bool
+    orientation: bool
+    free_axis: Triple | None
+    box: Triple
+    rotation_box: Triple
+    weights: Six | None
 
-    def __post_init__(self) -> None:
-        for name in ("free_axis", "box", "rotation_box", "weights"):
-            value = getattr(self, name)
-            if type(value) is not tuple and value is not None:  # a list or array cannot be a key
-                try:
-                    object.__setattr__(self, name, tuple(float(part) for part in value))
-                except (TypeError, ValueError):
-                    raise SolveArgumentError(name, value, "some numbers") from None
+    def __init__(
+        self,
+        position: bool = True,
+        orientation: bool = True,
+        free_axis: npt.ArrayLike | None = None,
+        box: npt.ArrayLike = (0.0, 0.0, 0.0),
+        rotation_box: npt.ArrayLike = (0.0, 0.0, 0.0),
+        weights: npt.ArrayLike | None = None,
+    ) -> None:
+        values = {"free_axis": free_axis, "box": box, "rotation_box": rotation_box}
+        values["weights"] = weights
+        for name, value in values.items():  # neither a list nor an array can be a key
+            if value is not None or name in ("box", "rotation_box"):
+                array = as_reals(value)
+                if array is None or array.ndim != 1:
+                    raise SolveArgumentError(name, value, "some numbers")
+                values[name] = tuple(array.tolist())
+        for name, value in {"position": position, "orientation": orientation, **values}.items():
+            object.__setattr__(self, name, value)
+        self._check()
+
+    def _check(self) -> None:
         if not self.position and not self.orientation:
             raise SolveArgumentError("orientation", self.orientation, "True if position is False")
         if len(self.box) != 3 or not all(half >= 0.0 for half in self.box):

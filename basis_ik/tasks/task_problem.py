@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from weakref import WeakKeyDictionary
 
 import numpy as np
+import numpy.typing as npt
 
 from basis_ik.errors import SolveArgumentError
 from basis_ik.look.look_at import look_at, with_ray
@@ -30,7 +31,7 @@ from basis_ik.pose.solve import solve
 from basis_ik.search.arguments import Target, bad_target, count
 from basis_ik.search.limb_kernel import PackedTask
 from basis_ik.search.look_residual_kernel import LOOK_RESIDUAL
-from basis_ik.search.pose_constraint import PoseConstraint, Triple, aim, constrain, weigh
+from basis_ik.search.pose_constraint import PoseConstraint, aim, constrain, weigh
 from basis_ik.search.pose_residual_kernel import POSE_RESIDUAL
 from basis_ik.search.pose_search_kernel import LARGEST_ANGLE, LARGEST_LENGTH
 from basis_ik.search.prepare import prepared
@@ -105,16 +106,16 @@ class LookTask:
 
     Attributes:
         tip: The link.
-        point: What to look at, in the root frame [m].
-        axis: Direction of the ray in the link's coordinates.
-        origin: Start of the ray in the link's coordinates [m].
+        point: (3,) what to look at, in the root frame [m].
+        axis: (3,) direction of the ray in the link's coordinates.
+        origin: (3,) start of the ray in the link's coordinates [m].
         priority: 0 is the most important.
     """
 
     tip: str
-    point: Triple
-    axis: Triple = (1.0, 0.0, 0.0)
-    origin: Triple = (0.0, 0.0, 0.0)
+    point: npt.ArrayLike
+    axis: npt.ArrayLike = (1.0, 0.0, 0.0)
+    origin: npt.ArrayLike = (0.0, 0.0, 0.0)
     priority: int = 0
 
     def pack(self, name: str, ready: PreparedChain) -> PackedTask:
