@@ -34,6 +34,7 @@ import basis_ik
 from basis_ik import (
     BasisIkError,
     Chain,
+    DistanceTask,
     LookTask,
     PoseConstraint,
     PoseTask,
@@ -445,6 +446,60 @@ def test_a_type_checker_accepts_lists_arrays_and_tuples(tmp_path):
     assert len(said) == 2, done.stdout + done.stderr
     assert re.search(r'refused\.py.*Unexpected keyword argument "max_restart"', said[0])
     assert re.search(r'refused\.py.*"max_restarts" .* has incompatible type "float"', said[1])
+
+
+class Wrong:
+    """What no argument can be."""
+
+
+GIVEN = {
+    "chain": ARM, "model": MODEL, "target": TARGET, "targets": [TARGET], "poses": [TARGET],
+    "point": POINT, "posture": HOME, "link": "panda_link4", "pole": POINT, "current": HOME,
+    "max_step": 1.0, "tasks": [PoseTask("panda_hand", TARGET)], "start": TARGET, "end": TARGET,
+    "centre": POINT, "axis": (0, 0, 1), "angle": 0.3, "q": HOME, "lower": ARM.lower,
+    "upper": ARM.upper, "tool": "camera", "tip_T_tool": TARGET, "tip": "panda_hand",
+    "distance": 0.3, "matrix": np.eye(4), "rotation": np.eye(3), "translation": POINT,
+    "quaternion": (0, 0, 0, 1), "roll": 0.1, "pitch": 0.1, "yaw": 0.1, "twist": np.zeros(6),
+    "points": POINT, "vectors": POINT, "other": TARGET, "name": "panda",
+    "path": "arm.urdf", "text": (ROOT / "urdf" / "panda.urdf").read_text(),
+}  # fmt: skip
+
+
+def takers():
+    """Yield names and functions: all public ones, and the methods and makers of classes."""
+    yield from public_functions().items()
+    for owner in (ARM, MODEL, TARGET):
+        for name in sorted(vars(type(owner))):
+            # `link` returns what is no link as it is.
+            if not name.startswith("_") and name != "link" and callable(getattr(owner, name)):
+                yield f"{type(owner).__name__}.{name}", getattr(owner, name)
+    yield "PoseConstraint", PoseConstraint
+    for kind in (PoseTask, LookTask, DistanceTask):
+
+        def solve_one(kind=kind, **given):
+            return solve_tasks(MODEL, [kind(**given)], max_restarts=0)
+
+        solve_one.__signature__ = inspect.signature(kind)
+        yield kind.__name__, solve_one
+
+
+@pytest.mark.parametrize(
+    ("name", "function"), [pytest.param(*each, id=each[0]) for each in takers()]
+)
+def test_an_argument_of_a_wrong_type_is_refused_by_its_name(name, function):
+    parameters = inspect.signature(function).parameters.values()
+    named = [each for each in parameters if each.kind is not each.VAR_POSITIONAL]
+    assert all(each.name in GIVEN for each in named if each.default is each.empty and
+               each.kind is not each.VAR_KEYWORD)  # fmt: skip
+    for wrong in named:
+        # Anything is true or false; a chain's ends, and tasks' tips, are among the links or not.
+        if wrong.annotation in ("bool", bool) or wrong.kind is wrong.VAR_KEYWORD:
+            continue
+        given = {each.name: GIVEN[each.name] for each in named if each.default is each.empty}
+        what = "link" if wrong.name in ("tip", "root") else wrong.name.removesuffix("s")
+        what = "robot description" if what == "text" else what
+        with pytest.raises(BasisIkError, match=what):
+            function(**given | {wrong.name: Wrong()})
 
 
 def test_seeds_by_name_are_for_all_targets():

@@ -75,6 +75,18 @@ def as_three(argument: str, values: object, largest: float) -> FloatArray:
     return array
 
 
+def as_number(argument: str, value: object, required: str) -> float:
+    """Return a number, which may be NaN or infinite, as a float.
+
+    Raises:
+        SolveArgumentError: It is none.
+    """
+    array = as_reals(value)
+    if array is None or array.ndim > 0:
+        raise SolveArgumentError(argument, value, required)
+    return float(array)
+
+
 def as_length(argument: str, value: object, largest: float) -> float:
     """Return a length above 0 and up to a bound as a float [m].
 

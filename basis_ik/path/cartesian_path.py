@@ -25,12 +25,13 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.errors import SolveArgumentError
-from basis_ik.numerics.arrays import FloatArray
+from basis_ik.numerics.arrays import FloatArray, as_number
 from basis_ik.path.ladder import Ladder
 from basis_ik.pose.solve import Solution, solve
-from basis_ik.search.arguments import Positions, Target, as_positions, as_target
+from basis_ik.search.arguments import Positions, Target, as_bounds, as_positions, as_target
 from basis_ik.search.pose_constraint import PoseConstraint, aim_each, position_of
-from basis_ik.transforms.checks import read_only
+from basis_ik.search.prepare import prepared
+from basis_ik.transforms.checks import finite_array, read_only
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import REACHED, Reason, Verdict
 
@@ -110,9 +111,9 @@ def arc(
     """
     start = as_target("start", start)
     _check_steps(step, turn)
-    if not math.isfinite(angle):
+    if not math.isfinite(as_number("angle", angle, "finite")):
         raise SolveArgumentError("angle", angle, "finite")
-    hub = RigidTransform.from_rotation_translation(np.eye(3), centre)
+    hub = RigidTransform.from_rotation_translation(np.eye(3), finite_array("centre", centre, 3))
     spoke = float(np.linalg.norm(start.translation - hub.translation))
     count = _count_poses((abs(angle) * spoke, step), (abs(angle), turn))
     back = hub.inverse()
@@ -165,6 +166,7 @@ def follow(
     targets, constraint = aim_each("poses", poses, constraint)
     if position_only:
         constraint = position_of(constraint)
+    bounds = as_bounds("max_move", max_move, len(prepared(chain).middle))
     here = None if seed is None else as_positions("seed", seed, chain.joint_names)
 
     def reach(pose: RigidTransform, start: npt.ArrayLike | None, bound: npt.ArrayLike | None,
@@ -177,7 +179,7 @@ def follow(
     def go_on(rows: list[FloatArray]) -> Reason:
         """Append the nearest solutions as far as they lead; return the reason that ends them."""
         for pose in targets[len(rows) :]:
-            start, bound = (rows[-1], max_move) if rows else (here, None)
+            start, bound = (rows[-1], bounds) if rows else (here, None)
             solution = reach(pose, start, bound, RESTARTS)
             if not solution.success:
                 return solution.reason
@@ -189,7 +191,7 @@ def follow(
     # What cannot be reached from anywhere, no way leads to.
     if 0 < len(rows) < len(targets) and reach(targets[len(rows)], rows[-1], None, None).success:
         ladder = Ladder(
-            chain, targets, here, max_move, constraint, (position_tolerance, orientation_tolerance)
+            chain, targets, here, bounds, constraint, (position_tolerance, orientation_tolerance)
         )
         other = list(ladder.climb(rows[0]))
         if len(other) > len(rows):
@@ -208,7 +210,6 @@ def _count_poses(way: tuple[float, float], turning: tuple[float, float]) -> int:
 
 
 def _check_steps(step: float, turn: float) -> None:
-    if not 0.0 < step < math.inf:
-        raise SolveArgumentError("step", step, "above 0 m")
-    if not 0.0 < turn < math.inf:
-        raise SolveArgumentError("turn", turn, "above 0 rad")
+    for name, value, required in (("step", step, "above 0 m"), ("turn", turn, "above 0 rad")):
+        if not 0.0 < as_number(name, value, required) < math.inf:
+            raise SolveArgumentError(name, value, required)

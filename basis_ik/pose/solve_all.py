@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from basis_ik.errors import SolveArgumentError
-from basis_ik.numerics.arrays import FloatArray
+from basis_ik.numerics.arrays import FloatArray, as_number
 from basis_ik.pose.pose_problem import PoseProblem, read_problem
 from basis_ik.pose.solve import Solution
 from basis_ik.search.arguments import Positions, Target, count, refuse
@@ -98,7 +98,9 @@ def solve_all(
         *read_problem(chain, target, seed, position_tolerance, orientation_tolerance, constraint),
     )
     starts = count("starts", starts, 1)
-    if not distinct > 0.0:
+    if not isinstance(prefer, Preference):
+        raise SolveArgumentError("prefer", prefer, "a Preference")
+    if not as_number("distinct", distinct, "above 0") > 0.0:
         raise SolveArgumentError("distinct", distinct, "above 0")
     found = _Solutions(problem, distinct)
     found.descend(problem.start, 0, np.inf)

@@ -21,13 +21,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from basis_ik.errors import SolveArgumentError
-from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pose.solve import Solution
 from basis_ik.pose.track_kernel import AT_LIMIT, AT_STEP, step_towards
 from basis_ik.search.arguments import (
     Positions,
     Target,
+    as_bounds,
     as_positions,
     count,
     positive,
@@ -122,7 +121,7 @@ def track(
         positive("orientation_tolerance", orientation_tolerance, "rad"),
     )  # fmt: skip
     most = MAX_ITERATIONS if max_iterations is None else count("max_iterations", max_iterations, 1)
-    pace = start, before, _bound(max_step, len(start)), most
+    pace = start, before, as_bounds("max_step", max_step, len(start)), most
     motion = np.zeros(6)
     if previous_target is not None:
         earlier, _ = aim("previous_target", previous_target, constraint)
@@ -151,17 +150,6 @@ def warm_up(chain: Chain) -> None:
     """Prepare a chain and compile what `track` calls, before a control loop starts."""
     middle = prepared(chain).middle
     track(chain, chain.forward(middle), middle, 1.0)
-
-
-def _bound(max_step: npt.ArrayLike, n: int) -> FloatArray:
-    bound = np.empty(n)
-    try:
-        bound[:] = max_step
-    except (TypeError, ValueError):
-        bound[:] = np.nan
-    if not (bound > 0.0).all():
-        raise SolveArgumentError("max_step", max_step, "above 0, one for all joints or one each")
-    return bound
 
 
 def _verdict(ready: PreparedChain, fields: GoalFields, status: int, holds: int) -> Verdict:

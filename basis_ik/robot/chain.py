@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
-from basis_ik.numerics.arrays import FloatArray
+from basis_ik.errors import SolveArgumentError
+from basis_ik.numerics.arrays import FloatArray, as_reals
 from basis_ik.robot import chain_kernel as kernels
 from basis_ik.robot.build import fold
 from basis_ik.robot.chain_kernel import ChainArrays, IntArray
@@ -110,8 +111,14 @@ class Chain:
 
         Args:
             rng: The generator; None: a new one in each call.
+
+        Raises:
+            SolveArgumentError: It is no generator.
         """
-        return uniform(self.lower, self.upper, rng or np.random.default_rng())
+        rng = np.random.default_rng() if rng is None else rng
+        if not isinstance(rng, (np.random.Generator, np.random.RandomState)):
+            raise SolveArgumentError("rng", rng, "a numpy.random.Generator, or None")
+        return uniform(self.lower, self.upper, rng)
 
     def clip(self, q: npt.ArrayLike) -> FloatArray:
         """Return variables q, shape (n,), clipped to the limits.
@@ -174,13 +181,15 @@ class Chain:
         """Return the same chain with narrower limits.
 
         Args:
-            lower: Least positions (n,) [rad or m]; -inf for no change.
-            upper: Largest positions (n,) [rad or m]; inf for no change.
+            lower: Least positions, (n,) or one for all [rad or m]; -inf for no change.
+            upper: Largest positions, (n,) or one for all [rad or m]; inf for no change.
 
         Raises:
             ChainError: A joint has no position within its limits.
+            SolveArgumentError: Not one number for all joints or one each.
         """
-        lower, upper = np.maximum(self.lower, lower), np.minimum(self.upper, upper)
+        lower = np.maximum(self.lower, self._each("lower", lower))
+        upper = np.minimum(self.upper, self._each("upper", upper))
         for name, low, high in zip(self.joint_names, lower, upper, strict=True):
             if not low <= high:
                 text = f"joint {shown(name)} has no position within its limits"
@@ -242,13 +251,22 @@ class Chain:
         k = self.links.index(link)
         return int(self._link_joints[k]), self._link_constants[k].copy()
 
-    def with_tool(self, tool: str, tip_T_tool: RigidTransform) -> Chain:
+    def with_tool(self, tool: str, tip_T_tool: Target) -> Chain:
         """Return a chain of the same joints that ends at a frame fixed to the tip.
 
         Args:
             tool: The frame's name; it becomes the tip, and a link of the chain.
-            tip_T_tool: The frame's pose.
+            tip_T_tool: The frame's pose; also as a (4, 4) matrix.
+
+        Raises:
+            SolveArgumentError: The name is no text.
+            TransformError: The pose is neither a transform nor the matrix of one.
         """
+        if not isinstance(tool, str):
+            raise SolveArgumentError("tool", tool, "a frame's name")
+        if not isinstance(tip_T_tool, RigidTransform):
+            matrix = finite_array("tip_T_tool", tip_T_tool, 4, 4)
+            tip_T_tool = RigidTransform.from_matrix(matrix)
         joint, tip = self.joint_T_link(self.tip)
         arrays = self.arrays._replace(
             tip=np.ascontiguousarray((_whole(self.arrays.tip) @ tip_T_tool.matrix)[:3])
@@ -263,6 +281,13 @@ class Chain:
             _link_joints=np.append(self._link_joints, joint),
             _link_constants=np.concatenate([self._link_constants, constant]),
         )
+
+    def _each(self, argument: str, values: npt.ArrayLike) -> FloatArray:
+        """Return one number for each variable, which may be NaN or infinite."""
+        array, n = as_reals(values), len(self.joint_names)
+        if array is None or array.shape not in ((), (n,)):
+            raise SolveArgumentError(argument, values, f"{n} numbers, or one for all joints")
+        return array
 
     def _evaluate(self, q: npt.ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return moved frames (m, 3, 4), root_T_tip (4, 4) and Jacobian (6, n) at q."""

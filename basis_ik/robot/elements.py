@@ -165,6 +165,8 @@ def read_file(path: str | os.PathLike[str]) -> str:
     Raises:
         UrdfError: The file cannot be read, or is not text in UTF-8 or the encoding it declares.
     """
+    if not isinstance(path, (str, os.PathLike)):
+        raise UrdfError(f"the path of a file is text or a Path, not {type(path).__name__}")
     try:
         with open(path, "rb") as file:
             return decoded(file.read(MAX_BYTES + 1))

@@ -22,6 +22,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, overload
 
+from basis_ik.errors import SolveArgumentError
 from basis_ik.robot.chain import Chain, build_chain
 from basis_ik.robot.elements import UrdfError, listed, read_file, shown
 from basis_ik.robot.infer import infer_ends
@@ -62,7 +63,10 @@ class RobotModel(Tree):
 
         Raises:
             UrdfError: The text is not a URDF of one well-formed robot; with line, joint or names.
+            SolveArgumentError: The prefix is no text.
         """
+        if not isinstance(frame_prefix, str):
+            raise SolveArgumentError("frame_prefix", frame_prefix, "text")
         name, declared, joints, passed, visuals = read_urdf(text)
         links, notes = find_links(declared, joints)
         root = find_root(links, joints)
@@ -164,7 +168,12 @@ class RobotModel(Tree):
 
         Returns:
             The visuals; `link` is a link of the chain.
+
+        Raises:
+            SolveArgumentError: It is no chain.
         """
+        if not isinstance(chain, Chain):
+            raise SolveArgumentError("chain", chain, "a Chain")
         above = {
             joint.child: joint
             for joint in self.joints.values()

@@ -57,12 +57,7 @@ _FLOAT = np.dtype(np.float64)
 
 def hold_near(ready: PreparedChain, seed: FloatArray, max_move: npt.ArrayLike) -> PreparedChain:
     """Return the chain with limits no farther than `max_move` from the seed."""
-    try:
-        reach = np.broadcast_to(np.asarray(max_move, np.float64), seed.shape)
-    except (TypeError, ValueError):
-        reach = np.zeros(1)
-    if not (reach > 0.0).all():
-        raise SolveArgumentError("max_move", max_move, "above 0, one for all joints or one each")
+    reach = as_bounds("max_move", max_move, len(seed))
     variables = ready.variables[:, :COLUMNS].copy()  # the chain's own starts may be too far
     centre = np.empty_like(seed)
     begin_inside(ready.variables, seed, centre)
@@ -71,6 +66,22 @@ def hold_near(ready: PreparedChain, seed: FloatArray, max_move: npt.ArrayLike) -
     held = np.isfinite(variables[:, LOWER_UPPER]).all(axis=1)
     variables[held, START_LOWER : START_UPPER + 1] = variables[held, LOWER_UPPER]
     return replace(ready, variables=variables)
+
+
+def as_bounds(argument: str, values: npt.ArrayLike, n: int) -> FloatArray:
+    """Return the largest moves of n joints as an array (n,).
+
+    Raises:
+        SolveArgumentError: Not one for all or one each, or not above 0.
+    """
+    bounds = np.empty(n)
+    try:
+        bounds[:] = values
+    except (TypeError, ValueError):
+        bounds = np.zeros(1)
+    if not (bounds > 0.0).all():
+        raise SolveArgumentError(argument, values, "above 0, one for all joints or one each")
+    return bounds
 
 
 def refuse(status: int, argument: str, values: object, target: RigidTransform) -> None:

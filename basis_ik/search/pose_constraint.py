@@ -135,7 +135,13 @@ def position_of(constraint: PoseConstraint | None) -> PoseConstraint:
     """Return a constraint with the orientation free, which `position_only=True` is short for."""
     if constraint is None:
         return POSITION_ONLY
+    _check_kind(constraint)
     return replace(constraint, orientation=False, free_axis=None, rotation_box=(0.0, 0.0, 0.0))
+
+
+def _check_kind(constraint: object) -> None:
+    if not isinstance(constraint, PoseConstraint):
+        raise SolveArgumentError("constraint", constraint, "a PoseConstraint, or None")
 
 
 def aim(
@@ -168,6 +174,8 @@ def aim_each(
     Raises:
         SolveArgumentError: One is no target; or some are poses, and others positions.
     """
+    if not isinstance(targets, Iterable):
+        raise SolveArgumentError(argument, targets, "targets, one after the other")
     aims = [aim(f"{argument}[{i}]", target, constraint) for i, target in enumerate(targets)]
     parts = {part for _, part in aims}
     if len(parts) > 1:
@@ -195,6 +203,7 @@ def narrow(ready: PreparedChain, constraint: PoseConstraint) -> PreparedChain:
     """Return the chain prepared for a constraint, from memory after the first time."""
     if constraint is POSITION_ONLY:  # a look-up would take a tenth of a solve
         return ready.of_position
+    _check_kind(constraint)
     kept = ready.narrowed.get(constraint)
     if kept is None:
         if len(ready.narrowed) >= MOST_KEPT:

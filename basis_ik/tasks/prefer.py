@@ -84,6 +84,7 @@ def solve_posture(
     Raises:
         SolveArgumentError: An argument of wrong kind, shape or range, or not finite.
     """
+    ready = prepared(chain)
     target, constraint = aim("target", target, constraint)
     if position_only:
         constraint = position_of(constraint)
@@ -96,7 +97,7 @@ def solve_posture(
     if not found[0].success:
         return found[0]
     task = _as_task(chain, target, constraint, tolerances)
-    ranked = Ranked([task], prepared(chain).variables, wish, np.ones(len(wish)))
+    ranked = Ranked([task], ready.variables, wish, np.ones(len(wish)))
     return _best(ranked, task, found, wish)
 
 

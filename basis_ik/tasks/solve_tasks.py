@@ -16,12 +16,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
+from basis_ik.errors import SolveArgumentError
 from basis_ik.numerics.arrays import FloatArray
+from basis_ik.robot.robot import RobotModel
 from basis_ik.search.arguments import count, positive
 from basis_ik.search.pose_search_kernel import take_shortest_turns
 from basis_ik.search.ranked_tasks import Descent, Ranked
@@ -30,10 +32,6 @@ from basis_ik.search.tables_kernel import WRX, WX
 from basis_ik.tasks.task_problem import PoseTask, Problem, Task
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import REACHED, Reason, Verdict
-
-if TYPE_CHECKING:
-    from basis_ik.robot.robot import RobotModel
-
 
 MAX_RESTARTS = 200
 ORDERED_STARTS = 12  # starts of the search by importance, where not all can be had
@@ -120,6 +118,10 @@ def solve_tasks(
         positive("orientation_tolerance", orientation_tolerance, "rad"),
     )
     restarts = MAX_RESTARTS if max_restarts is None else count("max_restarts", max_restarts, 0)
+    if not isinstance(model, RobotModel):
+        raise SolveArgumentError("model", model, "a RobotModel")
+    if not isinstance(tasks, Iterable):
+        raise SolveArgumentError("tasks", tasks, "tasks, one after the other")
     problem = Problem(model, tuple(tasks), root or model.root, tolerances)
     start = problem.positions("seed", seed, problem.middle)
     wish = problem.positions("posture", posture, start)

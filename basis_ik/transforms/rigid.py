@@ -145,7 +145,7 @@ class RigidTransform:
             NotFiniteError: A number is NaN or infinite, or the angle's square is.
             ZeroLengthError: The axis has no length.
         """
-        if not math.isfinite(angle):
+        if not math.isfinite(_number("angle", angle)):
             raise NotFiniteError("angle", angle)
         twist = np.zeros(6)
         twist[3:] = unit_vector("axis", axis) * angle
@@ -243,7 +243,7 @@ class RigidTransform:
         Raises:
             ShapeError: The points have another shape.
         """
-        return self._map(points, 1.0)
+        return self._map("points", points, 1.0)
 
     def apply_vector(self, vectors: npt.ArrayLike) -> FloatArray:
         """Map directions, shape (3,) or (N, 3), by the rotation only.
@@ -251,16 +251,16 @@ class RigidTransform:
         Raises:
             ShapeError: The directions have another shape.
         """
-        return self._map(vectors, 0.0)
+        return self._map("vectors", vectors, 0.0)
 
-    def _map(self, points: npt.ArrayLike, weight: float) -> FloatArray:
-        out = real_array("points", points)
+    def _map(self, name: str, points: npt.ArrayLike, weight: float) -> FloatArray:
+        out = real_array(name, points)
         if out.shape == (3,):
             kernels.apply_point(self._m, out, weight)
         elif out.ndim == 2 and out.shape[1] == 3:
             kernels.apply_points(self._m, out, weight)
         else:
-            raise ShapeError("points", "(3,) or (N, 3)", out.shape)
+            raise ShapeError(name, "(3,) or (N, 3)", out.shape)
         return out
 
     def __matmul__(self, other: RigidTransform | npt.ArrayLike) -> RigidTransform:
@@ -281,9 +281,16 @@ class RigidTransform:
             raise ValueError(f"the matrix as {np.dtype(dtype)} is a copy")
         return self.matrix
 
-    def is_close(self, other: RigidTransform, tolerance: float = 1e-9) -> bool:
-        """Return whether all matrix elements differ by at most `tolerance`."""
-        return bool(np.abs(self._m - other._m).max() <= tolerance)
+    def is_close(self, other: RigidTransform | npt.ArrayLike, tolerance: float = 1e-9) -> bool:
+        """Return whether all elements differ from another's, or a (4, 4) matrix's, by `tolerance`.
+
+        Raises:
+            ShapeError: The other is of another shape, or the tolerance no number.
+        """
+        m = other._m if isinstance(other, RigidTransform) else real_array("other", other)
+        if m.shape != (4, 4):
+            raise ShapeError("other", "(4, 4)", m.shape)
+        return bool(np.abs(self._m - m).max() <= _number("tolerance", tolerance))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, RigidTransform):
@@ -302,6 +309,16 @@ class RigidTransform:
 
 
 _new = object.__new__
+
+
+def _number(name: str, value: float) -> float:
+    """Return a number, which may be NaN or infinite, or raise ShapeError."""
+    if isinstance(value, (float, int)):
+        return value
+    array = real_array(name, value)
+    if array.ndim > 0:
+        raise ShapeError(name, "()", array.shape)
+    return float(array)
 
 
 def _as_factor(matrix: object) -> RigidTransform:
