@@ -16,9 +16,11 @@
 
 import ast
 import collections
+import copy
 import enum
 import inspect
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -587,6 +589,36 @@ def test_results_are_true_only_if_they_are_reached():
         assert [bool(missed), missed.success] == [False, False], name
     assert solve_batch(ARM, [], HOME), "as all([])"
     assert follow(ARM, [], HOME), "as all([])"
+
+
+@pytest.mark.parametrize("name", [*SOLVERS, "batch", "tasks"])
+def test_results_can_be_compared_and_copied(name):
+    solvers = SOLVERS | {
+        "batch": lambda target, seed: solve_batch(ARM, [target], seed),
+        "tasks": lambda target, seed: solve_tasks(
+            MODEL, [PoseTask("panda_hand", target)], NAMED, max_restarts=0
+        ),
+    }
+    one, other = (solvers[name](TARGET, HOME) for _ in range(2))
+    third = solvers[name](ARM.forward(HOME - 0.1), HOME)
+    assert one == other
+    assert one != third
+    assert one != TARGET
+    for copied in (pickle.loads(pickle.dumps(one)), copy.deepcopy(one)):
+        assert copied == one
+
+
+def test_tasks_can_be_compared():
+    for kind, wanted in ((PoseTask, TARGET.matrix), (LookTask, np.array(POINT))):
+        assert kind("hand", wanted) == kind("hand", wanted.copy())
+        assert kind("hand", wanted) != kind("hand", wanted + 1.0)
+        assert kind("hand", wanted) != kind("eye", wanted)
+    assert DistanceTask("hand", POINT, 0.3) == DistanceTask("hand", np.array(POINT), 0.3)
+    assert DistanceTask("hand", POINT, 0.3) != LookTask("hand", POINT)
+    assert PoseConstraint(box=[0, 0, 1]) == PoseConstraint(box=(0.0, 0.0, 1.0))
+    traced = [solve(ARM, TARGET, HOME, solver="fabrik", trace=True).passes for _ in range(2)]
+    assert traced[0] == traced[1]
+    assert traced[0].stages[0] != traced[0].stages[1]
 
 
 def test_every_class_with_a_verdict_says_whether_it_is_a_success():

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.errors import BasisIkError
-from basis_ik.numerics.arrays import FloatArray
+from basis_ik.numerics.arrays import FloatArray, is_same
 from basis_ik.transforms.checks import NotFiniteError, ShapeError, real_array
 from basis_ik.verdict import Verdict
 
@@ -107,6 +107,12 @@ class FabrikResult(NamedTuple):
 
     def __bool__(self) -> bool:
         return self.success
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and is_same(tuple(self), tuple(other))
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
 
 
 def check_tolerance(name: str, value: float) -> float:

@@ -27,6 +27,26 @@ NUMBERS = "fiuUS"  # kinds of arrays that hold real numbers, or their texts
 FloatArray = NDArray[np.float64]
 
 
+class ByValue:
+    """A base of dataclasses that are equal if their values are, arrays among them."""
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and is_same(
+            tuple(vars(self).values()), tuple(vars(other).values())
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def is_same(one: object, other: object) -> bool:
+    """Return whether values are equal; of arrays, and of what is in tuples, all have to be."""
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return len(one) == len(other) and all(map(is_same, one, other))
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return np.array_equal(one, other)  # type: ignore[arg-type]
+    return bool(one == other)
+
+
 def as_reals(values: object) -> FloatArray | None:
     """Return a fresh C-contiguous copy of real numbers, of any shape; None where these are none."""
     try:

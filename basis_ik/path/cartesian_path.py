@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.errors import SolveArgumentError
-from basis_ik.numerics.arrays import FloatArray, as_number
+from basis_ik.numerics.arrays import ByValue, FloatArray, as_number
 from basis_ik.path.ladder import Ladder
 from basis_ik.pose.solve import Solution, solve
 from basis_ik.search.arguments import Positions, Target, as_bounds, as_positions, as_target
@@ -43,8 +43,8 @@ MOST_POSES = 1_000_000  # of a line or an arc: more is a step in the wrong unit
 RESTARTS = 50  # another start may land on the same branch: the bound on the move decides
 
 
-@dataclass(frozen=True)
-class PathSolution:
+@dataclass(frozen=True, eq=False)
+class PathSolution(ByValue):
     """Joint positions along a path, as far as it could be followed; true only if to its end."""
 
     positions: FloatArray

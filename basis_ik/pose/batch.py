@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.errors import SolveArgumentError
-from basis_ik.numerics.arrays import FloatArray
+from basis_ik.numerics.arrays import ByValue, FloatArray
 from basis_ik.pose.batch_kernel import solve_poses
 from basis_ik.pose.pose_problem import SearchBudget
 from basis_ik.pose.solve import Solution, search_budget, solve
@@ -66,8 +66,8 @@ if TYPE_CHECKING:
 CHUNK = 512  # targets per task: a few milliseconds, so that all threads end together
 
 
-@dataclass(frozen=True)
-class BatchSolution:
+@dataclass(frozen=True, eq=False)
+class BatchSolution(ByValue):
     """The solutions of k targets, in the order of the targets; arrays are read-only.
 
     It is true only if all targets were reached.

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from basis_ik.errors import SolveArgumentError
-from basis_ik.numerics.arrays import FloatArray
+from basis_ik.numerics.arrays import ByValue, FloatArray
 from basis_ik.pose.fabrik_passes_kernel import BACKWARD_ROTATION, NOW, solve_by_passes
 from basis_ik.pose.pose_problem import PoseProblem, read_problem
 from basis_ik.robot.chain import Chain
@@ -38,7 +38,7 @@ MAX_PASSES = 600  # of 2 to 3 µs
 
 
 @dataclass(frozen=True, eq=False)
-class Stage:
+class Stage(ByValue):
     """Joint positions at one stage of FABRIK; arrays are read-only.
 
     Attributes:
@@ -57,7 +57,7 @@ class Stage:
 
 
 @dataclass(frozen=True, eq=False)
-class Passes:
+class Passes(ByValue):
     """Result of FABRIK's passes alone; arrays are read-only.
 
     Attributes:

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.errors import SolveArgumentError
-from basis_ik.numerics.arrays import FloatArray
+from basis_ik.numerics.arrays import FloatArray, is_same
 from basis_ik.pose.diagnosis import FEWEST_STARTS, Diagnosis
 from basis_ik.pose.explain import Attempt, explain
 from basis_ik.pose.fabrik_passes import Passes, run_passes
@@ -107,6 +107,12 @@ class Solution(NamedTuple):
 
     def __bool__(self) -> bool:
         return self.success
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and is_same(tuple(self), tuple(other))
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
 
 
 def solve(

@@ -17,7 +17,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -47,7 +47,8 @@ class Chain:
     """The joints from a root link to a tip link: m moving joints, driven by n variables.
 
     A variable is an independent joint; its mimic joints move with it. `RobotModel.chain` creates
-    chains.
+    chains. They can be pickled and copied; a copy is another chain, and `==` asks whether two are
+    one.
 
     Attributes:
         root: The link whose frame is the reference of poses.
@@ -298,8 +299,14 @@ class Chain:
         kernels.forward_from_fields(self.arrays[:], values, frames, tip[:3], jacobian)
         return frames, tip, jacobian
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take what pickle and copy give, whose arrays can be written."""
+        for name, value in state.items():
+            is_open = isinstance(value, np.ndarray) and not name.startswith("_")
+            self.__dict__[name] = read_only(value) if is_open else value
+
     def __repr__(self) -> str:
-        return f"Chain({self.root} -> {self.tip}: {', '.join(self.joint_names)})"
+        return f"Chain({shown(self.root)} -> {shown(self.tip)}: {listed(self.joint_names)})"
 
 
 def build_chain(model: Tree, root: str, tip: str, inferences: tuple[str, ...]) -> Chain:

@@ -27,13 +27,19 @@ from basis_ik.robot.chain import Chain, build_chain
 from basis_ik.robot.elements import UrdfError, listed, read_file, shown
 from basis_ik.robot.infer import infer_ends
 from basis_ik.robot.link_tree import Tree, find_links, find_root, resolve_mimics
-from basis_ik.robot.urdf import read_urdf
+from basis_ik.robot.urdf import Joint, read_urdf
 from basis_ik.robot.visuals import Visual
 
+MOST_LINES = 21  # of joints: with the other three a screen of 24
+LINE_LENGTH = 80
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class RobotModel(Tree):
     """A tree of links and joints with a name and chains.
+
+    It can be pickled and copied; a copy is another one, and `==` asks whether two are one. `print`
+    shows its joints on one screen.
 
     Attributes:
         name: The robot's name; empty if the URDF states none.
@@ -105,6 +111,19 @@ class RobotModel(Tree):
             there = f"the names are {', '.join(sorted(files))}" if files else "none is installed"
             raise UrdfError(f"there is no example {shown(str(name))}; {there}")
         return RobotModel.from_urdf_file(files[name])
+
+    def __repr__(self) -> str:
+        counts = f"{len(self.links)} links, {len(self.joints)} joints"
+        return f"RobotModel({shown(self.name)}: {counts}, root {shown(self.root)})"
+
+    def __str__(self) -> str:
+        moving = [joint for joint in self.joints.values() if joint.kind != "fixed"]
+        lines = [repr(self), *(f"  {_line(joint)}" for joint in moving[:MOST_LINES])]
+        rest = [(len(moving) - MOST_LINES, "more"), (len(self.joints) - len(moving), "fixed")]
+        lines += [f"  and {count} {kind}" for count, kind in rest if count > 0]
+        return "\n".join(
+            line if len(line) <= LINE_LENGTH else f"{line[: LINE_LENGTH - 3]}..." for line in lines
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what pickle takes, which refuses views of dictionaries."""
@@ -188,6 +207,14 @@ class RobotModel(Tree):
             if link in chain.links:
                 found.append(replace(visual, link=link, link_T_body=place))
         return tuple(found)
+
+
+def _line(joint: Joint) -> str:
+    """Return a joint's name, kind, limits and links in one line."""
+    is_sound = joint.moves and not joint.fault
+    limits = f" {joint.lower:.4g} .. {joint.upper:.4g} {joint.unit}" if is_sound else ""
+    name, parent, child = (shown(each, 24) for each in (joint.name, joint.parent, joint.child))
+    return f"{name}: {joint.kind}{limits}, {parent} -> {child}"
 
 
 def _examples() -> Path:

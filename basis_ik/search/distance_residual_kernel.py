@@ -26,7 +26,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from basis_ik.numerics.arrays import FloatArray, as_length, as_three
+from basis_ik.numerics.arrays import ByValue, FloatArray, as_length, as_three
 from basis_ik.numerics.jit import helper
 from basis_ik.search.limb_kernel import PackedTask, PreparedLimb, Residual
 from basis_ik.search.pose_search_kernel import LARGEST_LENGTH
@@ -61,8 +61,8 @@ DISTANCE = 2
 DISTANCE_RESIDUAL = Residual(DISTANCE, 1, 0, distance_miss)
 
 
-@dataclass(frozen=True)
-class DistanceTask:
+@dataclass(frozen=True, eq=False)
+class DistanceTask(ByValue):
     """A point of a link is to be at a distance from a point: a camera's or a sprayer's standoff.
 
     Attributes:

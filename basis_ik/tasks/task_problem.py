@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from basis_ik.errors import SolveArgumentError
 from basis_ik.look.look_at import look_at, with_ray
-from basis_ik.numerics.arrays import FloatArray, as_three
+from basis_ik.numerics.arrays import ByValue, FloatArray, as_three
 from basis_ik.pose.solve import solve
 from basis_ik.search.arguments import Target, bad_target, count
 from basis_ik.search.limb_kernel import PackedTask
@@ -71,8 +71,8 @@ class Task(Protocol):
         """
 
 
-@dataclass(frozen=True)
-class PoseTask:
+@dataclass(frozen=True, eq=False)
+class PoseTask(ByValue):
     """A link is to be at a pose, or where some of it is.
 
     Attributes:
@@ -100,8 +100,8 @@ class PoseTask:
         return PackedTask(POSE_RESIDUAL, narrowed.exact, weights, goal, radius)
 
 
-@dataclass(frozen=True)
-class LookTask:
+@dataclass(frozen=True, eq=False)
+class LookTask(ByValue):
     """A ray fixed to a link is to pass through a point.
 
     Attributes:

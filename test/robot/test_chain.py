@@ -16,6 +16,7 @@
 
 import math
 import pickle
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -298,12 +299,18 @@ def test_a_soft_limit_on_one_side_is_reported_too(joint, robot, lower, upper, sa
     assert [line.rpartition(": ")[2] for line in chain.inferences] == said
 
 
-def test_a_chain_survives_pickling(arm):
+@pytest.mark.parametrize("again", [lambda chain: pickle.loads(pickle.dumps(chain)), deepcopy])
+def test_a_chain_is_copied_with_all_that_it_has(arm, again):
     chain = arm.chain("base", "tip")
-    copy = pickle.loads(pickle.dumps(chain))
+    copy = again(chain)
     assert copy.forward([0.1, 0.2, 0.3]) == chain.forward([0.1, 0.2, 0.3])
+    assert chain != copy
     assert copy.arrays.origins.flags.writeable
-    assert repr(copy) == "Chain(base -> tip: yaw, slide, spin)"
+    for name, value in vars(chain).items():
+        if isinstance(value, np.ndarray):
+            assert getattr(copy, name).tolist() == value.tolist()
+            assert getattr(copy, name).flags.writeable == value.flags.writeable
+    assert repr(copy) == "Chain('base' -> 'tip': 'yaw', 'slide', 'spin')"
 
 
 def test_the_joint_that_a_link_is_fixed_to_is_returned(arm):

@@ -219,6 +219,27 @@ def test_examples_are_the_shipped_robots():
     )
 
 
+def test_a_robot_is_printed_on_one_screen(shipped, robot, joint):
+    lines = str(RobotModel.from_urdf(shipped("panda"))).splitlines()
+    assert lines[0] == "RobotModel('panda': 19 links, 18 joints, root 'panda_link0')"
+    assert "'panda_joint4': revolute -3.072 .. -0.0698 rad, 'panda_link3' -> 'panda_lin" in lines[4]
+    assert (len(lines), lines[-1]) == (11, "  and 9 fixed")
+    names = [f"{'long' * 50}_{i}" for i in range(100)]
+    large = [joint(f"of_{name}", name, names[i + 1]) for i, name in enumerate(names[:-1])]
+    fixed = joint("on_floor", "floor", names[0], "fixed")
+    for joints, end in (
+        (large, ["  and 78 more"]),
+        ([fixed, *large], ["  and 78 more", "  and 1 fixed"]),
+    ):
+        model = RobotModel.from_urdf(robot(*joints))
+        lines = str(model).splitlines()
+        assert lines[22:] == end
+        assert len(lines) <= 24
+        assert max(map(len, lines)) == 80
+        assert len(repr(model)) < 200
+        assert len(repr(model.chain(names[-1]))) < 600
+
+
 @pytest.mark.parametrize("again", [lambda robot: pickle.loads(pickle.dumps(robot)), copy.deepcopy])
 def test_a_robot_is_copied_with_all_that_it_has(shipped, again):
     robot = RobotModel.from_urdf(shipped("panda"), frame_prefix="left/")
@@ -228,3 +249,4 @@ def test_a_robot_is_copied_with_all_that_it_has(shipped, again):
     assert (ours.forward(ours.neutral).matrix == theirs.forward(theirs.neutral).matrix).all()
     with pytest.raises(TypeError):
         copied.joints["panda_joint1"] = None
+    assert robot != copied
