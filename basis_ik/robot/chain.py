@@ -90,15 +90,23 @@ class Chain:
     _link_joints: IntArray
     _link_constants: FloatArray
 
-    def forward(self, q: npt.ArrayLike) -> RigidTransform:
-        """Return root_T_tip at variables q, shape (n,).
+    def forward(self, q: npt.ArrayLike, *, link: str | None = None) -> RigidTransform:
+        """Return the pose of a link in the root's frame.
+
+        Args:
+            q: (n,) the variables [rad or m].
+            link: A link of the chain; None: the tip.
+
+        Returns:
+            root_T_link.
 
         Raises:
             ShapeError: q has another shape.
             NotFiniteError: q has NaN or infinity.
+            ChainError: The link is not on the chain.
         """
-        _, tip, _ = self._evaluate(q)
-        return RigidTransform.from_matrix(tip)
+        _, pose, _ = self._evaluate(q, link)
+        return RigidTransform.from_matrix(pose)
 
     @property
     def neutral(self) -> FloatArray:
@@ -204,18 +212,24 @@ class Chain:
             reach=reach_bound(arrays),
         )
 
-    def jacobian(self, q: npt.ArrayLike) -> FloatArray:
-        """Return the geometric Jacobian of the tip, in the root frame, at variables q, shape (n,).
+    def jacobian(self, q: npt.ArrayLike, *, link: str | None = None) -> FloatArray:
+        """Return the geometric Jacobian of a link, in the root's frame.
+
+        Args:
+            q: (n,) the variables [rad or m].
+            link: A link of the chain; None: the tip.
 
         Returns:
-            Shape (6, n): rows 0-2 are the velocity of the tip's origin [m], rows 3-5 the tip's
-            angular velocity [rad], both per unit of each variable.
+            Shape (6, n): rows 0-2 are the velocity of the link's origin [m], rows 3-5 the link's
+            angular velocity [rad], both in the axes of the root and per unit of each variable.
+            Joints beyond the link have zeros.
 
         Raises:
             ShapeError: q has another shape.
             NotFiniteError: q has NaN or infinity.
+            ChainError: The link is not on the chain.
         """
-        return self._evaluate(q)[2]
+        return self._evaluate(q, link)[2]
 
     def link_poses(self, q: npt.ArrayLike) -> dict[str, RigidTransform]:
         """Return root_T_link of all links on the chain at variables q, shape (n,).
@@ -290,14 +304,30 @@ class Chain:
             raise SolveArgumentError(argument, values, f"{n} numbers, or one for all joints")
         return array
 
-    def _evaluate(self, q: npt.ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return moved frames (m, 3, 4), root_T_tip (4, 4) and Jacobian (6, n) at q."""
+    def _evaluate(
+        self, q: npt.ArrayLike, link: str | None = None
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return moved frames (m, 3, 4), root_T_link (4, 4) and Jacobian (6, n) at q."""
         values = finite_array("q", q, len(self.joint_names))
-        frames = np.empty((len(self.arrays.origins), 3, 4))
-        tip = np.eye(4)
+        arrays = self.arrays if link in (None, self.tip) else self._arrays_to(link)
+        frames = np.empty((len(arrays.origins), 3, 4))
+        pose = np.eye(4)
         jacobian = np.empty((6, len(values)))
-        kernels.forward_from_fields(self.arrays[:], values, frames, tip[:3], jacobian)
-        return frames, tip, jacobian
+        kernels.forward_from_fields(arrays[:], values, frames, pose[:3], jacobian)
+        return frames, pose, jacobian
+
+    def _arrays_to(self, link: str) -> ChainArrays:
+        """Return the arrays of the joints up to a link, which is their tip."""
+        joint, constant = self.joint_T_link(link)
+        all_, count = self.arrays, joint + 1
+        return all_._replace(
+            origins=all_.origins[:count],
+            prismatic=all_.prismatic[:count],
+            variables=all_.variables[:count],
+            multipliers=all_.multipliers[:count],
+            offsets=all_.offsets[:count],
+            tip=constant,
+        )
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take what pickle and copy give, whose arrays can be written."""

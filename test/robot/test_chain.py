@@ -27,6 +27,7 @@ from basis_ik.errors import BasisIkError
 from basis_ik.robot.configurations import uniform
 from basis_ik.robot.joint_path import ChainError
 from basis_ik.robot.robot import RobotModel
+from basis_ik.transforms.rigid import RigidTransform
 
 KINDS = ["revolute", "continuous", "prismatic", "fixed", "mimic turn", "mimic slide"]
 AXES = ["1 0 0", "0 1 0", "0 0 1", "-1 0 0", "0 -1 0", "0 0 -1", "0 0 -7", "1 2 3", "-1 1e-9 -1",
@@ -311,6 +312,34 @@ def test_a_chain_is_copied_with_all_that_it_has(arm, again):
             assert getattr(copy, name).tolist() == value.tolist()
             assert getattr(copy, name).flags.writeable == value.flags.writeable
     assert repr(copy) == "Chain('base' -> 'tip': 'yaw', 'slide', 'spin')"
+
+
+@pytest.mark.parametrize("name", ["panda", "legs", "two_arms"])
+def test_poses_and_jacobians_of_links_agree_with_differences(name):
+    model = RobotModel.example(name)
+    ends = {"panda": ("panda_hand", "panda_leftfinger"), "legs": ("calf_l", "ankle_r")}
+    chain = model.chain(*ends[name]) if name in ends else model.chain(tip="left_tool0")
+    rng = np.random.default_rng(0)
+    for link in chain.links:
+        q = chain.random(rng)
+        pose = chain.forward(q, link=link)
+        assert pose == chain.link_poses(q)[link]
+        differences = np.empty((6, len(q)))
+        for k, step in enumerate(1e-6 * np.eye(len(q))):
+            one, other = (chain.forward(each, link=link) for each in (q - step, q + step))
+            differences[:3, k] = (other.translation - one.translation) / 2e-6
+            turn = (one.inverse() @ other).log()[3:]
+            differences[3:, k] = one.apply_vector(turn) / 2e-6
+        jacobian = chain.jacobian(q, link=link)
+        np.testing.assert_allclose(jacobian, differences, atol=1e-8)
+    q = chain.random(rng)
+    assert chain.forward(q, link=chain.tip) == chain.forward(q)
+    assert chain.jacobian(q, link=chain.tip).tolist() == chain.jacobian(q).tolist()
+    assert not chain.jacobian(q, link=chain.root).any()
+    assert chain.forward(q, link=chain.root) == RigidTransform.identity()
+    for method in (chain.forward, chain.jacobian):
+        with pytest.raises(ChainError, match="link 'elsewhere' is not on the chain"):
+            method(q, link="elsewhere")
 
 
 def test_the_joint_that_a_link_is_fixed_to_is_returned(arm):
