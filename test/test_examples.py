@@ -12,9 +12,11 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Every Python example of the README and of the pages runs, those of a page one after another."""
+"""Every example runs: those of the README and of the pages, and the programs in `examples/`."""
 
+import ast
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -23,6 +25,18 @@ import basis_ik
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("underlay/*.md")])
+PROGRAMS = sorted(ROOT.glob("examples/*.py"))
+WITH_ROS = {"camera_target", "send_pose"}  # test/bench/test_documented_commands.py runs them
+TOLD = {
+    "control_loop": "a circle at 0.16 m/s in 400 steps",
+    "fabrik_chain": "free: REACHED",
+    "look_at_point": " 0.8 m: pan",
+    "many_targets": "1000 of 1000 reached, all of them: True",
+    "several_tips": "both feet stand\nankle_l: reached\nankle_r: too far by",
+    "solve_pose": "out of reach: too far by 0.466",
+    "straight_path": "followed: True",
+    "transform_node": "the handle in the room: [0.4, -0.8, 1.0]",
+}
 SAID = {"README.md": "Verdict.REACHED", "targets.md": "thigh", "coming_from.md": "too far by 0.4"}
 
 
@@ -69,6 +83,22 @@ def test_pages_with_examples_exist():
 def test_only_one_page_has_examples_with_ros():
     with_ros = {page.name for page in PAGES if "```python\nimport rclpy" in page.read_text()}
     assert with_ros == {"coming_from.md"}
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+def test_a_program_runs_and_prints_what_it_is_about(path, capsys):
+    text = path.read_text()
+    assert len(text.splitlines()) <= 60
+    assert len(re.findall(r"\.(?=\s|$)", ast.get_docstring(ast.parse(text)))) == 2, "two sentences"
+    assert ("import rclpy" in text) == (path.stem in WITH_ROS)
+    if path.stem not in WITH_ROS:
+        runpy.run_path(path, run_name="__main__")
+        assert TOLD[path.stem] in capsys.readouterr().out
+
+
+def test_the_readme_leads_to_the_programs():
+    assert {path.stem for path in PROGRAMS} == TOLD.keys() | WITH_ROS
+    assert "](examples/)" in (ROOT / "README.md").read_text()
 
 
 def test_every_public_function_is_in_the_table():

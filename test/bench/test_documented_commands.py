@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Commands of the documentation: what they name exists, and pages are walked, one by one.
+"""Commands of the documentation, and examples: what they name exists, and pages are walked.
 
 Launch files run in `test/launch`, installations in `test/test_install.py` and by `.ci/run`.
 """
@@ -20,9 +20,11 @@ Launch files run in `test/launch`, installations in `test/test_install.py` and b
 import importlib
 import importlib.util
 import re
+import runpy
 import shlex
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 from unittest import mock
 
 import numpy as np
@@ -30,6 +32,8 @@ import pytest
 import yaml
 from action_msgs.msg import GoalStatus
 from bench import HOME, URDF, Robot, down, miss, running
+from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
+from geometry_msgs.msg import PoseStamped
 from rclpy.parameter import Parameter
 from std_msgs.msg import String
 from virtual_node import HeadGoal
@@ -37,6 +41,7 @@ from virtual_program import Server, VirtualProgram
 from world import World
 
 from basis_ik.__main__ import _parser, main
+from basis_ik.ros.convert import pose_message
 from basis_ik.ros.demo.simulated_arm import SimulatedArm
 from basis_ik.ros.frames.transform_nodes import TransformNodes
 from basis_ik.ros.parameters import ik_parameters
@@ -366,3 +371,61 @@ def test_what_the_commands_of_a_page_name_exists(page):
 def test_a_command_of_what_does_not_exist_is_found(line):
     with pytest.raises((AssertionError, KeyError, SystemExit)):
         is_there(line)
+
+
+def client_of(robot, example, name):
+    """Return an example's node beside the robot's: its clock, and what it sends."""
+    client = runpy.run_path(ROOT / "examples" / f"{example}.py")[name]()
+    now = SimpleNamespace(to_msg=robot.stamp)
+    client.get_clock = lambda: SimpleNamespace(now=lambda: now)
+    theirs = kinds(robot.node)
+    shared = {topic: kind for topic, kind in kinds(client).items() if topic.startswith("/basis_ik")}
+    assert shared == {topic: theirs[topic] for topic in shared}
+    for each in client.publishers:
+        if each.topic_name in shared:
+            each.publish = robot.topic(each.topic_name).publish
+    return client
+
+
+def heard(status):
+    """Return a status of the bench as the message that it was."""
+    values = [KeyValue(key=key, value=value) for key, value in status.items() if key != "level"
+              and isinstance(value, str)]  # fmt: skip
+    return DiagnosticStatus(message=status["message"], values=values)
+
+
+def test_the_client_of_the_examples_waits_until_the_arm_is_there(capsys):
+    with running() as robot:
+        client, told = client_of(robot, "send_pose", "PoseClient"), 0
+
+        def is_done():
+            nonlocal told
+            for status in robot.statuses[told:]:
+                told += 1
+                client.on_status(heard(status))
+            return client.done
+
+        robot.wait(is_done, "the end of the example")
+        client.destroy_node()
+        assert robot.at(down(0.4, 0.2, 0.4))
+        assert capsys.readouterr().out.startswith("ARRIVED, REACHED: ")
+
+
+def test_what_a_camera_detects_becomes_a_target():
+    with running() as robot:
+        client = client_of(robot, "camera_target", "CameraTargets")
+        base_T_camera = RigidTransform.from_rpy(2.5, 0.0, 0.3, [0.2, 0.4, 1.0])
+        base_T_part = down(0.4, 0.2, 0.3)
+        robot.place("base_link", "camera", base_T_camera)
+        robot.run(0.1)
+        for shift in (0.0, 0.001):  # the second time it is where it was
+            seen = base_T_camera.inverse() @ base_T_part
+            part = PoseStamped(pose=pose_message(seen))
+            part.pose.position.x += shift
+            part.header.frame_id, part.header.stamp = "camera", robot.stamp()
+            client.on_detection(part)
+            robot.run(0.1)
+        client.destroy_node()
+        robot.wait_status(state="ARRIVED", verdict="REACHED")
+        assert robot.at(down(0.4, 0.2, 0.4))
+        assert robot.statuses[-1]["accepted.target_pose"] == "1"
