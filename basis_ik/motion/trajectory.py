@@ -258,7 +258,7 @@ def blend_trajectory(
     """
     old, cursor = running.trajectory, running.cursor
     ahead = 0.0 if command.start is None else command.start - entry.now
-    start = cursor + max(ahead, 0.0) * running.scaling
+    start = whole_nanoseconds(cursor + max(ahead, 0.0) * running.scaling)
     bridge = old.sample(start)
     times, states = _waypoints(command, joints, start)
     omitted = _omitted(command, joints)

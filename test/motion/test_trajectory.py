@@ -12,6 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
+import itertools
 import math
 
 import numpy as np
@@ -19,7 +20,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from basis_ik.motion.trajectory import Entry, Trajectory, TrajectorySample, plan_trajectory
+from basis_ik.motion.trajectory import (
+    Entry,
+    Running,
+    Trajectory,
+    TrajectorySample,
+    blend_trajectory,
+    plan_trajectory,
+)
 from basis_ik.motion.trajectory_command import TrajectoryCommand, Waypoint
 
 EMPTY = np.zeros(0)
@@ -249,3 +257,21 @@ def test_a_continuous_joint_takes_the_shortest_way_and_then_turns_as_commanded(a
     assert math.remainder(turned - first, math.tau) == pytest.approx(0.0, abs=1e-9)
     assert plain == pytest.approx(first)
     assert trajectory.sample(12.0).positions[0] - turned == pytest.approx(second - first)
+
+
+@pytest.mark.parametrize("scaling", [1.0, 0.3])
+def test_what_is_blended_has_one_waypoint_at_the_time_of_the_hand_off(scaling):
+    """Upstream counts that time in whole nanoseconds before it compares it."""
+    running = Trajectory(np.array([0.0, 9.0]), *np.zeros((3, 2, 1)))
+    state, points = TrajectorySample.at_rest(np.zeros(1)), (point(0.0, (0.1,)), point(1.0, (0.2,)))
+    for cycle, later in itertools.product(range(40, 60), range(1, 20)):
+        now, start = round(1.0 + 0.002 * cycle, 9), round(1.0 + 0.002 * (cycle + later), 9)
+        blended = blend_trajectory(
+            TrajectoryCommand(("a",), points, start),
+            ("a",),
+            np.array([False]),
+            Entry(now, now, state, np.zeros(1)),
+            Running(running, now - 0.002, scaling),
+        )
+        begin = now + scaling * 0.002 * later
+        np.testing.assert_allclose(blended.times, [now, begin, begin + 1.0], atol=1e-9)
