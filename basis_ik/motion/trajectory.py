@@ -102,6 +102,11 @@ class Trajectory:
         return cls(np.array([-np.inf]), *(values[None] for values in state[:3]))
 
     @property
+    def begin(self) -> float:
+        """The time of the first commanded waypoint [s]."""
+        return self._times[-self.commanded]
+
+    @property
     def end(self) -> float:
         """The time of the last waypoint [s]."""
         return self._times[-1]

@@ -234,6 +234,7 @@ class TrajectoryController:
         # As upstream before 6.9.0: a cycle after the command, the desired state is at the end too.
         at_end = not first and not self._blends and self._output.finished
         reference = self._output if at_end else self._trajectory.sample(self._time)
+        at_end = at_end and self._time >= self._trajectory.begin
         # As upstream: a whole period ahead, regardless of the speed scaling.
         output = self._trajectory.sample(whole_nanoseconds(self._time + self._period))
         errors = np.stack([reference.positions - positions, reference.velocities - velocities])

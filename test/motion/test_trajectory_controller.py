@@ -394,5 +394,15 @@ def test_errors_are_desired_minus_measured():
     rig = Rig()
     rig.controller.follow(to((0.0, 0.5)))
     rig.cycle()
+def test_a_point_that_the_command_has_passed_is_not_desired_before_its_time():
+    """Upstream compares the time with the first point before it looks where it was last."""
+    rig = Rig()
+    rig.controller.speed_scaling = 0.125
+    rig.controller.follow(to((2.0 * DT, 0.4)))
+    desired = [update.reference.positions[0] for update in rig.run(0.3)]
+    passed = np.minimum(0.125 * np.arange(30), 2.0)
+    np.testing.assert_allclose(desired, 0.2 * passed, atol=1e-6)
+
+
     update = rig.cycle()
     np.testing.assert_allclose(update.errors, [[0.5 - DT], [-1.0]])
