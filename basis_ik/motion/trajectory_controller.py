@@ -142,7 +142,6 @@ class TrajectoryController:
         self._output = TrajectorySample.at_rest(positions)
         self._measured = positions
         self._new: TrajectoryCommand | Trajectory | None = None
-        self._trajectory = Trajectory.constant(self._output)
         self._time = 0.0
         self._has_goal = False
         self.speed_scaling = 1.0
@@ -167,6 +166,8 @@ class TrajectoryController:
         self._active = True
         self._tolerances = tolerances
         self._commanded_at = math.inf  # as upstream: the first trajectory begins without a delay
+        self._output = TrajectorySample.at_rest(self._output.positions)
+        self._trajectory = Trajectory.constant(self._output)  # nothing is blended with the last one
         self._hold(self._output.positions)
 
     def deactivate(self) -> GoalEnd | None:
@@ -233,8 +234,8 @@ class TrajectoryController:
             self._new = None
         # As upstream before 6.9.0: a cycle after the command, the desired state is at the end too.
         at_end = not first and not self._blends and self._output.finished
-        reference = self._output if at_end else self._trajectory.sample(self._time)
         at_end = at_end and self._time >= self._trajectory.begin
+        reference = self._output if at_end else self._trajectory.sample(self._time)
         # As upstream: a whole period ahead, regardless of the speed scaling.
         output = self._trajectory.sample(whole_nanoseconds(self._time + self._period))
         errors = np.stack([reference.positions - positions, reference.velocities - velocities])

@@ -47,7 +47,7 @@ def to(*targets, start=None):
 class Rig:
     """A joint of 1 rad/s between -1 and 1 behind its controller, and all that it commanded."""
 
-    def __init__(self, *, in_force=None, speed=1.0, time_constant=0.0, from_desired=False):
+    def __init__(self, *, in_force=None, speed=1.0, time_constant=0.0, **rules):
         self.joint = SimulatedJoints(
             np.array([-1.0]),
             np.array([1.0]),
@@ -61,7 +61,7 @@ class Rig:
             np.zeros(1),
             in_force or tolerances(),
             period=DT,
-            interpolate_from_desired_state=from_desired,
+            **rules,
         )
         self.loop = ControlLoop(self.joint, np.array([0]), self.controller, DT)
         self.now = 0.0
@@ -151,7 +151,7 @@ def test_a_first_point_ahead_is_approached_from_the_measured_state():
 
 
 def test_from_the_desired_state_the_command_advances_two_cycles_at_once():
-    rig = Rig(time_constant=0.1, speed=9.0, from_desired=True)
+    rig = Rig(time_constant=0.1, speed=9.0, interpolate_from_desired_state=True)
     rig.controller.follow(to((1.0, 0.8)))
     rig.run(0.5)
     step = rig.out[-1] - rig.out[-2]
@@ -163,7 +163,7 @@ def test_from_the_desired_state_the_command_advances_two_cycles_at_once():
 
 
 def test_from_the_desired_state_a_trajectory_right_after_the_activation_begins_then():
-    rig = Rig(from_desired=True)
+    rig = Rig(interpolate_from_desired_state=True)
     rig.run(1.0)
     rig.controller.deactivate()
     rig.run(1.0)
@@ -185,7 +185,7 @@ def test_an_unmeasured_acceleration_counts_as_zero():
 
 @pytest.mark.parametrize("from_desired", [False, True])
 def test_a_first_point_at_the_present_is_entered_at_once(from_desired):
-    rig = Rig(time_constant=0.1, from_desired=from_desired)
+    rig = Rig(time_constant=0.1, interpolate_from_desired_state=from_desired)
     window = to((0.0, 0.0), (1.0, 0.5), start=rig.now)
     rig.controller.follow(window)
     rig.run(0.3)
@@ -362,12 +362,46 @@ def test_a_deactivated_controller_keeps_its_command_and_accepts_nothing():
     assert rig.controller.deactivate() is None
 
 
+def test_what_comes_right_after_an_activation_is_not_blended_with_what_was_before():
+    rig = Rig(allow_trajectory_replacement=True)
+    rig.controller.follow(to((0.5, 0.4), (1.0, 0.8)))
+    rig.run(0.3)
+    rig.controller.deactivate()
+    rig.run(0.1)
+    rig.controller.activate(tolerances())
+    rig.controller.follow(to((0.0, 0.0), (0.1, 0.0), start=rig.now + DT + 0.4))
+    begin, way = rig.at, [update.output.positions[0] for update in rig.run(0.4)]
+    np.testing.assert_allclose(way, begin * (1.0 - 0.025 * np.arange(1, 41)), atol=1e-9)
+
+
+def test_an_activated_controller_begins_at_rest():
+    rig = Rig(interpolate_from_desired_state=True, speed=9.0)
+    rig.controller.follow(to((1.0, 0.8, 0.0)))
+    rig.run(0.5)
+    rig.controller.deactivate()
+    rig.run(0.1)
+    rig.controller.activate(tolerances())
+    rig.controller.follow(to((0.5, 0.0, 0.0)))
+    way = [rig.at, *(update.output.positions[0] for update in rig.run(0.5))]
+    assert np.diff(way).max() <= 0.0
+
+
 def test_scaling_slows_a_trajectory_down():
     rig = Rig()
     rig.controller.speed_scaling = 0.5
     rig.controller.start_goal(to((0.5, 0.4)), tolerances())
     _, time = rig.until_end()
     assert time == pytest.approx(1.0, abs=3 * DT)
+
+
+def test_a_point_that_the_command_has_passed_is_not_desired_before_its_time():
+    """Upstream compares the time with the first point before it looks where it was last."""
+    rig = Rig()
+    rig.controller.speed_scaling = 0.125
+    rig.controller.follow(to((2.0 * DT, 0.4)))
+    desired = [update.reference.positions[0] for update in rig.run(0.3)]
+    passed = np.minimum(0.125 * np.arange(30), 2.0)
+    np.testing.assert_allclose(desired, 0.2 * passed, atol=1e-6)
 
 
 def test_stopped_trajectory_time_still_commands_one_cycle_ahead():
@@ -394,15 +428,5 @@ def test_errors_are_desired_minus_measured():
     rig = Rig()
     rig.controller.follow(to((0.0, 0.5)))
     rig.cycle()
-def test_a_point_that_the_command_has_passed_is_not_desired_before_its_time():
-    """Upstream compares the time with the first point before it looks where it was last."""
-    rig = Rig()
-    rig.controller.speed_scaling = 0.125
-    rig.controller.follow(to((2.0 * DT, 0.4)))
-    desired = [update.reference.positions[0] for update in rig.run(0.3)]
-    passed = np.minimum(0.125 * np.arange(30), 2.0)
-    np.testing.assert_allclose(desired, 0.2 * passed, atol=1e-6)
-
-
     update = rig.cycle()
     np.testing.assert_allclose(update.errors, [[0.5 - DT], [-1.0]])
