@@ -145,7 +145,8 @@ class TrajectoryController:
         self._time = 0.0
         self._has_goal = False
         self.speed_scaling = 1.0
-        self.activate(tolerances)
+        self._tolerances = tolerances
+        self.activate()
 
     @property
     def active(self) -> bool:
@@ -157,14 +158,9 @@ class TrajectoryController:
         """The last command."""
         return self._output
 
-    def activate(self, tolerances: Tolerances) -> None:
-        """Hold the last command.
-
-        Args:
-            tolerances: Tolerances until a goal has its own.
-        """
+    def activate(self) -> None:
+        """Hold the last command. As upstream, the tolerances of the last goal stay valid."""
         self._active = True
-        self._tolerances = tolerances
         self._commanded_at = math.inf  # as upstream: the first trajectory begins without a delay
         self._output = TrajectorySample.at_rest(self._output.positions)
         self._trajectory = Trajectory.constant(self._output)  # nothing is blended with the last one
@@ -190,7 +186,7 @@ class TrajectoryController:
 
         Args:
             command: A command that `refuse_trajectory` accepts.
-            tolerances: Tolerances until another goal starts or the controller is activated.
+            tolerances: Tolerances until another goal starts.
 
         Returns:
             The end of the goal that was active.

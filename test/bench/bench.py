@@ -208,7 +208,7 @@ class Arm:
 
     def activate(self):
         """Let the controller hold its last command."""
-        self.controller.activate(self._tolerances)
+        self.controller.activate()
 
     def _finish(self, end):
         """Send the result of the goal; None: it goes on, or there is none."""

@@ -23,7 +23,6 @@ from late_messages import HOME, NAMES, RECORDINGS, WINDOWS
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from world import MILLISECOND, SECOND, Link, Stalls, World
 
-from basis_ik.motion.tolerances import Tolerances
 from basis_ik.robot.robot import RobotModel
 
 NEAR, FAR = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40)
@@ -199,8 +198,8 @@ def test_an_arm_to_which_messages_come_late_moves_as_the_real_one_did(case, rule
         lambda: EPOCH + world.now,
         lag=case["lag"],
         replaces=rule == "true",
+        path=case["path"],
     )
-    arm.controller.activate(Tolerances(np.array([case["path"]]), np.zeros(1), 0.0))
     for stalls, part in ((case["stalls"], arm.updating), (case["deaf"], arm.taking)):
         for since, until in stalls:
             part.add(begin + since, (until - since) / SECOND)

@@ -356,7 +356,7 @@ def acted(case, hardware, controller):
         elif kind == "deactivate":
             rig.note(rig.controller.deactivate())
         else:
-            rig.controller.activate(LOOSE)
+            rig.controller.activate()
     rig.until(3.5)
     return rig, at
 

@@ -167,7 +167,7 @@ def test_from_the_desired_state_a_trajectory_right_after_the_activation_begins_t
     rig.run(1.0)
     rig.controller.deactivate()
     rig.run(1.0)
-    rig.controller.activate(tolerances())
+    rig.controller.activate()
     rig.controller.follow(to((1.0, 0.5)))
     assert rig.cycle().output.positions[0] == pytest.approx(0.5 * DT)
 
@@ -290,12 +290,11 @@ def test_the_tolerances_of_a_goal_stay_valid():
     assert not any(update.violation for update in rig.run(1.0))
     rig.controller.start_goal(to((1.0, 0.0)), tolerances(path=0.05))
     assert rig.until_end()[0] == REACHED
-    rig.controller.follow(fast)
-    assert rig.until_violation().goal_end is None
-    rig.controller.deactivate()
-    rig.controller.activate(tolerances())
-    rig.controller.follow(fast)
-    assert not any(update.violation for update in rig.run(1.0))
+    for command in (fast, to((0.1, -0.5))):
+        rig.controller.follow(command)
+        assert rig.until_violation().goal_end is None
+        rig.controller.deactivate()
+        rig.controller.activate()
 
 
 def test_goal_tolerances_that_are_not_met_in_time_hold_the_position_without_a_goal_too():
@@ -356,7 +355,7 @@ def test_a_deactivated_controller_keeps_its_command_and_accepts_nothing():
     rig.controller.follow(to((0.1, -0.5)))
     assert rig.run(1.0) == [None] * 100
     assert rig.at == pytest.approx(command, abs=1e-4)
-    rig.controller.activate(tolerances())
+    rig.controller.activate()
     rig.run(0.5)
     assert set(rig.out[-100:]) == {command}
     assert rig.controller.deactivate() is None
@@ -368,7 +367,7 @@ def test_what_comes_right_after_an_activation_is_not_blended_with_what_was_befor
     rig.run(0.3)
     rig.controller.deactivate()
     rig.run(0.1)
-    rig.controller.activate(tolerances())
+    rig.controller.activate()
     rig.controller.follow(to((0.0, 0.0), (0.1, 0.0), start=rig.now + DT + 0.4))
     begin, way = rig.at, [update.output.positions[0] for update in rig.run(0.4)]
     np.testing.assert_allclose(way, begin * (1.0 - 0.025 * np.arange(1, 41)), atol=1e-9)
@@ -380,7 +379,7 @@ def test_an_activated_controller_begins_at_rest():
     rig.run(0.5)
     rig.controller.deactivate()
     rig.run(0.1)
-    rig.controller.activate(tolerances())
+    rig.controller.activate()
     rig.controller.follow(to((0.5, 0.0, 0.0)))
     way = [rig.at, *(update.output.positions[0] for update in rig.run(0.5))]
     assert np.diff(way).max() <= 0.0

@@ -198,7 +198,7 @@ class SimulatedController:
         if not request.data:
             self._finish(self._controller.deactivate())
         elif not self._controller.active:
-            self._controller.activate(self._parameters.tolerances(self._joints))
+            self._controller.activate()
         return self._respond(response, "active" if request.data else "inactive")
 
     def _on_emergency_stop(
