@@ -32,10 +32,14 @@ POINT = (0.9, -0.5, 0.7)
 BRAKING = 0.5 * np.pi * 0.3 + np.pi * 0.05
 
 
+def whole(**how):
+    words = ("command_interface:=follow_joint_trajectory", f"home:={HOME.tolist()}")
+    return running(*(word for each in words for word in ("-p", each)), **how)
+
+
 @pytest.fixture
 def robot():
-    words = ("command_interface:=follow_joint_trajectory", f"home:={HOME.tolist()}")
-    with running(*(word for each in words for word in ("-p", each))) as robot:
+    with whole() as robot:
         yield robot
 
 
@@ -90,6 +94,44 @@ def test_a_controller_that_blends_gets_samples_that_leave_time_for_the_next_goal
 def test_a_newer_target_replaces_the_present_one(robot):
     robot.set_off(FAR)
     robot.reach(OTHER, 1e-9)
+
+
+@pytest.mark.parametrize("lag", [0.1, 0.3])
+@pytest.mark.parametrize("targets", [[], [NEAR], [NEAR, FAR, OTHER]])
+def test_drives_that_lag_are_not_lost_where_a_motion_replaces_another(targets, lag):
+    """They are still on the way of the one before, farther behind than `tracking_margin`."""
+    with whole(lag=lag) as robot:
+        robot.send("base_link", FAR)
+        robot.wait(lambda: np.abs(robot.arm.joints.velocities).max() > 1.5, "it is fast")
+        for target in targets:
+            robot.send("base_link", target)
+            robot.run(0.08)
+        if targets:
+            robot.wait_status(state="ARRIVED")
+        else:
+            assert robot.call(Trigger, "stop").success
+            robot.wait_status(state="STOPPED")
+        assert not any(each["state"] == "TRACKING_LOST" for each in robot.statuses)
+
+
+@pytest.mark.parametrize("lag", [0.03, 0.1, 0.3])
+@pytest.mark.parametrize("after", [0.0, 0.25])
+def test_a_motion_begins_where_the_controller_rests_however_far_behind_the_arm_is(after, lag):
+    """Its output would leap back otherwise, and the arm stop in a cycle."""
+    with whole(lag=lag) as robot:
+        robot.send("base_link", FAR)
+        robot.wait(lambda: robot.statuses[-1]["state"] in ("HOLDING", "ARRIVED"), "the end")
+        robot.run(after)
+        robot.reach(OTHER, 1e-2)
+        assert not any(each["state"] == "TRACKING_LOST" for each in robot.statuses)
+
+
+def test_a_joint_that_stands_where_a_motion_replaces_another_is_lost_as_soon(robot):
+    robot.set_off(FAR, 0.3)
+    robot.arm.joints.blocked[0] = True
+    robot.overrides.publish(Float64(data=0.9))
+    robot.wait_status(state="TRACKING_LOST", patience=0.4)
+    robot.arm.complaints.clear()  # a goal that is canceled stops at once
 
 
 def test_home_is_reached(robot):
