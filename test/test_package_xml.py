@@ -67,8 +67,12 @@ def started(tree):
 
 
 def commanded(text):
-    """Yield the packages of the commands `ros2 ...` and the programs `python -m ...`."""
-    yield from (f"ros2{verb}" for verb in re.findall(r'\bros2(?:"\)?,|\()\s*"(\w+)"', text))
+    """Yield the packages of the commands `ros2 ...` and the programs `python -m ...`.
+
+    A pattern that such a command is compared with runs none.
+    """
+    run = r'(?<!case \[")\bros2(?:"\)?,|\()\s*"(\w+)"'
+    yield from (f"ros2{verb}" for verb in re.findall(run, text))
     yield from (KEYS[name] for name in re.findall(r'"-m", "(\w+)"', text) if name in KEYS)
 
 

@@ -52,7 +52,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("underlay/*.md")]
 DECLARED = {each.name: each for each in (*ik_parameters.NODE, *ik_parameters.CHAIN)}
 # What commands begin with that name something of this package.
-OURS = ("ros2", "basis_ik", "make", "python", "pytest")
+OURS = ("basis_ik", "make", "python", "pytest", "ros2")
 # Of the shell and of others: what it takes is not ours.
 ELSEWHERE = ("xacro", "export", "pkill", "cp", "echo", "target=", "for ", "ROS_", "done", "POLICY=")
 VERBS = {"action", "bag", "control", "doctor", "launch", "lifecycle", "node", "param", "run"}
