@@ -181,8 +181,8 @@ class Two:
         self.program = VirtualProgram(World(), FramesNode, "--params-file", str(path))
         self.places, self.silent = dict(PLACES), set()
         self.program.world.every(10 * MILLISECOND, self._send)
-        while not self.program.sent["/frames_node/status"] or self.said("look").message != "met":
-            time.sleep(0.01)  # another thread loads kernels
+        while not any(each.message == "met" for each in self.program.sent["/frames_node/status"]):
+            time.sleep(0.01)  # another thread loads kernels, of which the status speaks, too
             self.run(0.5)
 
     def _send(self):
