@@ -281,7 +281,8 @@ def test_three_numbers_are_a_position(solver):
     assert results[0] or results[0].verdict is Verdict.STEP_BOUND
     if results[0]:
         np.testing.assert_allclose(tip.translation, position, atol=2e-6)
-    with pytest.raises(BasisIkError, match=r"must be finite, got \[0\.4, nan, 0\.5\]"):
+    finite = r"^(target|poses\[0\]) must be finite, got \[0\.4, nan, 0\.5\]"
+    with pytest.raises(BasisIkError, match=finite):
         solver([0.4, np.nan, 0.5], HOME)
 
 
@@ -376,7 +377,7 @@ def test_an_invalid_pose_is_refused(solver):
         bad = TARGET.matrix.copy()
         bad[index] = np.nan
         for given in (bad, bad.tolist()):
-            with pytest.raises(BasisIkError, match="must be finite, got"):
+            with pytest.raises(BasisIkError, match=r"^(target|poses\[0\]) must be finite, got"):
                 solver(given, HOME)
 
 
@@ -504,6 +505,12 @@ def test_an_argument_of_a_wrong_type_is_refused_by_its_name(name, function):
             function(**given | {wrong.name: Wrong()})
 
 
+def test_a_wrong_constraint_is_refused_beside_a_position_too():
+    for target, options in ((TARGET, {"position_only": True}), (TARGET.translation, {})):
+        with pytest.raises(BasisIkError, match="constraint must be a PoseConstraint, or None, got"):
+            solve(ARM, target, HOME, constraint="x", **options)
+
+
 def test_seeds_by_name_are_for_all_targets():
     targets = [TARGET, ARM.forward(HOME - 0.1)]
     one, other = (solve_batch(ARM, targets, seed) for seed in (HOME, NAMED))
@@ -574,16 +581,18 @@ def test_without_a_seed_the_search_begins_at_the_neutral_positions():
 
 
 def test_results_are_true_only_if_they_are_reached():
-    tasks = [PoseTask("panda_hand", target) for target in (TARGET, FAR)]
+    hand, arm = (PoseTask("panda_hand", TARGET), PoseTask("panda_link5", FAR.translation, None, 1))
     results = {
         "pose": [solve(ARM, target, HOME) for target in (TARGET, FAR)],
         "step": [track(ARM, TARGET, HOME, bound) for bound in (1.0, 0.01)],
         "look": [look_at(ARM, POINT, HOME, max_move=bound) for bound in (None, 1e-3)],
         "batch": [solve_batch(ARM, [TARGET, target], HOME) for target in (TARGET, FAR)],
         "path": [follow(ARM, [TARGET, target], HOME) for target in (TARGET, FAR)],
-        "tasks": [solve_tasks(MODEL, [task], NAMED, max_restarts=0) for task in tasks],
+        "tasks": [
+            solve_tasks(MODEL, each, NAMED, max_restarts=0) for each in ([hand], [hand, arm])
+        ],
     }
-    results["outcome"] = [each.outcomes[0] for each in results["tasks"]]
+    results["outcome"] = [each.outcomes[-1] for each in results["tasks"]]
     for name, (reached, missed) in results.items():
         assert [bool(reached), reached.success] == [True, True], name
         assert [bool(missed), missed.success] == [False, False], name
@@ -619,6 +628,7 @@ def test_tasks_can_be_compared():
     traced = [solve(ARM, TARGET, HOME, solver="fabrik", trace=True).passes for _ in range(2)]
     assert traced[0] == traced[1]
     assert traced[0].stages[0] != traced[0].stages[1]
+    assert traced[0] != solve(ARM, TARGET, HOME, solver="fabrik").passes
 
 
 def test_every_class_with_a_verdict_says_whether_it_is_a_success():

@@ -335,6 +335,8 @@ def test_poses_and_jacobians_of_links_agree_with_differences(name):
     q = chain.random(rng)
     assert chain.forward(q, link=chain.tip) == chain.forward(q)
     assert chain.jacobian(q, link=chain.tip).tolist() == chain.jacobian(q).tolist()
+    tool = chain.with_tool(chain.tip, RigidTransform.from_rpy(0.1, 0.2, 0.3, (0.1, 0.0, 0.0)))
+    assert tool.forward(q, link=tool.tip) == tool.forward(q) != chain.forward(q)
     assert not chain.jacobian(q, link=chain.root).any()
     assert chain.forward(q, link=chain.root) == RigidTransform.identity()
     for method in (chain.forward, chain.jacobian):
