@@ -402,6 +402,22 @@ def test_a_controller_that_was_switched_off_and_on_does_not_go_on(robot, pause):
     enabled_again(robot)
 
 
+@pytest.mark.parametrize("pause", [0.2, 0.4])
+def test_a_controller_that_was_off_where_the_motion_would_have_ended_does_not_go_on(robot, pause):
+    robot.send("base_link", FAR)
+    robot.wait(lambda: np.abs(robot.arm.joints.velocities).max() > 1.0, "it moves")
+    robot.wait(lambda: np.abs(robot.arm.joints.velocities).max() < 1.0, "it brakes")
+    switch_off(robot)
+    robot.run(pause)
+    held = robot.positions
+    assert not robot.at(FAR, 1e-2)
+    robot.arm.activate()
+    assert stands(robot)
+    assert np.abs(robot.positions - held).max() < 1e-3, "the rest of the drives' way"
+    assert robot.statuses[-1]["state"] == "READY"
+    enabled_again(robot)
+
+
 def test_a_driver_that_was_started_again_elsewhere_moves_nothing(robot):
     robot.set_off(FAR, 0.3)
     robot.publishing, robot.boundary.sources["listeners"] = False, 0

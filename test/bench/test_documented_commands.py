@@ -52,7 +52,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("underlay/*.md")]
 DECLARED = {each.name: each for each in (*ik_parameters.NODE, *ik_parameters.CHAIN)}
 # What commands begin with that name something of this package.
-OURS = ("basis_ik", "make", "python", "pytest", "ros2")
+OURS = ("basis_ik", "make", "pytest", "python", "ros2")
 # Of the shell and of others: what it takes is not ours.
 ELSEWHERE = ("xacro", "export", "pkill", "cp", "echo", "target=", "for ", "ROS_", "done", "POLICY=")
 VERBS = {"action", "bag", "control", "doctor", "launch", "lifecycle", "node", "param", "run"}
@@ -307,22 +307,9 @@ def is_there(line):
     line, _, others = line.partition(" && ")
     if others:
         is_there(others)
-    words = [word for word in shlex.split(line, comments=True) if word != "&"]
-    match words:
-        case ["ros2", "run", "basis_ik", program, *_]:
-            assert program in (*MODULES, "warm_up")
-        case ["ros2", "run", package, *_]:
-            assert package in THEIRS
-        case ["ros2", "launch", "basis_ik", file, *_]:
-            text = (ROOT / "launch" / file).read_text()
-            for name in re.findall(r"(\w+):=", line):  # also those in the comment
-                assert f'"{name}"' in text, name
-        case ["ros2", "param", "set", "/basis_ik", name, value]:
-            declared, value = DECLARED[name], yaml.safe_load(value)
-            assert not declared.read_only
-            assert isinstance(value, str) or declared.low <= value <= declared.high
-        case ["ros2", "lifecycle", "set", "/basis_ik", transition]:
-            assert transition in ("configure", "activate")
+    match [word for word in shlex.split(line, comments=True) if word != "&"]:
+        case ["ros2", *words]:
+            is_there_for_ros(words, re.findall(r"(\w+):=", line))  # also in the comment
         case ["python", "-m", "basis_ik", *given] | ["basis_ik", *given]:
             if len(given) > 1:
                 _parser().parse_args(given)
@@ -336,12 +323,30 @@ def is_there(line):
         case ["make", *given]:
             text = (ROOT / "Makefile").read_text()
             for word in given:
-                name, _, value = word.partition("=")
-                assert re.search(rf"^{name}:" if word == name else rf"\b{name}\b", text, re.M), word
-        case ["ros2", verb, *_]:
-            assert verb in VERBS
+                name, equals, _ = word.partition("=")
+                assert re.search(rf"\b{name}\b" if equals else rf"^{name}:", text, re.M), word
         case _:
             assert line.startswith(ELSEWHERE)
+
+
+def is_there_for_ros(words, arguments):
+    """Fail if what follows `ros2`, with some `name:=value`, names what does not exist."""
+    match words:
+        case ["run", "basis_ik", program, *_]:
+            assert program in (*MODULES, "warm_up")
+        case ["run", package, *_]:
+            assert package in THEIRS
+        case ["launch", "basis_ik", file, *_]:
+            text = (ROOT / "launch" / file).read_text()
+            assert all(f'"{name}"' in text for name in arguments)
+        case ["param", "set", "/basis_ik", name, value]:
+            declared, value = DECLARED[name], yaml.safe_load(value)
+            assert not declared.read_only
+            assert isinstance(value, str) or declared.low <= value <= declared.high
+        case ["lifecycle", "set", "/basis_ik", transition]:
+            assert transition in ("configure", "activate")
+        case [verb, *_]:
+            assert verb in VERBS
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -214,12 +214,15 @@ class TrajectoryOutput(TopicOutput):
         if self._holds_anew or now.loop < self._insists_until:
             self._send_hold(pipeline, measured, now)
             return pipeline.phase
-        jumped, known, newest = self._jumped, self._look(now), self._sent.newest
+        jumped, seen = self._jumped, self._sent.seen
+        known, newest = self._look(now), self._sent.newest
         self._jumped = jumped and self._sent.seen == self._jumped_after
         if self._jumped:
             return pipeline.phase
-        moves = self._sent.ends_after(now.clock)
-        self._awaits_others = pipeline.phase is Phase.MOVING and not moves
+        moves = self._sent.ends_after(min(seen, now.clock))  # as far as it was seen
+        self._awaits_others = pipeline.phase is Phase.MOVING and not self._sent.ends_after(
+            now.clock
+        )
         if not known and moves and not jumped:
             self.failure = self._why_left()
             self._give_up(pipeline)
