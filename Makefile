@@ -31,7 +31,7 @@ lint: setup
 	@$(ENV) && if [ $$DEPENDENCIES = newest ]; then ruff check . && ruff format --check . && mypy; else \
 	  echo "lint is left out with DEPENDENCIES=$$DEPENDENCIES: the type checker knows the newest numpy only"; fi
 
-test: lint ## Lint, type check, and run every test (some 20 minutes; fetches 313 MB once)
+test: lint ## Lint, type check, and run every test (10 to 20 minutes; fetches 313 MB once)
 	@$(ENV) && bash test/run.sh $(ARGS)
 
 test-long: setup ## Run the tests that are too long for every change, and N random inputs (each Monday)

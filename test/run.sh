@@ -27,6 +27,7 @@ if [ $# -gt 0 ]; then exec python -m pytest "$@"; fi
 export OPENBLAS_NUM_THREADS=1
 
 started=$SECONDS
+LATE=test/bench/test_late_commands.py  # in the other lane: both then last as long
 logs=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$logs"' EXIT
 
@@ -39,7 +40,7 @@ processes() {
   local status=0
   run "launch files" python -m pytest -q --durations=5 test/launch || status=1
   run "nodes and programs" python -m pytest -q --durations=10 test/ros test/config || status=1
-  run "the bench" python -m pytest -q --durations=10 test/bench || status=1
+  run "the bench" python -m pytest -q --durations=10 test/bench --ignore "$LATE" || status=1
   return $status
 }
 
@@ -54,6 +55,7 @@ computing() {
   fi
   run "the library" python -m pytest -q --durations=10 test --ignore test/ros --ignore test/launch \
     --ignore test/config --ignore test/bench || status=1
+  run "the bench, late commands" python -m pytest -q --durations=10 "$LATE" || status=1
   run "kernels, as plain Python" env NUMBA_DISABLE_JIT=1 python -m pytest -q test/*/test_*_kernel.py || status=1
   run "kernels, compiled by numba alone" env BASIS_IK_PLAIN_NUMBA=1 python -m pytest -q test/transforms \
     test/pose/test_solve.py || status=1

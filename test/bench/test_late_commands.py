@@ -171,6 +171,26 @@ def test_a_controller_that_takes_nothing_for_a_quarter_of_a_second_does_not_leap
         assert robot.arm.complaints == []
 
 
+@pytest.mark.parametrize(("stall", "end"), [(0.02, "ARRIVED"), (0.3, "TRACKING_LOST")])
+def test_a_controller_whose_cycles_stand_still_leaps_by_what_it_has_missed(stall, end):
+    """No message can prevent it: it goes on where the motion is by then."""
+    with robot_with(0.1) as robot:
+        robot.arm.bound = np.inf
+        since = robot.world.now
+        robot.arm.updating.add(since + SECOND // 4, stall)
+        robot.send("base_link", PLACES[2])
+        robot.run(0.25 + stall + 0.01)
+        limits = robot.arm.limits.velocity.max()
+        leap = Seen(robot, since).leap + 1e-9 * CYCLE * limits
+        assert 0.3 * stall * limits < leap <= (stall + 2e-9 * CYCLE) * limits
+        robot.wait_status(state=end)
+        if end != "ARRIVED":
+            here = robot.positions
+            robot.run(1.0)
+            assert np.abs(robot.positions - here).max() < 0.1, "it is held where it is"
+            robot.arm.complaints.clear()
+
+
 @pytest.mark.parametrize("unheard", [0.3, 0.6, 4.0])
 def test_a_motion_is_stopped_although_the_controllers_state_is_not_heard(unheard):
     """The controller has the whole motion, and would go on to its end."""
