@@ -130,6 +130,28 @@ def test_feedback_is_of_the_joints_that_it_names(names, positions, found):
     np.testing.assert_array_equal(output._desired(feedback), found)
 
 
+def told(stamp, positions):
+    """The feedback of an action: stamp [s] and desired positions."""
+    header = SimpleNamespace(stamp=SimpleNamespace(sec=int(stamp), nanosec=round(stamp % 1 * 1e9)))
+    desired = SimpleNamespace(positions=positions)
+    feedback = SimpleNamespace(header=header, desired=desired, joint_names=[])
+    return SimpleNamespace(feedback=feedback)
+
+
+def test_a_controller_that_has_just_begun_does_not_stand(controller, whole):
+    motion = line(0.0)
+    whole._send(Begun.at_rest(np.zeros(2)), motion)
+    controller.accept()
+    whole._on_feedback(1, told(100.04, motion.positions[0]))
+    assert whole._begun() is None, "it may not have begun"
+    controller.time += 0.1
+    whole._on_feedback(1, told(100.1, motion.at(0.06)[:, 0]))
+    begun = whole._begun()
+    assert begun.end == pytest.approx(motion.at(0.06 + 0.05), abs=1e-9)
+    whole._on_feedback(1, told(100.2, motion.at(0.11)[:, 0]))
+    assert whole._progress.rate == pytest.approx(0.5), "from then on its pace is known"
+
+
 def test_the_previous_motion_is_expected_until_acceptance():
     output = object.__new__(FollowJointTrajectoryOutput)
     still, line = np.zeros((2, 2)), np.array([[0.0, 0.0], [1.0, 1.0]])

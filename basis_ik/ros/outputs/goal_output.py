@@ -400,7 +400,8 @@ class FollowJointTrajectoryOutput(Output):
                 stamp = message.feedback.header.stamp
                 when = stamp.sec + 1e-9 * stamp.nanosec if stamp.sec else self._now()
                 self._progress = self._progress.updated(when, self._motion, desired)
-                self._begun_since = math.inf
+                if self._progress.elapsed > 0.0:  # before, it may not have begun
+                    self._begun_since = math.inf
 
     def _desired(self, feedback: FollowJointTrajectory.Feedback) -> FloatArray:
         """Return the desired positions in the order of the joints (n,); NaN where there is none."""
@@ -494,7 +495,7 @@ class Progress(NamedTuple):
     def updated(self, when: float, motion: Motion, desired: FloatArray) -> Progress:
         """Return the progress after feedback with the desired state at a time."""
         elapsed, rate = motion.time_of(desired, self.elapsed), self.rate
-        if when - self.when > 0.0:
+        if when - self.when > 0.0 and self.elapsed > 0.0:  # when it began is not known exactly
             rate = min((elapsed - self.elapsed) / (when - self.when), 1.0)
         return Progress(when, elapsed, rate, when)
 
