@@ -398,6 +398,20 @@ def test_a_whole_motion_that_is_stopped_before_it_is_heard_of_keeps_the_limits(r
         assert rests_since(robot, then)
 
 
+@pytest.mark.parametrize("begin", [4, 12, 16])
+def test_a_whole_motion_that_blends_is_stopped_at_a_sample_that_leaves_time(begin):
+    """Wherever the samples are in the node's period: the motion is taken some time after it."""
+    with robot_with(0.0, RULES["blends"], command_interface="follow_joint_trajectory") as robot:
+        robot.commanding.delay = (begin * MILLISECOND, begin * MILLISECOND)
+        since = robot.world.now
+        robot.send("base_link", PLACES[2])
+        robot.run(0.3)
+        robot.commanding.delay = (8 * MILLISECOND, 8 * MILLISECOND)
+        stop(robot)
+        robot.wait_status(state="STOPPED")
+        assert Seen(robot, since).rate <= ACCELERATION
+
+
 @pytest.mark.parametrize("delay", [0, 20, 50])
 @pytest.mark.parametrize("factor", [0.5, 0.1])
 @pytest.mark.parametrize("kind", ["another target", "stop"])

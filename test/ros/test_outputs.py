@@ -452,6 +452,25 @@ def test_a_replacing_motion_has_begun_for_a_controller_whose_clock_is_a_little_b
     assert whole._begun().stamp == pytest.approx(100.0 - 0.011)
 
 
+@pytest.mark.parametrize(("stamp", "where"), [(99, "end"), (101, "reference")])
+def test_after_a_motion_only_a_newer_state_tells_where_the_controller_rests(whole, stamp, where):
+    places = {"end": np.full(2, 1.0), "reference": np.full(2, 0.9)}
+    whole._left_at, whole._left_since = places["end"], 100 * 10**9
+    whole._state.stamp, whole._state.reference = stamp * 10**9, lambda: places["reference"]
+    whole._state.rests_at = lambda measured, lags: places["reference"]
+    assert whole._rests_at(np.zeros(2)) is places[where]
+
+
+@pytest.mark.parametrize(("since", "rests_at"), [(0.05, "end"), (0.15, "measured")])
+def test_a_controller_that_tells_nothing_rests_where_a_lagging_arm_will_be(
+    controller, whole, since, rests_at
+):
+    places = {"end": np.full(2, 1.0), "measured": np.full(2, 0.7)}
+    whole._left_at, whole._left_since = places["end"], round(1e9 * (controller.time - since))
+    assert whole._rests_at(places["measured"]) is places[rests_at]
+    assert whole._rests_at(places["end"] - 0.04) is places["end"], "near it"
+
+
 def test_velocities_keep_the_limits_at_any_error(sent, output, pipeline):
     output.advance(pipeline, HOME - 5.0, NOW)
     assert (sent[-1] == np.pi).all()
