@@ -452,6 +452,19 @@ def test_a_replacing_motion_has_begun_for_a_controller_whose_clock_is_a_little_b
     assert whole._begun().stamp == pytest.approx(100.0 - 0.011)
 
 
+@pytest.mark.parametrize(
+    ("status", "where"),
+    [(GoalStatus.STATUS_SUCCEEDED, [1.0, 1.0]), (GoalStatus.STATUS_CANCELED, [0.96, 0.96])],
+)
+def test_a_motion_begins_at_the_end_of_one_that_succeeded(controller, whole, status, where):
+    whole._send(Begun.at_rest(np.zeros(2)), line(0.0))
+    controller.accept()
+    controller.time += 2.0
+    end = SimpleNamespace(status=status, result=SimpleNamespace(error_string=""))
+    whole._on_end(1, SimpleNamespace(result=lambda: end))
+    assert whole._rests_at(np.full(2, 0.96)).tolist() == where
+
+
 @pytest.mark.parametrize(("stamp", "where"), [(99, "end"), (101, "reference")])
 def test_after_a_motion_only_a_newer_state_tells_where_the_controller_rests(whole, stamp, where):
     places = {"end": np.full(2, 1.0), "reference": np.full(2, 0.9)}
@@ -469,6 +482,15 @@ def test_a_controller_that_tells_nothing_rests_where_a_lagging_arm_will_be(
     whole._left_at, whole._left_since = places["end"], round(1e9 * (controller.time - since))
     assert whole._rests_at(places["measured"]) is places[rests_at]
     assert whole._rests_at(places["end"] - 0.04) is places["end"], "near it"
+
+
+def test_a_motion_after_one_that_should_have_ended_begins_when_it_is_taken(controller, whole):
+    whole._send(moving(controller.time), line(1.0))
+    controller.accept()
+    controller.time += 1.2
+    whole._progress = whole._progress._replace(received_at=controller.time)
+    assert whole._begun().stamp is None
+    assert whole._begun().end == pytest.approx(np.array([[1.0, 0.0, 0.0]] * 2))
 
 
 def test_velocities_keep_the_limits_at_any_error(sent, output, pipeline):
