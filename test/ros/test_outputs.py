@@ -493,6 +493,17 @@ def test_a_motion_after_one_that_should_have_ended_begins_when_it_is_taken(contr
     assert whole._begun().end == pytest.approx(np.array([[1.0, 0.0, 0.0]] * 2))
 
 
+def test_after_a_jump_of_the_clock_the_arm_is_not_expected_where_it_was_before(controller, whole):
+    whole._send(moving(controller.time), line(1.0))
+    controller.accept()
+    whole._passed.append((controller.time + 50.0, np.full(2, -7.0)))
+    now = Moment(0.0, controller.now().nanoseconds)
+    assert whole.expected(now).min() == -7.0
+    whole._state.on_clock_jump = lambda: None
+    whole.on_clock_jump()
+    assert whole.expected(now).min() == 0.0
+
+
 def test_velocities_keep_the_limits_at_any_error(sent, output, pipeline):
     output.advance(pipeline, HOME - 5.0, NOW)
     assert (sent[-1] == np.pi).all()
