@@ -21,6 +21,7 @@ from bench import HOME, down, miss, running
 from builtin_interfaces.msg import Duration
 from std_msgs.msg import Float64
 from std_srvs.srv import SetBool, Trigger
+from world import SECOND
 
 from basis_ik.transforms.rigid import RigidTransform
 
@@ -233,6 +234,38 @@ def test_a_goal_that_the_controller_rejects_is_reported_and_dropped(robot):
     assert len(sent) == 1, "it is not sent again"
     assert np.array_equal(robot.positions, HOME)
     robot.reach(FAR, 1e-9)
+
+
+@pytest.mark.parametrize("delay", [0.12, 0.25, 0.6])
+def test_a_goal_that_brakes_too_late_is_rejected_and_sent_again_earlier(delay):
+    """It is over when the controller gets it, which goes on with the motion before."""
+    with whole() as robot:
+        assert robot.set_parameter("speed_override", 0.05).successful
+        robot.set_off(FAR, 0.1)
+        robot.commanding.delay = 2 * (round(delay * SECOND),)
+        sent = goals(robot)
+        assert robot.call(Trigger, "stop").success
+        robot.wait_status(state="STOPPED")
+        there = robot.arm.outputs[-1][1]
+        assert 2 <= len(sent) <= 3
+        robot.commanding.delay = (0, 0)
+        robot.run(2.0)
+        assert np.array_equal(robot.arm.outputs[-1][1], there), "it had stopped"
+
+
+def test_a_goal_that_the_controller_rejects_in_mid_motion_ends_it_at_rest(robot):
+    robot.set_off(FAR)
+    robot.arm.rejects = True
+    robot.send("base_link", NEAR)
+    robot.run(0.03)
+    robot.arm.rejects = False
+    robot.wait(lambda: "rejected the motion" in robot.statuses[-1]["message"], "the reason")
+    robot.wait_status(state="READY")
+    there = robot.arm.outputs[-1][1]
+    robot.run(1.0)
+    assert np.array_equal(robot.arm.outputs[-1][1], there), "it had come to rest"
+    assert not robot.at(FAR, 1e-2)
+    robot.reach(NEAR, 1e-9)
 
 
 def test_a_controller_that_is_deactivated_in_motion_ends_it(robot):

@@ -1299,8 +1299,8 @@ MUTATIONS = tuple(
         (
             "a goal in mid-motion leaves the way of the controller at once",
             "ros/outputs/goal_output.py",
-            "        joins = here + 1e-9 * SAFE * pace",
-            "        joins = here + 1e-9 * EARLY * pace",
+            "SAFE_AFTER = 1e-9 * SAFE, 0.3, 1.0",
+            "SAFE_AFTER = 1e-9 * EARLY, 0.3, 1.0",
             (103,),
         ),
         (

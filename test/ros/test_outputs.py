@@ -158,7 +158,7 @@ def test_the_previous_motion_is_expected_until_acceptance():
     output._motion = motion = Motion(np.array([0.0, 1.0]), line, still, still)
     output._progress, output._lag, output._canceled = Progress(0.0, 0.5, 1.0, 0.0), 0.1, False
     output._newest, output._accepted, output._begun_since = 2, 1, math.inf
-    output._passed = deque()
+    output._passed, output._unanswered = deque(), {2: motion}
     output.name, output._boundary = "follow_joint_trajectory", LIVE
     assert output.expected(NOW) is None
     result = SimpleNamespace(add_done_callback=lambda _: None)
@@ -194,6 +194,8 @@ def test_an_unaccepted_motion_is_canceled_on_acceptance(accepted):
     output = object.__new__(FollowJointTrajectoryOutput)
     output._newest, output._accepted, output._canceled, output._handle = 1, 0, False, None
     output.name, output._boundary = "follow_joint_trajectory", LIVE
+    output._motion = line(0.0)
+    output._unanswered = {1: output._motion}
     output._progress, output._begun_since = Progress(0.0, 0.0, 1.0, 0.0), math.inf
     handle = Handle()
     answer = SimpleNamespace(result=lambda: handle)
@@ -252,6 +254,8 @@ def whole(controller):
     output._rule, output._widest = SimpleNamespace(by_stamp=True), 0.02
     output._passed, output._brakes = deque(), False
     output._left_at, output._left_since = None, 0
+    output._count, output._refused, output._taken = 0, 0, None
+    output._unanswered = {}
     output._phase, output._handle, output._ordered = Phase.MOVING, None, False
     output._accepted, output._canceled, output._queried_at = 0, False, -math.inf
     output._override, output._halted, output._boundary = 1.0, False, LIVE
@@ -502,6 +506,39 @@ def test_after_a_jump_of_the_clock_the_arm_is_not_expected_where_it_was_before(c
     whole._state.on_clock_jump = lambda: None
     whole.on_clock_jump()
     assert whole.expected(now).min() == 0.0
+
+
+def test_after_a_rejection_the_motion_that_was_accepted_last_is_braked(controller, whole):
+    ends = SimpleNamespace(accepted=False)
+    whole._send(Begun.at_rest(np.zeros(2)), line(0.0))
+    controller.accept()
+    first = whole._handle
+    whole._send(moving(controller.time), line(1.0))
+    middle = whole._motion
+    whole.brake(PIPELINE)
+    assert len(controller.goals) == 3
+    accepted = Handle()
+    controller.answers[1](SimpleNamespace(result=lambda: accepted))
+    assert accepted.cancels == 0, "the newest one replaces it"
+    first.end(GoalStatus.STATUS_ABORTED)
+    controller.answers[2](SimpleNamespace(result=lambda: ends))
+    assert whole._motion is middle
+    assert after(controller, whole, 0.2) is Phase.BRAKING
+    assert accepted.cancels == 1, "without feedback"
+    accepted.end(GoalStatus.STATUS_CANCELED)
+    assert after(controller, whole, 0.01) is Phase.IDLE
+
+
+def test_after_a_rejection_nothing_is_braked_that_has_ended(controller, whole):
+    whole._send(Begun.at_rest(np.zeros(2)), line(0.0))
+    controller.accept()
+    first = whole._handle
+    whole._send(moving(controller.time), line(1.0))
+    first.end(GoalStatus.STATUS_SUCCEEDED)
+    rejection = SimpleNamespace(accepted=False)
+    controller.answers[1](SimpleNamespace(result=lambda: rejection))
+    assert after(controller, whole, 0.01) is Phase.IDLE
+    assert whole.failure == "the controller rejected the motion"
 
 
 def test_velocities_keep_the_limits_at_any_error(sent, output, pipeline):

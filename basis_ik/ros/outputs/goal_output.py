@@ -46,6 +46,8 @@ from basis_ik.ros.recording.action_forms import END, FEEDBACK, RESPONSE
 # s after which feedback is too old to give the controller's position within a motion.
 FEEDBACK_TIMEOUT = 0.5
 FIRST_FEEDBACK = 0.1  # s from a motion's sending until its first feedback, on most controllers
+# s by which a motion may be late, after a number of ones that brake and were rejected as over.
+SAFE_AFTER = 1e-9 * SAFE, 0.3, 1.0
 PASSED = 200  # stored positions of the controller: seconds
 SHORTEST = 1e-6  # s between two samples
 SLOWEST = 1e-3  # a controller at a slower pace stands
@@ -91,7 +93,11 @@ class FollowJointTrajectoryOutput(Output):
         self._phase, self._ordered = Phase.IDLE, False
         self._brakes = False  # whether a motion that brakes is still to be sent
         self._override, self._halted = 1.0, False  # of the current motion; whether it is 0
-        self._newest, self._accepted, self._canceled = 0, 0, False
+        # Numbers of motions: how many were sent, the present one, and the last that was accepted.
+        self._count, self._newest, self._accepted, self._canceled = 0, 0, 0, False
+        self._taken: Motion | None = None  # the one that was accepted last
+        self._unanswered: dict[int, Motion] = {}  # by number
+        self._refused = 0  # motions that brake in vain
         self._handle: ClientGoalHandle | None = None
         self._motion: Motion | None = None
         self._progress = Progress(0.0, 0.0, 1.0, -math.inf)
@@ -138,7 +144,7 @@ class FollowJointTrajectoryOutput(Output):
     def begin(self) -> None:
         """Send a motion to the new goal in the next period."""
         super().begin()
-        self._ordered, self._brakes = True, False
+        self._ordered, self._brakes, self._refused = True, False, 0
 
     def brake(self, pipeline: Pipeline, *, quickest: bool = False) -> None:
         """Bring the arm to rest: along its motion if its position within it is known."""
@@ -266,7 +272,8 @@ class FollowJointTrajectoryOutput(Output):
 
     def destroy(self) -> None:
         """Destroy the client; a controller that brakes continues to do so."""
-        self._newest += 1  # ignore all results
+        self._renumber()  # ignore all results
+        self._unanswered.clear()
         if self._phase is not Phase.BRAKING:
             self._cancel()
         self._client.destroy()
@@ -286,7 +293,7 @@ class FollowJointTrajectoryOutput(Output):
         here, pace = progress.elapsed + progress.rate * (now - progress.when), progress.rate
         if pace < SLOWEST or here >= motion.times[-1]:
             return Begun.at_rest(motion.at(here)[:, 0])
-        joins = here + 1e-9 * SAFE * pace
+        joins = here + SAFE_AFTER[min(self._refused, len(SAFE_AFTER) - 1)] * pace
         first = int(np.searchsorted(motion.times, here - 1e-9 * EARLY * pace, side="right")) - 1
         last = int(np.searchsorted(motion.times, joins - SHORTEST))
         times = np.append(motion.times[max(first, 0) : last], joins)
@@ -317,8 +324,10 @@ class FollowJointTrajectoryOutput(Output):
             point = to_point(*(np.append(each, own) for each, own in zip(state, held, strict=True)))
             point.time_from_start = _duration_message(when)
             trajectory.points.append(point)
-        self._newest, self._canceled = self._newest + 1, False
+        self._renumber()
+        self._canceled = False
         self._motion = whole._replace(times=whole.times - whole.times[0])
+        self._unanswered[self._newest] = self._motion
         if begun.stamp is None:
             self._begun_since, self._progress = now, Progress(now, 0.0, 0.0, now)
         else:
@@ -377,21 +386,34 @@ class FollowJointTrajectoryOutput(Output):
 
     def _on_goal_response(self, number: int, response: Future) -> None:
         handle: Any = response.result()
+        motion = self._unanswered.pop(number, None)
         if handle.accepted:
             callback = self._wrap("end", number, self._on_end, END)
             handle.get_result_async().add_done_callback(callback)
-            if number == self._newest:
-                self._handle, self._accepted = handle, number
-                if self._begun_since < math.inf:
+            if motion is not None:
+                self._handle, self._accepted, self._taken = handle, number, motion
+                if number == self._newest and self._begun_since < math.inf:
                     now = self._now()
                     self._progress = Progress(now, 0.0, self._state.speed_scaling, now)
-            if number != self._newest or self._canceled:
+            if motion is None or self._canceled:
                 handle.cancel_goal_async()
+        elif number == self._newest:
+            self._on_rejection("the controller rejected the motion")
+
+    def _on_rejection(self, text: str) -> None:
+        """Brake on the motion before, which the controller continues, if there is one."""
+        if self._handle is None:
+            self._fail(text)
             return
-        if number == self._newest:
-            # The controller continues the previous motion, which is obsolete.
+        now = self._now()
+        self._newest, self._motion = self._accepted, self._taken
+        self._begun_since, self._progress = now, Progress(now, 0.0, 1.0, now)
+        if self._phase is not Phase.BRAKING:
+            self._phase, self._ordered, self.failure = Phase.BRAKING, False, text
+        self._refused += 1
+        self._brakes = self._refused < len(SAFE_AFTER)
+        if not self._brakes:
             self._cancel()
-            self._fail("the controller rejected the motion")
 
     def _on_feedback(self, number: int, message: Any) -> None:
         if number == self._newest and self._motion is not None:
@@ -412,6 +434,8 @@ class FollowJointTrajectoryOutput(Output):
         return np.array([told.get(name, math.nan) for name in self._joint_names])
 
     def _on_end(self, number: int, response: Future) -> None:
+        if number == self._accepted != self._newest:  # the newest one, of which nothing is known
+            self._handle = self._taken = None
         if number != self._newest:
             return
         end: Any = response.result()
@@ -433,8 +457,14 @@ class FollowJointTrajectoryOutput(Output):
             what = ENDS.get(end.status, f"ended with status {end.status}")
             self._fail(f"the motion was {what} by the controller: {end.result.error_string}")
 
+    def _renumber(self) -> None:
+        """Give the present motion a new number, of which nothing has been heard."""
+        self._count += 1
+        self._newest = self._count
+
     def _lose_motion(self, text: str) -> None:
-        self._newest += 1  # its result will never arrive
+        self._renumber()  # its result will never arrive
+        self._unanswered.clear()
         self._handle = None
         self._fail(text)
 
