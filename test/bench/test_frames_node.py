@@ -265,12 +265,30 @@ def test_a_constraint_in_another_tree_stops_alone(two):
     assert two.said("other").message == "waiting: tf does not connect 'arm' with 'base'"
 
 
-def test_a_constraint_that_does_not_fit_its_frames_stops_alone(two):
+def test_a_constraint_that_does_not_fit_its_frames_is_a_fault_alone(two):
     two.places["sight"] = ("base", 0.1)  # beside the bone instead of below it
     two.run(3.0)
-    assert two.said("look").message.startswith("waiting: ")
-    assert "'sight'" in two.said("look").message
+    look = two.said("look")
+    assert look.message == "bone 'eye' does not move its tail 'sight'"
+    assert (look.level, values_of(look)["verdict"]) == (DiagnosticStatus.ERROR, "FAULT")
     assert two.said("other").message == "met"
+
+
+@pytest.mark.parametrize("parent", ["sight", "ik/eye"], ids=["its source", "as corrected"])
+def test_a_constraint_that_moves_its_own_target_is_a_fault_until_tf_has_it_elsewhere(two, parent):
+    two.places |= {"lens": (parent, 0.1), "ball": ("lens", 0.4)}
+    two.run(3.0)
+    look, other = two.said("look"), two.said("other")
+    assert look.message == "it moves its own target 'ball'"
+    assert (look.level, values_of(look)["verdict"]) == (DiagnosticStatus.ERROR, "FAULT")
+    assert other.message == "met"
+    assert two.count("look") == two.count("other") == pytest.approx(6, abs=1)
+    two.run(1.0)
+    assert "ik/eye" not in two.broadcast()[0]
+    assert two.program.log.count(("error", f"look: {look.message}")) == 1
+    two.places["ball"] = ("base", 0.5)
+    two.run(2.0)
+    assert two.said("look").message == "met"
 
 
 # Together, over one tree ------------------------------------------------------------------------

@@ -74,6 +74,19 @@ import pytest
             ["'look.bone' is 'a', which is its own tail or target"],
         ),
         (
+            "constraints: [look]\n    look: {type: points_at, bone: a, tail: b, target: b}",
+            ["'look.target' is 'b', which 'look' itself moves"],
+        ),
+        (
+            "constraints: [foot]\n    foot: {type: fabrik, chain: [a, b, c], target: b}",
+            ["'foot.target' is 'b', which 'foot' itself moves"],
+        ),
+        (
+            "prefix: new/\n    constraints: [foot]\n"
+            "    foot: {type: fabrik, chain: [a, b, c], target: new/c}",
+            ["'foot.target' is 'new/c', which 'foot' itself moves"],
+        ),
+        (
             "constraints: [foot]\n    foot: {type: fabrik, chain: [a, /b], target: c}",
             ["'foot.chain' is '/b', which is not a frame"],
         ),

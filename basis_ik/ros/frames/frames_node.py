@@ -69,6 +69,16 @@ class _Newest(NamedTuple):
         return 1e-9 * (now - self.since) if self.stamp else 0.0
 
 
+class LeftOut(NamedTuple):
+    """Why a constraint is not applied, and whether it is a fault, which no waiting ends."""
+
+    why: str
+    fault: bool = False
+
+    def __str__(self) -> str:
+        return self.why if self.fault else f"waiting: {self.why}"
+
+
 class FrameError(BasisIkError):
     """A constraint's frame is not in tf, or not yet."""
 
@@ -83,6 +93,10 @@ class FramesNode(Node):
         rate, self._prefix, self._max_age, self._constraints = read_constraints(self)
         if not self._constraints:
             raise refused("constraints", "is empty")
+        for name, constraint in self._constraints.items():
+            if moves_its_target(constraint, self._prefix, {}):
+                problem = f"is '{constraint.target}', which '{name}' itself moves"
+                raise refused(f"{name}.target", problem)
         self._buffer = Buffer()
         self._listener = TransformListener(self._buffer, self)
         self._broadcaster = TransformBroadcaster(self)
@@ -94,8 +108,8 @@ class FramesNode(Node):
         self._journal = Journal(self)
         self._newest: dict[Edge, _Newest] = {}
         self._ages: dict[str, float] = {}  # s, of each constraint's oldest frame
-        self._waiting: dict[str, str] = {}  # why constraints are not applied in this cycle
-        self._was_waiting = False
+        self._left_out: dict[str, LeftOut] = {}  # constraints that this cycle does not apply
+        self._had_left_out = False
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(1.0 / rate, self._on_timer, clock=steady)
         self._cold_start: ColdStart | None = None
@@ -113,13 +127,15 @@ class FramesNode(Node):
 
     def _apply(self) -> None:
         """Meet the constraints whose frames are available, and report on all."""
-        self._waiting, self._ages = {}, {}
+        self._left_out, self._ages = {}, {}
         edges = self._available_edges()
         found = self._look_up(edges)
         applied = None if found is None else self._meet(*found, edges)
         for name in self._constraints:
-            if name in self._waiting:
-                self._journal.warn(name, "waiting", f"{name}: waiting: {self._waiting[name]}")
+            if name in self._left_out:
+                why = self._left_out[name]
+                reason = "fault" if why.fault else "waiting"
+                self._journal.warn(name, reason, f"{name}: {why}", lasting=why.fault)
             else:
                 self._journal.recovered(name, f"{name}: all frames are available")
         if applied is not None:
@@ -135,6 +151,10 @@ class FramesNode(Node):
         newest: dict[Edge, _Newest] = {}
         found: dict[str, list[Edge]] = {}
         for name, constraint in self._constraints.items():
+            if moves_its_target(constraint, self._prefix, self._parents):
+                why = f"it moves its own target '{constraint.target}'"
+                self._left_out[name] = LeftOut(why, fault=True)
+                continue
             try:
                 edges = edges_of([constraint], self._parents)
                 root = next(iter(found.values()), edges)[0][0]
@@ -143,13 +163,14 @@ class FramesNode(Node):
                 for edge in edges:
                     newest[edge] = newest.get(edge) or self._newest_of(edge, now)
             except FrameError as error:
-                self._waiting[name] = str(error)
+                self._left_out[name] = LeftOut(str(error))
                 continue
             oldest = max(edges, key=lambda edge: newest[edge].age(now))
             self._ages[name] = newest[oldest].age(now)
             if self._ages[name] > self._max_age:
                 ago = f"'{oldest[1]}' has no new transform for {self._ages[name]:.1f} s"
-                self._waiting[name] = f"{ago}, frame_max_age is {self._max_age:g} s"
+                why = f"{ago}, frame_max_age is {self._max_age:g} s"
+                self._left_out[name] = LeftOut(why)
             else:
                 found[name] = edges
         self._newest = newest
@@ -157,7 +178,7 @@ class FramesNode(Node):
 
     def _read_parents(self) -> None:
         now = time.monotonic()
-        period = MISSING_PERIOD if self._was_waiting else STRUCTURE_PERIOD
+        period = MISSING_PERIOD if self._had_left_out else STRUCTURE_PERIOD
         if now - self._structure_time >= period:
             frames = yaml.safe_load(self._buffer.all_frames_as_yaml()) or {}
             self._parents = {name: str(frame["parent"]) for name, frame in frames.items()}
@@ -204,7 +225,7 @@ class FramesNode(Node):
             for name in list(edges):
                 texts = [missing[edge] for edge in edges[name] if edge in missing]
                 if texts:
-                    self._waiting[name] = texts[0]
+                    self._left_out[name] = LeftOut(texts[0])
                     del edges[name]
         return None
 
@@ -225,12 +246,12 @@ class FramesNode(Node):
             try:
                 self._met(found, when, {name: ready[name]})
             except BasisIkError as error:
-                self._waiting[name] = str(error)
+                self._left_out[name] = LeftOut(str(error), fault=True)
                 del ready[name]
         try:
             return self._met(found, when, ready) if ready else None
         except BasisIkError:  # together only
-            self._waiting |= dict.fromkeys(ready, text)
+            self._left_out |= dict.fromkeys(ready, LeftOut(text, fault=True))
             return None
 
     def _met(
@@ -262,7 +283,7 @@ class FramesNode(Node):
         self._broadcaster.sendTransform(messages)
 
     def _report(self, applied: Mapping[str, Applied]) -> None:
-        self._was_waiting = bool(self._waiting)
+        self._had_left_out = bool(self._left_out)
         now = time.monotonic()
         if now - self._status_time < STATUS_PERIOD:
             return
@@ -271,7 +292,7 @@ class FramesNode(Node):
             if name in applied:
                 status = status_of(self.get_name(), name, constraint, applied[name])
             else:
-                status = waiting_status(self.get_name(), name, self._waiting[name])
+                status = left_out_status(self.get_name(), name, self._left_out[name])
             if name in self._ages:
                 age = KeyValue(key="age", value=f"{self._ages[name]:.3f}")
                 status.values = [*status.values, age]
@@ -307,15 +328,33 @@ def edges_of(
         if constraint.chain[0] not in parents:
             raise FrameError(f"tf has no parent of '{constraint.chain[0]}' to rotate it in")
         for frame in (*constraint.chain, constraint.target):
-            way = [frame]
-            while (parent := parents.get(way[-1])) is not None and parent not in way:
-                way.append(parent)
+            way = _upwards(frame, parents)
             root = root or way[-1]
             if way[-1] != root:
                 raise FrameError(f"tf does not connect '{frame}' with '{root}'")
             for above, below in pairwise(reversed(way)):
                 edges.setdefault(below, above)
     return [(parent, frame) for frame, parent in edges.items()]
+
+
+def moves_its_target(constraint: Constraint, prefix: str, parents: Mapping[str, str]) -> bool:
+    """Return whether a target is, or is below, a frame of its own chain or its corrected frame.
+
+    Args:
+        constraint: The constraint.
+        prefix: Prefix of the corrected frames.
+        parents: The parent of each known frame, except the topmost.
+    """
+    moved = {*constraint.chain, *(prefix + frame for frame in constraint.chain)}
+    return not moved.isdisjoint(_upwards(constraint.target, parents))
+
+
+def _upwards(frame: str, parents: Mapping[str, str]) -> list[str]:
+    """Return a frame and its ancestors; a loop ends before it repeats."""
+    way = [frame]
+    while (parent := parents.get(way[-1])) is not None and parent not in way:
+        way.append(parent)
+    return way
 
 
 def corrected_frames(tree: TransformTree, constraints: Collection[Constraint]) -> list[str]:
@@ -344,13 +383,13 @@ def status_of(node: str, name: str, constraint: Constraint, result: Applied) -> 
     )
 
 
-def waiting_status(node: str, name: str, why: str) -> DiagnosticStatus:
+def left_out_status(node: str, name: str, why: LeftOut) -> DiagnosticStatus:
     """Return the status of a constraint that is not applied."""
     return DiagnosticStatus(
-        level=DiagnosticStatus.WARN,
+        level=DiagnosticStatus.ERROR if why.fault else DiagnosticStatus.WARN,
         name=f"{node}: {name}",
-        message=f"waiting: {why}",
-        values=[KeyValue(key="verdict", value="WAITING")],
+        message=str(why),
+        values=[KeyValue(key="verdict", value="FAULT" if why.fault else "WAITING")],
     )
 
 
