@@ -129,8 +129,9 @@ class Reach:
     Attributes:
         chain: Frames of the chain, first bone to tip.
         target: Frame to reach.
-        method: `fabrik` for the published iteration; `shared` for `solve_chain`, which distributes
-            the motion over all bones. Only for a single chain without limits.
+        method: `fabrik` for the published iteration, and `solve_chain` from where its sweeps end
+            short of the target, as near full reach; `shared` for `solve_chain` alone, which
+            distributes the motion over all bones. Only for a single chain without limits.
         limits: Limits of the bones' joints, by bone.
     """
 
@@ -207,8 +208,13 @@ def apply_together(tree: TransformTree, reaches: Sequence[Reach]) -> list[Applie
 
 def _reach_alone(tree: TransformTree, reach: Reach, goal: FloatArray, common: str) -> Verdict:
     """Move a rigid chain without limits, each bone by the smallest rotation."""
-    run = sweep_chain if reach.method == "fabrik" else solve_chain
-    solved = run(chain_positions(tree, reach.chain, common), goal, tolerance=TOLERANCE)
+    start = chain_positions(tree, reach.chain, common)
+    if reach.method == "shared":
+        solved = solve_chain(start, goal, tolerance=TOLERANCE)
+    else:
+        solved = sweep_chain(start, goal, tolerance=TOLERANCE)
+        if solved.verdict is Verdict.BUDGET_SPENT:  # no number of sweeps will do near full reach
+            solved = solve_chain(solved.positions, goal, tolerance=TOLERANCE)
     for bone, basis in bones_in_object(tree, reach.chain, solved.positions, common).items():
         tree.move(bone, basis)
     return solved.verdict

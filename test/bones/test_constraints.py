@@ -21,6 +21,7 @@ from basis_ik.bones import constraints
 from basis_ik.bones.bones import BoneChainError
 from basis_ik.bones.constraints import Point, Reach
 from basis_ik.bones.meet import meet
+from basis_ik.fabrik.fabrik import sweep_chain
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.transforms.tree import TransformTree
 from basis_ik.verdict import Verdict
@@ -126,6 +127,26 @@ def test_shared_distributes_the_motion_over_all_bones(legs, monkeypatch):
     applied = Reach(("thigh_r", "calf_r", "ankle_r"), "foothold", "shared").apply(legs)
     assert applied.verdict is Verdict.REACHED
     assert (len(published), len(shared)) == (0, 1)
+
+
+@pytest.mark.parametrize("off", [1e-12, 1e-9, 1e-6, 1e-4])
+@pytest.mark.parametrize(("lengths", "bound", "side"), [((1, 1, 1), 3, -1), ((1, 4, 1), 2, 1)])
+def test_fabrik_arrives_where_its_passes_do_not(lengths, bound, side, off, monkeypatch):
+    """Just within full reach, and just outside the inner void."""
+    tree = TransformTree("map")
+    tree.add("a", "map", at(0, 0, 0, rpy=(0.1, -0.3, 0)))
+    for above, below, along in zip("abc", "bcd", lengths, strict=True):
+        tree.add(below, above, at(along, 0, 0, rpy=(0, 0.3, 0.2)))
+    tree.add("goal", "map", at(bound + side * off, 0, 0))
+    start = [tree.lookup("map", frame).translation for frame in "abcd"]
+    swept = sweep_chain(start, (bound + side * off, 0, 0), tolerance=1e-9)
+    assert (swept.verdict, swept.iterations) == (Verdict.BUDGET_SPENT, 1000)
+    _, shared = sweeps(monkeypatch)
+    applied = Reach(tuple("abcd"), "goal").apply(tree)
+    assert applied.verdict is Verdict.REACHED
+    miss = tree.lookup("map", "d").translation - (bound + side * off, 0, 0)
+    assert np.linalg.norm(miss) < 1e-9
+    np.testing.assert_array_equal(shared, [swept.positions], err_msg="it goes on from there")
 
 
 @pytest.mark.parametrize(("beyond", "is_met"), [(1e-9, True), (1e-7, False)])
