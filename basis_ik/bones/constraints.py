@@ -40,14 +40,15 @@ from basis_ik.transforms.directions import length
 from basis_ik.transforms.tree import TransformTree
 from basis_ik.verdict import Verdict
 
-TOLERANCE = 1e-9
-"""Distance [m] at which FABRIK stops."""
 MET = 1e-8
 """Angle [rad] or distance [m] up to which a constraint counts as met."""
+PART = 1e-6
+"""Part of a chain's reach up to which it counts as met, if that is less than `MET`."""
 
 Method = Literal["fabrik", "shared"]
 
 _ORIGIN = np.zeros(3)
+_STOP = 0.1  # part of the distance that counts as met at which FABRIK stops
 
 
 class ScaledLimitError(BasisIkError, ValueError):
@@ -121,6 +122,10 @@ class Point:
         """Return the miss that weighs as much as a radian."""
         return 1.0
 
+    def bound(self, tree: TransformTree) -> float:
+        """Return the largest miss that counts as met [rad]."""
+        return MET
+
 
 @dataclass(frozen=True)
 class Reach:
@@ -156,7 +161,14 @@ class Reach:
 
     def size(self, tree: TransformTree) -> float:
         """Return the miss that weighs as much as a radian: the chain's reach [m]."""
-        p = chain_positions(tree, self.chain, tree.root)
+        return self._reach(tree, tree.root)
+
+    def bound(self, tree: TransformTree, common: str | None = None) -> float:
+        """Return the largest distance that counts as met [m], in `common`; None: the root frame."""
+        return min(MET, PART * self._reach(tree, common or tree.root))
+
+    def _reach(self, tree: TransformTree, common: str) -> float:
+        p = chain_positions(tree, self.chain, common)
         return float(np.linalg.norm(np.diff(p, axis=0), axis=1).sum()) or 1.0
 
 
@@ -186,35 +198,41 @@ def apply_together(tree: TransformTree, reaches: Sequence[Reach]) -> list[Applie
     for each in reaches:
         _check(tree, each)
     goals = [express(tree, common, each.target, _ORIGIN) for each in reaches]
+    bounds = [each.bound(tree, common) for each in reaches]
+    tolerance = _STOP * min(bounds)
     scaled = [each for each in reaches if not tree.is_rigid(common, each.chain[-1])]
     if len(reaches) > 1 or reaches[0].limits:
         if scaled:
             raise ScaledLimitError(scaled[0].chain)
         chains = [each.chain for each in reaches]
         limits = {bone: limit for each in reaches for bone, limit in each.limits.items()}
-        verdict = reach_as_tree(tree, chains, goals, limits, common, TOLERANCE)
+        verdict = reach_as_tree(tree, chains, goals, limits, common, tolerance)
     elif scaled:
-        reach_scaled(tree, scaled[0].chain, goals[0], common, TOLERANCE)
+        reach_scaled(tree, scaled[0].chain, goals[0], common, tolerance)
         verdict = Verdict.BUDGET_SPENT
     else:
-        verdict = _reach_alone(tree, reaches[0], goals[0], common)
+        verdict = _reach_alone(tree, reaches[0], goals[0], common, tolerance)
+    # Bones too short, or too far away, for their digits miss what their solved joints reach.
+    missed = Verdict.DEGENERATE if verdict is Verdict.REACHED else verdict
     applied = []
-    for each, goal in zip(reaches, goals, strict=True):
+    for each, goal, bound in zip(reaches, goals, bounds, strict=True):
         left = goal - express(tree, common, each.chain[-1], _ORIGIN)
         miss = length(express_direction(tree, tree.root, common, left))
-        applied.append(Applied(Verdict.REACHED if length(left) <= MET else verdict, miss))
+        applied.append(Applied(Verdict.REACHED if length(left) <= bound else missed, miss))
     return applied
 
 
-def _reach_alone(tree: TransformTree, reach: Reach, goal: FloatArray, common: str) -> Verdict:
+def _reach_alone(
+    tree: TransformTree, reach: Reach, goal: FloatArray, common: str, tolerance: float
+) -> Verdict:
     """Move a rigid chain without limits, each bone by the smallest rotation."""
     start = chain_positions(tree, reach.chain, common)
     if reach.method == "shared":
-        solved = solve_chain(start, goal, tolerance=TOLERANCE)
+        solved = solve_chain(start, goal, tolerance=tolerance)
     else:
-        solved = sweep_chain(start, goal, tolerance=TOLERANCE)
+        solved = sweep_chain(start, goal, tolerance=tolerance)
         if solved.verdict is Verdict.BUDGET_SPENT:  # no number of sweeps will do near full reach
-            solved = solve_chain(solved.positions, goal, tolerance=TOLERANCE)
+            solved = solve_chain(solved.positions, goal, tolerance=tolerance)
     for bone, basis in bones_in_object(tree, reach.chain, solved.positions, common).items():
         tree.move(bone, basis)
     return solved.verdict

@@ -26,7 +26,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from basis_ik.bones.constraints import (
-    MET,
     Applied,
     Constraint,
     Point,
@@ -122,6 +121,7 @@ def _take_turns(tree: TransformTree, circle: Mapping[str, Constraint]) -> dict[s
     """Apply constraints that depend on each other alternately, and keep the best tree."""
     moves = _moves(circle)
     bones = {bone for each in circle.values() for bone in each.chain[:-1]}
+    bounds = {name: each.bound(tree) for name, each in circle.items()}
     sizes = [each.size(tree) for each in circle.values()]
     best: dict[str, Applied] = {}
     bases: dict[str, Basis] = {}
@@ -131,7 +131,7 @@ def _take_turns(tree: TransformTree, circle: Mapping[str, Constraint]) -> dict[s
         for names, move in moves:
             applied = [move.apply(tree)] if isinstance(move, Point) else apply_together(tree, move)
             own |= dict(zip(names, applied, strict=True))
-        found = {name: _judged(tree, name, own[name], circle) for name in circle}
+        found = {name: _judged(tree, name, own[name], circle, bounds[name]) for name in circle}
         misses = [each.miss for each in found.values()]
         left = sum(
             math.pi if math.isnan(miss) else miss / size
@@ -149,11 +149,11 @@ def _take_turns(tree: TransformTree, circle: Mapping[str, Constraint]) -> dict[s
 
 
 def _judged(
-    tree: TransformTree, name: str, own: Applied, circle: Mapping[str, Constraint]
+    tree: TransformTree, name: str, own: Applied, circle: Mapping[str, Constraint], bound: float
 ) -> Applied:
     """Return a constraint's current result; `own` is its result when it was applied."""
     miss = circle[name].miss(tree)
-    if miss <= MET:
+    if miss <= bound:
         return Applied(Verdict.REACHED, miss)
     conflicts = tuple(other for other in circle if other != name)
     if own.verdict is Verdict.REACHED and conflicts:

@@ -176,8 +176,8 @@ PLACES = {
 class Two:
     """A program with two constraints, and sources that send their frames 100 times a second."""
 
-    def __init__(self, path):
-        path.write_text(TWO)
+    def __init__(self, path, text=TWO):
+        path.write_text(text)
         self.program = VirtualProgram(World(), FramesNode, "--params-file", str(path))
         self.places, self.silent = dict(PLACES), set()
         self.program.world.every(10 * MILLISECOND, self._send)
@@ -289,6 +289,20 @@ def test_a_constraint_that_moves_its_own_target_is_a_fault_until_tf_has_it_elsew
     two.places["ball"] = ("base", 0.5)
     two.run(2.0)
     assert two.said("look").message == "met"
+
+
+def test_a_chain_of_a_nanometre_is_not_met_at_more_than_half_its_length(tmp_path):
+    arm = TWO.replace("points_at, bone: arm, tail: hand", "fabrik, chain: [arm, hand]")
+    two = Two(tmp_path / "two.yaml", arm)
+    try:
+        two.places |= {"arm": ("base", 0.0), "hand": ("arm", 1e-9), "cup": ("base", 1.6e-9)}
+        two.run(2.0)
+        assert two.said("other").message == "too far; 6e-10 m are left"
+        two.places["cup"] = ("base", -1e-9)
+        two.run(2.0)
+        assert two.said("other").message == "met"
+    finally:
+        two.program.end()
 
 
 # Together, over one tree ------------------------------------------------------------------------

@@ -18,10 +18,12 @@ import numpy as np
 import pytest
 
 from basis_ik.bones import constraints
+from basis_ik.bones.bone_limits import Cone
 from basis_ik.bones.bones import BoneChainError
 from basis_ik.bones.constraints import Point, Reach
 from basis_ik.bones.meet import meet
 from basis_ik.fabrik.fabrik import sweep_chain
+from basis_ik.transforms.node import TransformNode
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.transforms.tree import TransformTree
 from basis_ik.verdict import Verdict
@@ -161,6 +163,65 @@ def test_a_constraint_is_met_to_ten_nanometres(beyond, is_met):
     for applied in (reach.apply(tree), meet(tree, {"stand": reach})["stand"]):
         assert applied.miss == pytest.approx(beyond, abs=1e-10)
         assert applied.verdict is (Verdict.REACHED if is_met else Verdict.TOO_FAR)
+
+
+@pytest.mark.parametrize("short", [1e-2, 1e-3, 1e-9])
+@pytest.mark.parametrize("scale", [1.0, 1e-4])
+@pytest.mark.parametrize(("part", "is_met"), [(0.9e-6, True), (1.1e-6, False)])
+def test_a_short_chain_is_met_to_a_millionth_of_its_reach(short, scale, part, is_met):
+    """Straight, with a goal a little too far, and all of it drawn to scale."""
+    tree = TransformTree("map")
+    tree.add("base", "map", TransformNode.from_fields({"scale": 3 * [scale]}))
+    tree.add("a", "base", at(0, 0, 0))
+    tree.add("b", "a", at(0.5 * short, 0, 0))
+    tree.add("tip", "b", at(0.5 * short, 0, 0))
+    tree.add("goal", "base", at((1 + part) * short, 0, 0))
+    reach = Reach(("a", "b", "tip"), "goal")
+    for applied in (reach.apply(tree), meet(tree, {"reach": reach})["reach"]):
+        assert applied.miss == pytest.approx(part * short * scale, rel=1e-3)
+        assert applied.verdict is (Verdict.REACHED if is_met else Verdict.TOO_FAR)
+
+
+CHAIN = tuple("abcd")
+ALONE = {"one": Reach(CHAIN, "goal")}
+FREE = Cone(RigidTransform.identity(), 3.0)
+
+
+@pytest.mark.parametrize("size", [1e-9, 1e-6, 1e-3])
+@pytest.mark.parametrize(
+    "given",
+    [
+        ALONE,
+        {"one": Reach(CHAIN, "goal", "shared")},
+        {"one": Reach(CHAIN, "goal", limits={"b": FREE})},
+        {"one": Reach(CHAIN, "goal"), "two": Reach((*"abc", "e"), "side")},
+    ],
+    ids=["fabrik", "shared", "limits", "two chains"],
+)
+def test_chains_of_any_size_arrive_to_a_millionth_of_their_reach(size, given):
+    tree = small(size)
+    for name, applied in meet(tree, given).items():
+        assert applied.verdict is Verdict.REACHED
+        tip, goal = given[name].chain[-1], given[name].target
+        miss = tree.lookup("base", tip).translation - tree.lookup("base", goal).translation
+        assert np.linalg.norm(miss) <= 1e-6 * size
+
+
+def small(size):
+    tree = TransformTree("base")
+    for above, frame, *place in (
+        ("base", "a", 0, 0, 0), ("a", "b", 0.4, 0, 0), ("b", "c", 0.3, 0, 0), ("c", "d", 0.3, 0, 0),
+        ("c", "e", 0.3, 0.1, 0), ("base", "goal", 0.3, 0.1, 0.5), ("base", "side", 0.3, 0.2, 0.5),
+    ):  # fmt: skip
+        tree.add(frame, above, at(*(size * np.array(place)), rpy=(0, 0.3, 0)))
+    return tree
+
+
+def test_bones_too_short_for_a_direction_are_not_met():
+    tree = small(1e-13)
+    for applied in (ALONE["one"].apply(tree), meet(tree, ALONE)["one"]):
+        assert applied.verdict is Verdict.DEGENERATE
+        assert applied.miss > 1e-14
 
 
 def test_an_unreachable_target_is_reported_with_the_distance(legs):

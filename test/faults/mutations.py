@@ -1400,8 +1400,8 @@ MUTATIONS = tuple(
         (
             "FABRIK stops at 0.1 mm",
             "bones/constraints.py",
-            "TOLERANCE = 1e-9",
-            "TOLERANCE = 1e-4",
+            "_STOP = 0.1",
+            "_STOP = 1e4",
             (
                 "test/bones/test_constraints.py::test_fabrik_is_the_published_iteration_in_the_frame_that_the_chain_hangs_in",
             ),
