@@ -580,6 +580,7 @@ class Clocks:
 
 
 SOON, OFTEN_LATE = [0.001] * 100, [0.3] * 99 + [0.001]
+VARYING = np.linspace(0.0, 0.2, 100)  # s
 
 
 @pytest.mark.parametrize(
@@ -591,7 +592,12 @@ SOON, OFTEN_LATE = [0.001] * 100, [0.3] * 99 + [0.001]
         (0.03, SOON, "0.029 s ahead of this one: synchronise"),
         (3.0, OFTEN_LATE, "3 s ahead"),
         (-0.05, SOON, ""),
-        (-0.2, SOON, "0.201 s behind this one: synchronise"),
+        (-0.2, SOON, "at least 0.201 s old"),
+        (0.0, [0.201] * 100, "at least 0.201 s old"),  # the same to this node
+        (0.0, 0.05 + VARYING, ""),
+        (-0.05, VARYING, ""),
+        (0.0, 0.105 + VARYING, "at least 0.105 s old"),
+        (-0.15, VARYING, "at least 0.15 s old"),
         (-0.2, SOON[:50], ""),  # they may be late ones
     ],
 )
@@ -599,6 +605,12 @@ def test_a_clock_offset_is_detected_from_states(ahead, delays, words):
     logged = Clocks().receive(ahead, delays)
     assert words in logged
     assert bool(words) == bool(logged)
+
+
+def test_a_steady_delay_may_be_the_clocks_or_the_messages():
+    late, behind = Clocks().receive(0.0, [0.3] * 100), Clocks().receive(-0.3, [0.0] * 100)
+    assert late == behind, "nothing distinguishes the two"
+    assert "clock is behind this one (synchronise them), or they are late" in late
 
 
 def test_in_simulated_time_there_is_one_clock():

@@ -57,7 +57,8 @@ class ControllerState:
 
     Trajectories have stamps. If the controller's clock is ahead, it takes them for old and jumps to
     their braking; if it is behind, it waits. A state arrives after its stamp, so a stamp in the
-    future proves that the clock is ahead; a large smallest delay shows that it is behind.
+    future proves that the clock is ahead. A large smallest delay has two possible causes: the clock
+    is behind, or all states are late. What varies is delay, whatever the clocks.
 
     Args:
         node: The node that subscribes.
@@ -291,7 +292,10 @@ class ControllerState:
         if ahead > CLOCK_AHEAD:
             return f"the controller's clock is {ahead:.3g} s ahead of this one: synchronise them"
         if ahead < -CLOCK_BEHIND and len(self._ahead) == STAMPS:
-            return f"the controller's clock is {-ahead:.3g} s behind this one: synchronise them"
+            return (
+                f"the controller's states are at least {-ahead:.3g} s old when they arrive: its "
+                "clock is behind this one (synchronise them), or they are late (network, load)"
+            )
         return ""
 
     def _other_joints(self) -> str:
