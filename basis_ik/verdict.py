@@ -48,8 +48,8 @@ class Reason:
         turn: Angle between the target and the result [rad]; 0 if the orientation is free.
         joint: The joint whose limit prevents a solution, for LIMIT and MOVE_BOUND.
         bound: That limit [rad or m].
-        proven: Whether the target is proven to be out of reach: by the chain's length, or by a
-            closed form.
+        proven: Whether the target is proven to be out of reach: by the chain's length, by a closed
+            form, or because no joint turns the tip that way.
         starts: Number of starts when the search gave up; 0 if there was no search. Without a proof,
             the verdict only says that none of them arrived.
         grid: Number of grid points over the redundant joints at which all positions of the other

@@ -88,6 +88,7 @@ class Diagnosis:
         proven: Whether it is proven that there is no solution.
         closed: The closed form that has proven it, if one has; it also knows what lies beyond the
             limits.
+        cannot_turn: Whether it is proven that no positions have the orientation, limits aside.
         inside: What reaches the target within the limits after all, found while they were lifted.
         grid: At how many points of a grid over the spare joints all positions were calculated.
         promising: Whether some of these were near the limits, or there are none.
@@ -102,6 +103,7 @@ class Diagnosis:
     starts: int
     proven: bool = False
     closed: ClosedForm | None = None
+    cannot_turn: bool = False
     inside: Attempt | None = None
     grid: int = 0
     promising: bool = True
@@ -123,8 +125,8 @@ class Diagnosis:
         return bool(self.ready.weights[WRX] == 0.0)
 
     @property
-    def is_too_short(self) -> bool:
-        """Whether the chain's length has proven that there is no solution."""
+    def is_simple(self) -> bool:
+        """Whether lengths or directions, and no closed form, have proven that there is none."""
         return self.proven and self.closed is None
 
     def meets(self, attempt: Attempt) -> bool:
@@ -133,7 +135,7 @@ class Diagnosis:
 
     def nearest_position(self) -> Attempt:
         """Return the nearest position: the seed's if it reaches, else the best effort's."""
-        if self._nearest is None and self.is_too_short:
+        if self._nearest is None and self.is_simple:
             self._nearest = self.best_effort()
         elif self._nearest is None:
             held = self._minimise(self.seed[None], self.ready.position_weights[None])[0]
@@ -365,8 +367,8 @@ class Diagnosis:
     def relaxations(self, answer: Attempt | None = None) -> tuple[Relaxation, ...]:
         """Return all limits to be lifted, also those of `max_move`; none if none can help."""
         wider = self.ready.unbounded
-        as_short = self.is_too_short and wider.reach == self.ready.reach
-        return () if as_short else (Relaxation(self.ready, wider),)
+        as_short = self.is_simple and wider.reach == self.ready.reach
+        return () if as_short or self.cannot_turn else (Relaxation(self.ready, wider),)
 
     def relax(self, relaxation: Relaxation, which: npt.NDArray[np.bool_]) -> Attempt:
         """Search with some of the limits lifted, (n,); with all of them once."""

@@ -370,7 +370,8 @@ def _explained(problem: PoseProblem, found: Found, q: FloatArray, budget: Search
     ready, (status, steps, last, position_error, orientation_error) = problem.ready, found
     refuse(status, "seed", problem.start.tolist(), problem.target)
     position_only = ready.weights[WRX] == 0.0
-    proven = status in (OUT_OF_REACH, EXCLUDED)  # by the chain's length or in closed form
+    cannot_turn = ready.cannot_turn_to(problem.goal, orientation_error, problem.tolerances[1])
+    proven = cannot_turn or status in (OUT_OF_REACH, EXCLUDED)  # by lengths or in closed form
     if steps >= budget.iterations or not (proven or last >= FEWEST_STARTS):
         turn = 0.0 if position_only else orientation_error
         reason = Reason(Verdict.BUDGET_SPENT, position_error, turn, starts=last + 1)
@@ -379,7 +380,7 @@ def _explained(problem: PoseProblem, found: Found, q: FloatArray, budget: Search
         )
     diagnosis = Diagnosis(
         ready, problem.goal, problem.start, q, problem.tolerances, budget.iterations - steps,
-        last, proven, ready.closed if status == EXCLUDED else None,
+        last, proven, ready.closed if status == EXCLUDED else None, cannot_turn=cannot_turn,
     )  # fmt: skip
     best, reason = _diagnose(diagnosis, problem.chain, budget)
     position_error, steps = best.distance, budget.iterations - diagnosis.budget

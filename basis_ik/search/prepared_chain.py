@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -33,19 +34,24 @@ from basis_ik.search.tables_kernel import (
     COLUMNS,
     LOWER,
     LOWER_UPPER,
+    ORIGIN,
     PERIODIC,
     PRISMATIC,
+    ROTATION_BOX,
     SCALE,
     START_LOWER,
     START_UPPER,
     UPPER,
     VARIABLE,
+    WRX,
+    WRZ,
     ChainFields,
     PackedChain,
 )
 
 ROTATION_WEIGHT = 0.3
 """Weight of one radian relative to one reach; 0.15 to 0.6 work alike (docs/algorithms.md)."""
+ANGLE_ROUNDING = 1e-9  # [rad] of the product of a chain's rotations, with much to spare
 
 
 class OutsideLimitsError(BasisIkError):
@@ -209,6 +215,51 @@ class PreparedChain:
         slides = lifted[joints[:, VARIABLE].astype(int)] & (joints[:, PRISMATIC] != 0.0)
         return replace(self, variables=variables, reach=np.inf if slides.any() else self.reach)
 
+    @cached_property
+    def turning(self) -> tuple[FloatArray, FloatArray, float] | None:
+        """What all joints turn the tip about; None if there is no joint that turns.
+
+        The direction (3,) of the first axis in the root frame, the tip's orientation (3, 3) with
+        all joints at 0, and how far the joints can turn the tip about any other direction [rad].
+        Where axes a and b differ by an angle, so do rotations about them, by twice that at most:
+        Rot(b, q) is S Rot(a, q) S⁻¹, with the rotation S that takes a to b.
+        """
+        rotation, axes = np.eye(3), []
+        for row in self.exact:
+            rotation = rotation @ row[ORIGIN].reshape(3, 4)[:, :3]
+            axes.append(rotation[:, 2])
+        turns = np.array(axes[:-1])[self.exact[:-1, PRISMATIC] == 0.0]
+        if not len(turns):
+            return None
+        apart = np.arctan2(np.linalg.norm(np.cross(turns[0], turns), axis=1), abs(turns @ turns[0]))
+        return turns[0], rotation, 2.0 * float(apart.sum())
+
+    def cannot_turn_to(self, goal: FloatArray, off: float, tolerance: float) -> bool:
+        """Return whether it is proven that no positions, within limits or not, turn the tip so.
+
+        If no joint turns, every position leaves the same angle. If all axes are parallel, the tip
+        keeps its angle to them, and the goal's has to be the same.
+
+        Args:
+            goal: (4, 4) root_T_goal.
+            off: Angle that some positions leave [rad].
+            tolerance: Of the orientation [rad].
+        """
+        if self.weights[WRX] == 0.0:
+            return False
+        if self.turning is None:
+            return off > tolerance
+        axis, tip, other = self.turning
+        allowed = other + tolerance + math.hypot(*self.weights[ROTATION_BOX].tolist())
+        if not allowed < math.pi:  # as for most arms, at once
+            return False
+        here, there = axis @ tip, axis @ goal[:3, :3]
+        if self.weights[WRZ] == 0.0:  # only z counts
+            left = abs(_angle_to_z(here) - _angle_to_z(there))
+        else:
+            left = math.atan2(float(np.linalg.norm(np.cross(here, there))), float(here @ there))
+        return left > allowed + ANGLE_ROUNDING
+
     def bound_near(self, k: int, q: FloatArray) -> float:
         """Return that limit of a variable that is nearer to q (n,) [rad or m]."""
         lower, upper = self.variables[k, LOWER_UPPER].tolist()
@@ -231,3 +282,8 @@ class PreparedChain:
         frame = np.empty((3, 4))
         place_exactly(self.exact, q, frame)
         return frame[:, 3]
+
+
+def _angle_to_z(direction: FloatArray) -> float:
+    x, y, z = direction.tolist()
+    return math.atan2(math.hypot(x, y), z)

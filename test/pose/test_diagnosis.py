@@ -39,21 +39,26 @@ from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Verdict
 
 
-def flat(arm, bound):
+def plane(bound):
     """Four joints in the plane, which cannot roll about x, and have no closed form."""
     steps = 0.0, 0.3, 0.2, 0.2
-    rows = [("revolute", f"{x} 0 0", "0 0 0", "0 0 1", -bound, bound) for x in steps]
-    return arm(rows, "0.2 0 0")
+    return [("revolute", f"{x} 0 0", "0 0 0", "0 0 1", -bound, bound) for x in steps]
+
+
+def tilted(arm):
+    """The same on a joint that tilts the plane: there are axes in two directions."""
+    return arm([("revolute", "0 0 0", "0 0 0", "0 1 0", -pi, pi), *plane(pi)], "0.2 0 0")
 
 
 def rolled(chain, roll):
-    return chain.forward([0.5, 0.6, 0.7, 0.1]) @ RigidTransform.from_rpy(roll, 0, 0, (0, 0, 0))
+    truth = [0.3, 0.5, 0.6, 0.7, 0.1]
+    return chain.forward(truth) @ RigidTransform.from_rpy(roll, 0, 0, (0, 0, 0))
 
 
 def test_a_search_without_prospect_ends_early_and_one_that_nearly_arrives_goes_on(arm):
-    chain = flat(arm, pi)  # limits that leave room for a turn are none
-    unreachable = solve(chain, rolled(chain, 0.5), [0.1, 0.2, 0.3, 0.1])
-    close = solve(chain, rolled(chain, 1e-4), [0.1, 0.2, 0.3, 0.1])
+    chain = tilted(arm)  # limits that leave room for a turn are none
+    unreachable = solve(chain, rolled(chain, 0.5), [0.1, 0.1, 0.2, 0.3, 0.1])
+    close = solve(chain, rolled(chain, 1e-4), [0.1, 0.1, 0.2, 0.3, 0.1])
     for solution, starts in (
         (unreachable, LIFTED_STARTS),
         (close, PERSISTENCE + CREEPING_STARTS),
@@ -138,10 +143,10 @@ def test_scouts_find_what_is_downhill_and_prove_it(robot):
 
 
 def test_an_orientation_alone_is_missed_by_an_angle_and_no_distance(arm):
-    chain = flat(arm, 3.0)
+    chain = arm(plane(3.0), "0.2 0 0")
     target = RigidTransform.from_rpy(0.4, 0.0, 0.7, (30.0, 0.0, 0.0))
     solution = solve(chain, target, [0.1, 0.2, 0.3, 0.1], constraint=PoseConstraint(position=False))
-    assert solution.verdict is Verdict.ORIENTATION_NOT_FOUND
+    assert solution.verdict is Verdict.ORIENTATION_UNREACHABLE
     assert solution.reason.missing == 0.0
     tip = chain.forward(solution.positions).translation
     assert solution.position_error == pytest.approx(np.linalg.norm(tip - target.translation))
@@ -149,12 +154,12 @@ def test_an_orientation_alone_is_missed_by_an_angle_and_no_distance(arm):
 
 
 def test_a_free_axis_is_missed_by_the_angle_between_the_axes(arm):
-    chain = flat(arm, 3.0)
+    chain = arm(plane(3.0), "0.2 0 0")
     target = RigidTransform.from_rpy(0.4, 0.0, 0.7, (0.5, 0.3, 0.0))
     solution = solve(
         chain, target, [0.1, 0.2, 0.3, 0.1], constraint=PoseConstraint(free_axis=(0, 0, 1))
     )
-    assert solution.verdict is Verdict.ORIENTATION_NOT_FOUND
+    assert solution.verdict is Verdict.ORIENTATION_UNREACHABLE
     assert solution.orientation_error == pytest.approx(0.4, abs=1e-6)  # z is up, whatever the yaw
     assert solution.reason.turn == solution.orientation_error
 

@@ -32,7 +32,7 @@ from basis_ik.pose.explain import Attempt, explain
 from basis_ik.pose.solve import solve
 from basis_ik.pose.track import track
 from basis_ik.robot.robot import RobotModel
-from basis_ik.search.pose_constraint import PoseConstraint
+from basis_ik.search.pose_constraint import PoseConstraint, constrain
 from basis_ik.search.prepare import prepared
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import REACHED, Reason, Verdict
@@ -42,14 +42,19 @@ HOME = np.array([0.3, 0.4, -0.5, -1.5, 0.6, 1.8, 0.7])
 FAR = RigidTransform.from_rpy(0.3, 0.2, 0.1, (2.0, 0.5, 0.3))
 
 
+PLANE = [("revolute", f"{x} 0 0", "0 0 0", "0 0 1", -pi, pi) for x in (0.0, 0.3, 0.2, 0.2)]
+SEED = [0.1, 0.1, 0.2, 0.3, 0.1]
+
+
+def turned(*rpy):
+    return RigidTransform.from_rpy(*rpy, (0.0, 0.0, 0.0))
+
+
 @pytest.fixture
 def rolled(arm):
-    """Return an arm of four joints in the plane, which cannot roll about x, and a rolled target."""
-    rows = [("revolute", f"{x} 0 0", "0 0 0", "0 0 1", -pi, pi) for x in (0.0, 0.3, 0.2, 0.2)]
-    chain = arm(rows, "0.2 0 0")
-    return chain, chain.forward([0.5, 0.6, 0.7, 0.1]) @ RigidTransform.from_rpy(
-        0.5, 0, 0, (0, 0, 0)
-    )
+    """Return four joints in a plane on one that tilts it, and a target that is rolled about x."""
+    chain = arm([("revolute", "0 0 0", "0 0 0", "0 1 0", -pi, pi), *PLANE], "0.2 0 0")
+    return chain, chain.forward([0.3, 0.5, 0.6, 0.7, 0.1]) @ turned(0.5, 0.0, 0.0)
 
 
 @pytest.mark.parametrize("verdict", set(Verdict) - {Verdict.REACHED})
@@ -94,7 +99,7 @@ def test_lengths_prove_nothing_within_rounding(arm):
 
 def test_a_search_is_no_proof(rolled, robot):
     chain, target = rolled
-    reason = solve(chain, target, [0.1, 0.2, 0.3, 0.1]).reason
+    reason = solve(chain, target, SEED).reason
     assert (reason.verdict, reason.proven) == (Verdict.ORIENTATION_NOT_FOUND, False)
     assert reason.starts == LIFTED_STARTS + 1
     behind = RigidTransform.from_rpy(0, 0, 0, (0.0, 0, 0.3))
@@ -104,24 +109,158 @@ def test_a_search_is_no_proof(rolled, robot):
 
 
 @pytest.mark.parametrize("starts", [20, 300, 2000])
-def test_all_requested_starts_are_made(rolled, starts):
+def test_all_requested_starts_are_made(rolled, arm, starts):
     chain, target = rolled
-    solution = solve(chain, target, [0.1, 0.2, 0.3, 0.1], max_restarts=starts)
+    solution = solve(chain, target, SEED, max_restarts=starts)
     assert solution.restarts == starts
     assert solution.reason.starts == starts + 1
     beyond = solve(chain, RigidTransform.from_rpy(0, 0, 0, (0.1, 0.1, 0.1)), max_restarts=starts)
     assert beyond.restarts == starts
-    alone = solve(chain, beyond_plane(), position_only=True, max_restarts=starts)
-    assert alone.restarts == starts
+    beyond_plane = RigidTransform.from_rpy(0, 0, 0, (0.1, 0.2, 0.3))
+    flat = arm(PLANE, "0.2 0 0")
+    assert solve(flat, beyond_plane, position_only=True, max_restarts=starts).restarts == starts
 
 
-def beyond_plane():
-    return RigidTransform.from_rpy(0, 0, 0, (0.1, 0.2, 0.3))
+def slide(axis):
+    return ("prismatic", "0.1 0 0", "0.3 0.2 0.1", axis, -1.0, 1.0)
+
+
+SLIDES = [slide("1 0 0"), slide("0 1 0"), slide("0 0 1")]
+TURN, TURN_BACK = (("revolute", "0.1 0 0", "0 0 0", f"0 0 {z}", -2.0, 2.0) for z in (1, -1))
+
+
+@pytest.fixture(params=["slides", "slides and a turn", "turns about one direction"])
+def proof(arm, request):
+    """Return a chain, positions, and rotations of the tip there that none of its joints makes."""
+    if request.param == "slides":
+        return arm(SLIDES, "0.2 0 0"), [0.3] * 3, (turned(0.5, 0.0, 0.0), turned(0.0, 0.0, 0.5))
+    tilts = turned(0.5, 0.0, 0.0), turned(0.3, -0.4, 0.2)
+    if request.param == "slides and a turn":
+        return arm([*SLIDES[:2], TURN, TURN_BACK], "0.2 0 0"), [0.3] * 4, tilts
+    return arm([TURN, TURN_BACK, TURN, TURN], "0.2 0 0"), [0.3, -0.4, 0.6, 0.2], tilts
+
+
+def test_what_no_joint_can_turn_is_proven_without_a_search(proof, monkeypatch):
+    (chain, there, rotations), lifted = proof, []
+    monkeypatch.setattr(Diagnosis, "relax", lambda *_: lifted.append(_))
+    for rotation in rotations:
+        reached, target = chain.forward(there), chain.forward(there) @ rotation
+        for constraint in (None, PoseConstraint(position=False)):
+            reason = solve(chain, target, constraint=constraint, max_restarts=0).reason
+            assert (reason.verdict, reason.proven) == (Verdict.ORIENTATION_UNREACHABLE, True)
+            assert reason.starts == 0
+        assert solve(chain, target, position_only=True).success
+        assert solve(chain, reached, [0.0] * len(there)).success
+        far = RigidTransform.from_rotation_translation(target.rotation, (9.0, 0.0, 0.0))
+        reason = solve(chain, far).reason
+        assert (reason.verdict, reason.proven) == (Verdict.TOO_FAR, True)
+    assert not lifted, "no limit stands in the way"
+
+
+def test_a_proof_knows_tolerances_boxes_and_free_axes(proof):
+    chain, there, _ = proof
+    roll = turned(0.3, 0.0, 0.0)
+    for left, reaches in ((0.29, False), (0.31, True)):
+        target = chain.forward(there) @ roll
+        cases = [{"orientation_tolerance": left}]
+        cases += [{"constraint": PoseConstraint(rotation_box=(left, 0.0, 0.0))}]
+        cases += [
+            {"constraint": PoseConstraint(free_axis=(0, 0, 1)), "orientation_tolerance": left}
+        ]
+        for options in cases:
+            solution = solve(chain, target, there, **options)
+            assert (solution.success, solution.reason.proven) == (reaches, not reaches)
+    about = PoseConstraint(free_axis=(1, 0, 0))
+    assert solve(chain, chain.forward(there) @ roll, there, constraint=about).success
+
+
+def test_a_position_out_of_reach_is_not_proven_by_an_orientation_within(arm):
+    chain, far = arm(SLIDES, "0.2 0 0"), RigidTransform.from_rpy(0.5, 0.0, 0.0, (2.0, 0.0, 0.0))
+    alone = solve(chain, far, position_only=True)
+    there = chain.forward([0.0] * 3).rotation
+    straight = solve(chain, RigidTransform.from_rotation_translation(there, far.translation))
+    for solution in (alone, straight):
+        assert (solution.verdict, solution.reason.proven) == (Verdict.LIMIT, False)
+
+
+def test_joints_that_turn_about_other_directions_only_prove_nothing_there(arm):
+    """One slide and one joint reach few orientations at a place, but a search alone says which."""
+    chain = arm([SLIDES[0], TURN], "0.2 0 0")
+    reason = solve(chain, chain.forward([0.3, 0.3]) @ turned(0.0, 0.0, 0.5)).reason
+    assert (reason.verdict, reason.proven) == (Verdict.ORIENTATION_NOT_FOUND, False)
+
+
+def test_two_axes_turn_the_tip_about_others_by_twice_the_angle_between_them(arm):
+    """By all of it at half a turn, and by no more."""
+    off = 0.1
+    tilted = ("revolute", "0.1 0 0", f"{off} 0 0", "0 0 1", -pi, pi)
+    chain = arm([("revolute", "0 0 0", "0 0 0", "0 0 1", -pi, pi), tilted], "0.2 0 0")
+    for more, proven in ((0.0, False), (0.01, True)):
+        goal = (chain.forward([0.0, pi]) @ turned(-more, 0.0, 0.0)).matrix
+        assert prepared(chain).cannot_turn_to(goal, pi, 1e-6) is proven
+
+
+@pytest.mark.parametrize(
+    "constraint",
+    [
+        PoseConstraint(rotation_box=(0.1, 0.0, 0.0)),
+        PoseConstraint(free_axis=(0, 0, 1), rotation_box=(0.1, 0.0, 0.0)),
+    ],
+)
+def test_a_proof_leaves_the_whole_box(arm, constraint):
+    chain = arm([TURN, TURN_BACK, TURN, TURN], "0.2 0 0")
+    for roll, proven in ((0.099, False), (0.101, True)):
+        target = (chain.forward([0.3] * 4) @ turned(roll, 0.0, 0.0)).matrix
+        ready, _, goal = constrain(prepared(chain), constraint, target)
+        assert ready.cannot_turn_to(goal, pi, 1e-6) is proven
+
+
+@pytest.mark.parametrize("off", [0.0, 1e-6, 0.01, 0.2])
+def test_what_positions_reach_is_never_proven_out_of_reach(arm, off):
+    """Axes that are parallel but for some angle turn the tip by twice that about others."""
+    rng = np.random.default_rng(3)
+    constraints = [PoseConstraint(), PoseConstraint(free_axis=rng.normal(size=3))]
+    constraints += [PoseConstraint(rotation_box=(0.1, 0.2, 0.05))]
+    constraints += [PoseConstraint(free_axis=(0, 1, 0), rotation_box=(0.1, 0.0, 0.2))]
+    for _ in range(20):
+        rows = [SLIDES[0], *[("revolute", "0.1 0 0", "0 0 0", "0 0 1", -pi, pi)] * 2, SLIDES[1]]
+        rows.insert(2, ("revolute", "0.1 0 0", f"{off} 0 0", "0 0 -1", -pi, pi))
+        chain, tolerance = arm(rows, "0.2 0 0"), 10.0 ** rng.uniform(-6.0, -1.0)
+        low, high = chain.lower, chain.upper
+        positions = [np.array([0.0, 0.0, pi, 0.0, 0.0]), *rng.uniform(low, high, (20, 5))]
+        for q in positions:
+            way = rng.normal(size=3)
+            slack = turned(*(0.9 * tolerance * way / np.linalg.norm(way)))
+            for constraint in constraints:
+                target = (chain.forward(q) @ slack).matrix
+                ready, _, goal = constrain(prepared(chain), constraint, target)
+                assert not ready.cannot_turn_to(goal, tolerance, tolerance)
+
+
+def test_no_positions_reach_what_is_proven_out_of_reach(arm):
+    """The proof is as sharp as brute force over the one angle that matters."""
+    rng = np.random.default_rng(4)
+    chain = arm([*SLIDES[:2], TURN, TURN_BACK], "0.2 0 0")
+    angles = np.linspace(-pi, pi, 721)
+    tips = [chain.forward([0.0, 0.0, a, 0.0]).rotation for a in angles]
+    for constraint in (PoseConstraint(), PoseConstraint(free_axis=(0.3, 0.4, 1.0))):
+        for _ in range(40):
+            target = chain.forward(chain.random(rng)) @ turned(*rng.uniform(-1.0, 1.0, 3))
+            ready, _, goal = constrain(prepared(chain), constraint, target.matrix)
+            if constraint.free_axis is None:
+                traces = [np.trace(tip.T @ target.rotation) for tip in tips]
+                cosines = (np.array(traces) - 1.0) / 2.0
+            else:
+                axis = np.array(constraint.free_axis) / np.linalg.norm(constraint.free_axis)
+                cosines = np.array([(tip @ axis) @ (target.rotation @ axis) for tip in tips])
+            least = np.arccos(np.clip(cosines, -1.0, 1.0)).min()
+            assert ready.cannot_turn_to(goal, pi, least - 0.01)
+            assert not ready.cannot_turn_to(goal, pi, least + 0.01)
 
 
 def test_iterations_bound_the_requested_starts(rolled):
     chain, target = rolled
-    solution = solve(chain, target, [0.1, 0.2, 0.3, 0.1], max_restarts=10**5, max_iterations=5000)
+    solution = solve(chain, target, SEED, max_restarts=10**5, max_iterations=5000)
     assert solution.verdict is Verdict.BUDGET_SPENT
     assert solution.iterations <= 5000
 

@@ -111,7 +111,7 @@ def test_some_targets_are_reached_only_thanks_to_the_tolerance(arm):
     assert reached.success
     assert_kept(chain, target, reached.positions, (0.3, 0.0, 0.0))
     short = solve(chain, target, seed, constraint=PoseConstraint(rotation_box=(0.2, 0.0, 0.0)))
-    assert short.verdict is Verdict.ORIENTATION_NOT_FOUND
+    assert short.verdict is Verdict.ORIENTATION_UNREACHABLE
     assert short.reason.turn == pytest.approx(0.05, abs=1e-4)  # what is beyond the tolerance
     assert short.position_error <= 1e-6
 
