@@ -137,7 +137,8 @@ def solve(
     is the solution nearest to the seed. Otherwise the solver descends from the seed, and restarts
     elsewhere if that fails. FABRIK makes backward and forward passes over the joints instead; a
     descent follows only if they do not converge. The same arguments yield the same bits in every
-    process and thread.
+    process and thread. A stream of targets belongs to `track` or `follow`, which bound each move;
+    between two near targets this function may change to another branch.
 
     Args:
         chain: The chain.

@@ -33,6 +33,7 @@ from basis_ik.path.cartesian_path import arc, follow, line
 from basis_ik.path.lane_kernel import ASIDE, CLEAR, ONWARD, go_along
 from basis_ik.pose.solve import solve
 from basis_ik.pose.solve_all import solve_all
+from basis_ik.pose.track import track
 from basis_ik.robot.robot import RobotModel
 from basis_ik.search.pose_constraint import PoseConstraint
 from basis_ik.search.prepare import prepared
@@ -66,6 +67,28 @@ def test_an_arc_keeps_its_distance_from_the_axis(robot):
         assert np.linalg.norm(np.cross(pose.translation - centre, axis)) == pytest.approx(spoke)
     turned = np.linalg.norm((poses[0].inverse() @ poses[-1]).log()[3:])
     assert turned == pytest.approx(1.5)
+
+
+def test_along_a_way_without_jumps_solve_may_jump_where_follow_and_track_do_not(robot):
+    """docs/targets.md says which function is for streams."""
+    chain = robot("panda")
+    begin = np.array([-0.25, 0.595, 2.337, -0.469, 1.702, 0.181, 2.762])
+    end = np.array([-0.067, -0.067, 1.945, -0.276, 1.519, 0.096, 2.8973])
+    poses = [chain.forward(q) for q in np.linspace(begin, end, 101)]
+    solved, tracked = [begin], [begin]
+    for pose in poses:
+        solved.append(solve(chain, pose, solved[-1]).positions)
+        step = track(chain, pose, tracked[-1], 0.3)
+        assert step.success
+        tracked.append(step.positions)
+    followed = follow(chain, poses, begin)
+    assert followed.success
+    assert longest_move(solved) > 0.3
+    assert max(longest_move(tracked), longest_move(followed.positions)) < 0.2
+
+
+def longest_move(positions):
+    return np.abs(np.diff(positions, axis=0)).max()
 
 
 def test_a_line_within_reach_is_followed_to_its_end_without_jumps(robot):
