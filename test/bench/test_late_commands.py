@@ -590,9 +590,13 @@ def rests_since(robot, time):
     return len(outputs) > 0 and np.abs(np.array(outputs) - outputs[-1]).max() < 1e-4
 
 
-def try_pattern(robot, rng):
+ANY = "target", "another target", "stop", "stop", "moving target", "twist"
+WHOLE = "target", "another target", "stop", "stop"  # what goals of the action can do
+
+
+def try_pattern(robot, rng, kinds=ANY):
     """Disturb a motion; what is said of it must be true, and the arm must go on afterwards."""
-    kind = rng.choice(["target", "another target", "stop", "stop", "moving target", "twist"])
+    kind = rng.choice(kinds)
     slow = rng.random() < 0.5
     assert robot.set_parameter(
         "speed_override", rng.choice([0.05, 0.3]) if slow else 1.0
@@ -628,6 +632,21 @@ def test_whatever_is_late_a_stopped_arm_rests_and_an_enabled_one_goes_on(seed, r
     with robot_with(rng.choice([0.0, 0.03, 0.1]), RULES[rule]) as robot:
         for _ in range(5):
             try_pattern(robot, rng)
+            robot.arm.outputs.clear()
+            robot.statuses.clear()
+            robot.run(0.1)
+
+
+@pytest.mark.parametrize("rule", ["stamp", "blends"])
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(each, marks=pytest.mark.long) for each in range(1, 100))]
+)
+def test_whatever_is_late_whole_motions_stop_and_go_on(seed, rule):
+    rng = random.Random(seed)
+    lag = rng.choice([0.0, 0.03, 0.1])
+    with robot_with(lag, RULES[rule], command_interface="follow_joint_trajectory") as robot:
+        for _ in range(5):
+            try_pattern(robot, rng, WHOLE)
             robot.arm.outputs.clear()
             robot.statuses.clear()
             robot.run(0.1)

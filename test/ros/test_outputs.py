@@ -426,14 +426,26 @@ def test_an_answer_about_an_earlier_motion_does_not_end_a_newer_one(controller, 
     assert after(controller, whole, 0.01) is Phase.MOVING
 
 
-@pytest.mark.parametrize(("wanted", "phase"), [(True, Phase.MOVING), (False, Phase.IDLE)])
-def test_an_unanswered_motion_ends_if_it_is_not_wanted(controller, whole, wanted, phase):
+@pytest.mark.parametrize(("wanted", "phase"), [(True, Phase.MOVING), (False, Phase.BRAKING)])
+def test_a_motion_may_still_begin_as_long_as_it_is_not_answered(controller, whole, wanted, phase):
     whole._send(Begun.at_rest(np.zeros(2)), line(0.0))
     if not wanted:
         whole.brake(PIPELINE)
-    assert after(controller, whole, 0.6) is phase
+    for _ in range(9):
+        assert after(controller, whole, 1.0) is phase
     controller.accept()
     assert controller.handle.cancels == (0 if wanted else 1)
+    controller.handle.end(GoalStatus.STATUS_CANCELED)
+    assert after(controller, whole, 0.01) is Phase.IDLE
+
+
+def test_a_motion_that_is_never_answered_counts_as_lost_and_is_canceled_if_it_is(controller, whole):
+    whole._send(Begun.at_rest(np.zeros(2)), line(0.0))
+    whole.brake(PIPELINE)
+    after(controller, whole, 0.6)
+    assert after(controller, whole, 10.0) is Phase.IDLE
+    controller.accept()
+    assert controller.handle.cancels == 1
 
 
 def test_a_replacing_motion_has_the_time_of_its_start(controller, whole):

@@ -48,6 +48,7 @@ FEEDBACK_TIMEOUT = 0.5
 FIRST_FEEDBACK = 0.1  # s from a motion's sending until its first feedback, on most controllers
 # s by which a motion may be late, after a number of ones that brake and were rejected as over.
 SAFE_AFTER = 1e-9 * SAFE, 0.3, 1.0
+UNANSWERED = 10.0  # s after which a motion that is not wanted and not answered counts as lost
 PASSED = 200  # stored positions of the controller: seconds
 SHORTEST = 1e-6  # s between two samples
 SLOWEST = 1e-3  # a controller at a slower pace stands
@@ -374,7 +375,7 @@ class FollowJointTrajectoryOutput(Output):
             on_response = functools.partial(self._on_status_response, self._handle)
             callback = self._wrap("known", self._newest, on_response, END)
             self._handle.get_result_async().add_done_callback(callback)
-        elif self._canceled:  # if it is accepted later, it is canceled then
+        elif self._canceled and clock - self._progress.received_at > UNANSWERED:
             self._lose_motion("the controller has not responded")
 
     def _on_status_response(self, handle: ClientGoalHandle, number: int, response: Future) -> None:
