@@ -219,7 +219,8 @@ class TrajectoryOutput(TopicOutput):
         self._jumped = jumped and self._sent.seen == self._jumped_after
         if self._jumped:
             return pipeline.phase
-        moves = self._sent.ends_after(min(seen, now.clock))  # as far as it was seen
+        # One that was silent may have left its way before the way's end.
+        moves = self._sent.ends_after(min(seen, now.clock) if self._was_silent else now.clock)
         self._awaits_others = pipeline.phase is Phase.MOVING and not self._sent.ends_after(
             now.clock
         )
