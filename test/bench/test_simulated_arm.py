@@ -465,16 +465,17 @@ def test_invalid_parameters_at_run_time_are_refused(arm, name, value):
     assert answer.reason
 
 
-def test_an_arm_that_stood_still_makes_up_for_a_tenth_of_a_second_at_most(arm):
+def test_an_arm_that_stood_still_makes_up_for_half_a_second_at_most(arm):
+    """Its states then fit their stamps, as the real controller's do: on a busy machine, too."""
     arm.follow(trajectory((10.0, (1.0, 0.3, 0.0))))
     arm.run(0.2)
-    arm.stalls.add(arm.world.now, 0.09)
+    arm.stalls.add(arm.world.now, 0.45)
     before = arm.at[0]
-    arm.run(0.1)
-    assert arm.at[0] - before == pytest.approx(0.01, abs=1e-3)
-    arm.stalls.add(arm.world.now, 0.12)
+    arm.run(0.46)
+    assert arm.at[0] - before == pytest.approx(0.046, abs=1e-3)
+    arm.stalls.add(arm.world.now, 0.52)
     before = arm.at[0]
-    arm.run(0.13)
+    arm.run(0.53)
     assert arm.at[0] - before < 2e-3
 
 

@@ -53,7 +53,7 @@ from basis_ik.ros.demo.simulated_arm_parameters import ArmParameters
 from basis_ik.ros.outputs.trajectory_messages import to_array, to_command, to_overrides, to_point
 
 # After a longer pause of the process or jump of its clock, the motion continues from where it was.
-LONGEST_PAUSE = 10**8  # [ns]
+LONGEST_PAUSE = 5 * 10**8  # [ns]
 # s that results are kept for late requests, as in rclcpp. rclpy's 15 min would accumulate the goals
 # of a client that streams them.
 RESULT_TIMEOUT = 10
