@@ -140,7 +140,9 @@ def test_delays_of_up_to_50_ms_keep_the_limits(kind, lag):
             robot.call(SetBool, "enable", data=True)
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize(
+    "seed", [*range(8), *(pytest.param(each, marks=pytest.mark.long) for each in range(8, 24))]
+)
 def test_a_motion_to_a_target_keeps_the_limits_whatever_is_late(seed):
     rng = random.Random(seed)
     with robot_with(rng.choice([0.0, 0.03, 0.1])) as robot:
