@@ -516,8 +516,13 @@ def test_after_a_jump_of_the_clock_the_arm_is_not_expected_where_it_was_before(c
     now = Moment(0.0, controller.now().nanoseconds)
     assert whole.expected(now).min() == -7.0
     whole._state.on_clock_jump = lambda: None
+    whole._left_at, whole._left_since = np.full(2, 1.0), controller.now().nanoseconds
     whole.on_clock_jump()
     assert whole.expected(now).min() == 0.0
+    reference = np.full(2, 0.4)
+    whole._state.stamp, whole._state.reference = 5 * 10**9, lambda: reference
+    whole._state.rests_at = lambda measured, lags: reference
+    assert whole._rests_at(np.zeros(2)) is reference, "stamps are earlier now"
 
 
 def test_after_a_rejection_the_motion_that_was_accepted_last_is_braked(controller, whole):
@@ -535,10 +540,27 @@ def test_after_a_rejection_the_motion_that_was_accepted_last_is_braked(controlle
     first.end(GoalStatus.STATUS_ABORTED)
     controller.answers[2](SimpleNamespace(result=lambda: ends))
     assert whole._motion is middle
+    now = Moment(0.0, controller.now().nanoseconds)
+    assert whole.expected(now) is None, "it may be anywhere on it"
     assert after(controller, whole, 0.2) is Phase.BRAKING
     assert accepted.cancels == 1, "without feedback"
-    accepted.end(GoalStatus.STATUS_CANCELED)
+    result = SimpleNamespace(
+        status=GoalStatus.STATUS_CANCELED, result=SimpleNamespace(error_string="")
+    )
+    accepted.asked[0](SimpleNamespace(result=lambda: result))
     assert after(controller, whole, 0.01) is Phase.IDLE
+
+
+def test_after_a_rejection_a_motion_that_is_being_canceled_is_not_moved_again(controller, whole):
+    whole._send(Begun.at_rest(np.zeros(2)), line(0.0))
+    controller.accept()
+    whole._send(moving(controller.time), line(1.0))
+    whole.hold(PIPELINE, np.zeros(2), Moment(0.0, 0), np.zeros(2, bool))
+    rejection = SimpleNamespace(accepted=False)
+    controller.answers[1](SimpleNamespace(result=lambda: rejection))
+    whole._on_feedback(1, told(controller.time + 0.1, [0.3, 0.3]))
+    assert after(controller, whole, 0.1) is Phase.BRAKING
+    assert len(controller.goals) == 2
 
 
 def test_after_a_rejection_nothing_is_braked_that_has_ended(controller, whole):

@@ -38,7 +38,7 @@ from basis_ik.pipeline import Phase, Pipeline
 from basis_ik.ros.boundary import Form, Moment
 from basis_ik.ros.convert import time_message
 from basis_ik.ros.outputs.controller_state import PAUSED, ControllerState, others_move
-from basis_ik.ros.outputs.output import MOVED_AWAY, Output, OutputOptions
+from basis_ik.ros.outputs.output import LONG_AGO, MOVED_AWAY, Output, OutputOptions
 from basis_ik.ros.outputs.replacement_rule import EARLY, SAFE, TRANSIT, ReplacementRule
 from basis_ik.ros.outputs.trajectory_messages import to_point
 from basis_ik.ros.recording.action_forms import END, FEEDBACK, RESPONSE
@@ -104,7 +104,7 @@ class FollowJointTrajectoryOutput(Output):
         self._progress = Progress(0.0, 0.0, 1.0, -math.inf)
         # Where the last motion has ended, if it is known, and when that was heard [ns].
         self._left_at: FloatArray | None = None
-        self._left_since = -(10**18)
+        self._left_since = LONG_AGO
         # Where the controller was lately: ROS times [s], and positions (n,).
         self._passed: deque[tuple[float, FloatArray]] = deque(maxlen=PASSED)
         self._queried_at = -math.inf  # ROS time [s] of the last query to a silent controller
@@ -134,6 +134,7 @@ class FollowJointTrajectoryOutput(Output):
         super().on_clock_jump()
         self._state.on_clock_jump()
         self._passed.clear()
+        self._left_since = LONG_AGO
 
     def end_of_motion(self, pipeline: Pipeline) -> FloatArray | None:
         """Return where the motion ends (n,); see `Output.end_of_motion`."""
@@ -254,6 +255,8 @@ class FollowJointTrajectoryOutput(Output):
         if self._motion is None or self._accepted != self._newest:
             return None  # until it accepts a motion, the controller continues the previous one
         progress, clock = self._progress, 1e-9 * now.clock
+        if progress.received_at == -math.inf:
+            return None  # after a rejection, it may be anywhere on the motion before
         until = progress.now(clock, self._motion.times[-1])
         known = clock - progress.received_at <= FEEDBACK_TIMEOUT
         # Without feedback the controller may be anywhere within the motion.
@@ -408,11 +411,11 @@ class FollowJointTrajectoryOutput(Output):
             return
         now = self._now()
         self._newest, self._motion = self._accepted, self._taken
-        self._begun_since, self._progress = now, Progress(now, 0.0, 1.0, now)
+        self._begun_since, self._progress = now, Progress(now, 0.0, 1.0, -math.inf)
         if self._phase is not Phase.BRAKING:
             self._phase, self._ordered, self.failure = Phase.BRAKING, False, text
         self._refused += 1
-        self._brakes = self._refused < len(SAFE_AFTER)
+        self._brakes = self._refused < len(SAFE_AFTER) and not self._canceled
         if not self._brakes:
             self._cancel()
 

@@ -32,6 +32,7 @@ from basis_ik.ros.boundary import Moment, boundary_of
 CHECK_PERIOD = 0.2  # s between two checks of subscribers and other publishers
 # An arm at rest that is farther than this from its goal [rad or m] was moved by something else.
 MOVED_AWAY = 0.05
+LONG_AGO = -(10**18)  # ns: before any ROS time
 
 
 class OutputOptions(NamedTuple):

@@ -35,7 +35,7 @@ from basis_ik.ros.outputs.controller_state import (
     ControllerState,
     others_move,
 )
-from basis_ik.ros.outputs.output import MOVED_AWAY, OutputOptions
+from basis_ik.ros.outputs.output import LONG_AGO, MOVED_AWAY, OutputOptions
 from basis_ik.ros.outputs.replacement_rule import EARLY, SAFE, TRANSIT, ReplacementRule
 from basis_ik.ros.outputs.stream_output import TopicOutput
 from basis_ik.ros.outputs.trajectory_messages import SerializedTrajectory
@@ -53,7 +53,6 @@ RECALLED = 500_000_000  # after it was recalled, until one that has not begun wi
 REST = 500_000_000  # for which a window that moves nothing lasts: a late one is refused once over
 SHORTEST_SILENCE = 1e-3  # s
 RESUMPTION = 50_000_000  # for which the controller must publish before the stream resumes
-LONG_AGO = -(10**18)
 ACCEPTED = 1e-4  # rad or m: a controller whose reference is closer to a command has accepted it
 COVERED = 1e-8  # rad or m: the same for commands that need not be sent; times are rounded to 1 ns
 COVERED_END = 1_000_000  # by which a window may end later than the commands at rest
