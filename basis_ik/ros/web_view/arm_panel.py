@@ -41,7 +41,6 @@ from basis_ik.ros.web_view.jog_controls import DIRECTIONS, HeldButton, JointSlid
 
 HOLD_RATE = 20.0  # Hz: how often a browser reports that a button is held
 SLIDER_PERIOD = 0.5  # s between two updates of the sliders from the measured joints
-SLIDER_STEP = 5e-3  # rad or m: a slider is not moved by less
 LEVELS = {DiagnosticStatus.OK: "#3cb44b", DiagnosticStatus.WARN: "#f58231"}
 ALARM = "#e6194b"
 # Menu entries that the panel has buttons for anyway.
@@ -314,17 +313,12 @@ class ArmPanel:
     def _follow_joints(self) -> None:
         """Move the sliders that no user has set to the measured joint positions."""
         for name, slider in self._sliders.items():
-            position = self._context.joints.get(name, Joint()).position
-            if self._joint_sliders.is_set(name) or not math.isfinite(position):
-                continue
-            if not math.isfinite(self._limit(name)):
-                position = math.remainder(position, 2.0 * math.pi)
-            if abs(position - slider.value) > SLIDER_STEP:
-                slider.value = min(max(round(position, 3), slider.min), slider.max)
-
-    def _limit(self, name: str) -> float:
-        assert self._chain is not None
-        return float(self._chain.upper[self._chain.joint_names.index(name)])
+            measured = self._context.joints.get(name, Joint()).position
+            position = self._joint_sliders.to_show(
+                name, measured, slider.value, slider.min, slider.max
+            )
+            if position is not None:
+                slider.value = position
 
     def _show_menu(self, gizmos: Gizmos) -> None:
         """Show the entries of the handle's menu as buttons.

@@ -23,6 +23,8 @@ from typing import NamedTuple
 HOLD_TIMEOUT = 0.15  # s that a button counts as held after a browser's last report
 GAIN = 2.0  # 1/s: a joint's velocity per remaining distance
 TOLERANCE = 2e-3  # rad or m within which a joint has reached its slider
+SLIDER_STEP = 5e-3  # rad or m: a slider is not moved by less
+_ECHO = 1e-9  # rad or m: makes a value that a browser may not show one that is sent to it
 
 Triple = tuple[float, float, float]
 ZERO = (0.0, 0.0, 0.0)
@@ -90,18 +92,43 @@ class JointSliders:
         self._speeds, self._turning = speeds, turning
         self._set: dict[str, SliderTarget] = {}
         self._moving: list[str] = []
+        self._touched: set[str] = set()
 
     def set(self, joint: str, position: float, browser: int) -> None:
         """Set the target of a joint [rad or m]."""
         self._set[joint] = SliderTarget(position, browser)
+        self._touched.add(joint)
 
     def cancel(self) -> None:
         """Drop all targets."""
         self._set.clear()
 
-    def is_set(self, joint: str) -> bool:
-        """Return whether a joint has a target."""
-        return joint in self._set
+    def to_show(
+        self, joint: str, measured: float, shown: float, low: float, high: float
+    ) -> float | None:
+        """Return the position that a joint's slider is to show [rad or m]; None: as it is.
+
+        A slider that has a target is the user's. Afterwards it is always sent once: a value for
+        the browser and one from it may have crossed, and then each side shows the other's.
+
+        Args:
+            joint: Name of the joint.
+            measured: Position of the joint [rad or m].
+            shown: Position that the slider shows, as far as is known here [rad or m].
+            low: Lower end of the slider [rad or m].
+            high: Upper end of the slider [rad or m].
+        """
+        if joint in self._set or not math.isfinite(measured):
+            return None
+        if joint in self._turning:
+            measured = math.remainder(measured, 2.0 * math.pi)
+        if joint not in self._touched and not abs(measured - shown) > SLIDER_STEP:
+            return None
+        self._touched.discard(joint)
+        position = min(max(round(measured, 3), low), high)
+        if position != shown:
+            return position
+        return position + (_ECHO if position < high else -_ECHO)
 
     def velocities(
         self, measured: Mapping[str, float], browsers: frozenset[int], scale: float
