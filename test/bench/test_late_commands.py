@@ -259,10 +259,24 @@ def test_a_motion_that_the_controller_has_not_taken_is_recalled_by_a_stop(stall,
         robot.run(after)
         stop(robot)
         robot.wait_status(state="STOPPED")
-        assert robot.time - 1e-9 * since < after + 1.0, "it does not wait for the controller"
+        assert robot.time - 1e-9 * since < after + 2.2, "it does not wait for the controller"
         robot.run(0.3)  # the rest of the drives' way
         assert stays(robot, stall + 3.0)
         assert Seen(robot, since).rate <= ACCELERATION
+
+
+@pytest.mark.parametrize("delay", [0.3, 0.6, 0.9, 1.4, 1.9])
+def test_a_motion_that_comes_late_does_not_begin_once_it_is_stopped(delay):
+    """What recalls it comes as late: the controller takes the motion first."""
+    with robot_with(0.03) as robot:
+        late = round(SECOND * delay)
+        robot.commanding.delay = (late, late)
+        robot.send("base_link", PLACES[0])
+        robot.run(0.2)
+        stop(robot)
+        robot.wait_status(state="STOPPED", patience=5.0)
+        robot.run(0.3)  # the rest of the drives' way
+        assert stays(robot, 5.0)
 
 
 def test_a_motion_that_is_given_up_is_recalled():
