@@ -72,8 +72,11 @@ def reach_scaled(
             return
         jacobian = _jacobian(tree, frames, common)
         square = jacobian @ jacobian.T
+        motion = np.trace(square) / 3.0
+        if not motion > np.finfo(float).tiny / _LEAST:
+            return  # no rotation moves the tip, as where it is at its joint: nothing to solve
         while damping < _MOST:
-            damped = square + damping * np.trace(square) / 3.0 * np.eye(3)
+            damped = square + damping * motion * np.eye(3)
             kept = _move(tree, _turns(tree, frames, jacobian.T @ np.linalg.solve(damped, left)))
             then = _left(tree, frames, goal, common)
             if _size(then) < _size(left):

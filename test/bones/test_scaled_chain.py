@@ -275,6 +275,18 @@ def test_scaled_bones_get_closer_to_an_unreachable_goal() -> None:
         assert np.linalg.norm(in_root(other, "tip") - goal) > best - 1e-6
 
 
+@pytest.mark.parametrize(("scale", "tip"), [(2.0, 0.0), (1e-160, 1.0)], ids=["at it", "too near"])
+def test_a_tip_that_no_rotation_moves_is_left_where_it_is(scale: float, tip: float) -> None:
+    tree = TransformTree("root")
+    turned = rotation(np.random.default_rng(3))
+    stretch = (scale, 2.0 * scale, 3.0 * scale)
+    tree.add("bone", "root", TransformNode(rotation=turned, scale=stretch))
+    tree.add("tip", "bone", RigidTransform.from_rpy(0, 0, 0, (tip, 0, 0)))
+    tree.add("goal", "root", RigidTransform.from_rpy(0, 0, 0, (5, 0, 0)))
+    applied = Reach(("bone", "tip"), "goal").apply(tree)
+    assert (applied.verdict, applied.miss) == (Verdict.BUDGET_SPENT, pytest.approx(5.0))
+
+
 def test_positions_are_those_of_the_centres() -> None:
     tree = legs(np.random.default_rng(8), scaled_bones=True)
     expected = [joint(tree, "thigh.l"), joint(tree, "calf.l"), in_root(tree, "ankle.l")]
