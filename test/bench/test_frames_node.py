@@ -42,8 +42,8 @@ from basis_ik.ros.frames.frames_node import (
     FramesNode,
     corrected_frames,
     edges_of,
-    status_of,
 )
+from basis_ik.ros.frames.met_constraints import status_of
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.transforms.tree import TransformTree
 from basis_ik.verdict import Verdict

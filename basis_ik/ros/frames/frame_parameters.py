@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from array import array
+from collections.abc import Mapping
 from typing import Any, get_args
 
 import numpy as np
@@ -95,7 +96,7 @@ def read_constraints(node: Node) -> tuple[float, str, float, dict[str, Constrain
         if bone in limits:
             raise refused(f"{name}.bone", f"is '{bone}', which has a limit already")
         limits[bone] = limit
-    constraints = {name: _constraint(given, name, limits) for name in names}
+    constraints = {name: constraint_of(given, name, limits) for name in names}
     turned = {bone for constraint in constraints.values() for bone in constraint.chain[:-1]}
     for name, bone in zip(limited, limits, strict=True):
         if bone not in turned:
@@ -114,15 +115,30 @@ def _check_names(parameter: str, names: list[str]) -> None:
             raise refused(parameter, f"has '{name}' twice; each must have a name of its own")
 
 
-def _kind(given: dict[str, Any], name: str, kinds: dict[str, tuple[str, ...]]) -> str:
+def kind_of(given: dict[str, Any], name: str, kinds: dict[str, tuple[str, ...]]) -> str:
+    """Take the type of a constraint or limit from the given parameters.
+
+    Raises:
+        ConfigError: It is missing, or not one of `kinds`.
+    """
     kind: str = _take(given, f"{name}.type", str, f"one of {', '.join(kinds)}")
     if kind not in kinds:
         raise refused(f"{name}.type", f"must be one of {', '.join(kinds)}, not '{kind}'")
     return kind
 
 
-def _constraint(given: dict[str, Any], name: str, limits: dict[str, Limit]) -> Constraint:
-    kind = _kind(given, name, TYPES)
+def constraint_of(given: dict[str, Any], name: str, limits: dict[str, Limit]) -> Constraint:
+    """Take a constraint from the given parameters.
+
+    Args:
+        given: The parameters by name; those of the constraint are removed.
+        name: Name of the constraint.
+        limits: The limit of each bone that has one.
+
+    Raises:
+        ConfigError: A parameter is missing, or invalid.
+    """
+    kind = kind_of(given, name, TYPES)
     target = _frame(given, f"{name}.target")
     if kind == "points_at":
         bone, tail = (_frame(given, f"{name}.{key}") for key in ("bone", "tail"))
@@ -143,9 +159,42 @@ def _constraint(given: dict[str, Any], name: str, limits: dict[str, Limit]) -> C
     return Reach(tuple(chain), target, method, own)
 
 
+def check_target(
+    name: str, constraint: Constraint, prefix: str, parents: Mapping[str, str]
+) -> None:
+    """Refuse a constraint that moves its own target; the arguments are `moves_its_target`'s.
+
+    Raises:
+        ConfigError: It moves it.
+    """
+    if moves_its_target(constraint, prefix, parents):
+        problem = f"is '{constraint.target}', which '{name}' itself moves"
+        raise refused(f"{name}.target", problem)
+
+
+def moves_its_target(constraint: Constraint, prefix: str, parents: Mapping[str, str]) -> bool:
+    """Return whether a target is, or is below, a frame of its own chain or its corrected frame.
+
+    Args:
+        constraint: The constraint.
+        prefix: Prefix of the corrected frames.
+        parents: The parent of each known frame, except the topmost.
+    """
+    moved = {*constraint.chain, *(prefix + frame for frame in constraint.chain)}
+    return not moved.isdisjoint(upwards(constraint.target, parents))
+
+
+def upwards(frame: str, parents: Mapping[str, str]) -> list[str]:
+    """Return a frame and its ancestors; a loop ends before it repeats."""
+    way = [frame]
+    while (parent := parents.get(way[-1])) is not None and parent not in way:
+        way.append(parent)
+    return way
+
+
 def _limit(given: dict[str, Any], name: str) -> tuple[str, Limit]:
     """Return a bone and the limit of its joint."""
-    kind = _kind(given, name, LIMITS)
+    kind = kind_of(given, name, LIMITS)
     bone = _frame(given, f"{name}.bone")
     rest = _rest(_three(given, f"{name}.rest", {f"{name}.rest": [0.0, 0.0, 0.0]}), f"{name}.rest")
     keys = [key for key in LIMITS[kind] if key in ("half_angle", "lower", "upper")]

@@ -30,12 +30,18 @@ from rclpy.time import Time
 from tf2_ros import Buffer, TransformBroadcaster, TransformException, TransformListener
 from visualization_msgs.msg import MarkerArray
 
-from basis_ik.bones.constraints import Applied, Constraint, Point
+from basis_ik.bones.constraints import Applied, Constraint
 from basis_ik.bones.meet import meet, needs
 from basis_ik.errors import BasisIkError
 from basis_ik.motion.admission import Refused
 from basis_ik.ros.convert import transform_message, transform_value
-from basis_ik.ros.frames.frame_parameters import read_constraints
+from basis_ik.ros.frames.frame_parameters import (
+    check_target,
+    moves_its_target,
+    read_constraints,
+    upwards,
+)
+from basis_ik.ros.frames.met_constraints import LeftOut, met_apart, status_of
 from basis_ik.ros.journal import Journal
 from basis_ik.ros.parameters.parameters import given_lists, refused
 from basis_ik.ros.programs import spin
@@ -44,8 +50,7 @@ from basis_ik.ros.rviz.marker_array import Drawing
 from basis_ik.ros.sim_clock import ClockWatch
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.transforms.tree import TransformTree
-from basis_ik.verdict import Verdict
-from basis_ik.view.frames import frames_scene, status_text
+from basis_ik.view.frames import frames_scene
 from basis_ik.warm_up import WarmUp, frames_steps
 
 STATUS_PERIOD = 0.5  # s
@@ -69,16 +74,6 @@ class _Newest(NamedTuple):
         return 1e-9 * (now - self.since) if self.stamp else 0.0
 
 
-class LeftOut(NamedTuple):
-    """Why a constraint is not applied, and whether it is a fault, which no waiting ends."""
-
-    why: str
-    fault: bool = False
-
-    def __str__(self) -> str:
-        return self.why if self.fault else f"waiting: {self.why}"
-
-
 class FrameError(BasisIkError):
     """A constraint's frame is not in tf, or not yet."""
 
@@ -94,9 +89,7 @@ class FramesNode(Node):
         if not self._constraints:
             raise refused("constraints", "is empty")
         for name, constraint in self._constraints.items():
-            if moves_its_target(constraint, self._prefix, {}):
-                problem = f"is '{constraint.target}', which '{name}' itself moves"
-                raise refused(f"{name}.target", problem)
+            check_target(name, constraint, self._prefix, {})
         self._buffer = Buffer()
         self._listener = TransformListener(self._buffer, self)
         self._broadcaster = TransformBroadcaster(self)
@@ -238,30 +231,18 @@ class FramesNode(Node):
             The corrected frames, their time, and the result of each constraint; None without one.
         """
         ready = {name: self._constraints[name] for name in edges}
-        try:
-            return self._met(found, when, ready)
-        except BasisIkError as error:
-            text = str(error)
-        for name in edges:
-            try:
-                self._met(found, when, {name: ready[name]})
-            except BasisIkError as error:
-                self._left_out[name] = LeftOut(str(error), fault=True)
-                del ready[name]
-        try:
-            return self._met(found, when, ready) if ready else None
-        except BasisIkError:  # together only
-            self._left_out |= dict.fromkeys(ready, LeftOut(text, fault=True))
-            return None
+        met, faults = met_apart(lambda some: self._met(found, some), ready)
+        self._left_out |= faults
+        return None if met is None else (met[0], when, met[1])
 
     def _met(
-        self, found: dict[Edge, RigidTransform], when: Time, constraints: dict[str, Constraint]
-    ) -> tuple[TransformTree, Time, dict[str, Applied]]:
+        self, found: dict[Edge, RigidTransform], constraints: Mapping[str, Constraint]
+    ) -> tuple[TransformTree, dict[str, Applied]]:
         needed = edges_of(constraints.values(), self._parents)
         tree = TransformTree(needed[0][0])
         for parent, frame in needed:
             tree.add(frame, parent, found[parent, frame])
-        return tree, when, meet(tree, constraints)
+        return tree, meet(tree, constraints)
 
     def _broadcast(
         self, tree: TransformTree, when: Time, constraints: Collection[Constraint]
@@ -289,10 +270,8 @@ class FramesNode(Node):
             return
         self._status_time = now
         for name, constraint in self._constraints.items():
-            if name in applied:
-                status = status_of(self.get_name(), name, constraint, applied[name])
-            else:
-                status = left_out_status(self.get_name(), name, self._left_out[name])
+            result = applied[name] if name in applied else self._left_out[name]
+            status = status_of(self.get_name(), name, constraint, result)
             if name in self._ages:
                 age = KeyValue(key="age", value=f"{self._ages[name]:.3f}")
                 status.values = [*status.values, age]
@@ -328,33 +307,13 @@ def edges_of(
         if constraint.chain[0] not in parents:
             raise FrameError(f"tf has no parent of '{constraint.chain[0]}' to rotate it in")
         for frame in (*constraint.chain, constraint.target):
-            way = _upwards(frame, parents)
+            way = upwards(frame, parents)
             root = root or way[-1]
             if way[-1] != root:
                 raise FrameError(f"tf does not connect '{frame}' with '{root}'")
             for above, below in pairwise(reversed(way)):
                 edges.setdefault(below, above)
     return [(parent, frame) for frame, parent in edges.items()]
-
-
-def moves_its_target(constraint: Constraint, prefix: str, parents: Mapping[str, str]) -> bool:
-    """Return whether a target is, or is below, a frame of its own chain or its corrected frame.
-
-    Args:
-        constraint: The constraint.
-        prefix: Prefix of the corrected frames.
-        parents: The parent of each known frame, except the topmost.
-    """
-    moved = {*constraint.chain, *(prefix + frame for frame in constraint.chain)}
-    return not moved.isdisjoint(_upwards(constraint.target, parents))
-
-
-def _upwards(frame: str, parents: Mapping[str, str]) -> list[str]:
-    """Return a frame and its ancestors; a loop ends before it repeats."""
-    way = [frame]
-    while (parent := parents.get(way[-1])) is not None and parent not in way:
-        way.append(parent)
-    return way
 
 
 def corrected_frames(tree: TransformTree, constraints: Collection[Constraint]) -> list[str]:
@@ -365,32 +324,6 @@ def corrected_frames(tree: TransformTree, constraints: Collection[Constraint]) -
         if any(tree.common_ancestor(bone, each.target) == bone for bone in bones):
             frames.add(each.target)
     return sorted(frames, key=tree.depth)
-
-
-def status_of(node: str, name: str, constraint: Constraint, result: Applied) -> DiagnosticStatus:
-    """Return the status of a constraint: whether it is met, and its error."""
-    reached = result.verdict is Verdict.REACHED
-    unit = "rad" if isinstance(constraint, Point) else "m"
-    return DiagnosticStatus(
-        level=DiagnosticStatus.OK if reached else DiagnosticStatus.WARN,
-        name=f"{node}: {name}",
-        message=status_text(constraint, result),
-        values=[
-            KeyValue(key="verdict", value=result.verdict.name),
-            KeyValue(key=f"miss_{unit}", value=f"{result.miss:.9g}"),
-            KeyValue(key="conflicts", value=", ".join(result.conflicts)),
-        ],
-    )
-
-
-def left_out_status(node: str, name: str, why: LeftOut) -> DiagnosticStatus:
-    """Return the status of a constraint that is not applied."""
-    return DiagnosticStatus(
-        level=DiagnosticStatus.ERROR if why.fault else DiagnosticStatus.WARN,
-        name=f"{node}: {name}",
-        message=str(why),
-        values=[KeyValue(key="verdict", value="FAULT" if why.fault else "WAITING")],
-    )
 
 
 def main(stop: Event) -> int:
