@@ -20,7 +20,9 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from basis_ik.bones.bones import chain_positions
 from basis_ik.bones.constraints import Applied, Constraint, Point
+from basis_ik.bones.joint import express
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.tree import TransformTree
 from basis_ik.verdict import Verdict
@@ -54,22 +56,30 @@ def frames_scene(
 ) -> list[Shape]:
     """Return the shapes, in the frame of the tree's root.
 
+    Bones run from joint to joint: from a frame's origin, or from the centre of a transform node.
+
     Args:
-        tree: The corrected frames.
+        tree: The corrected frames; they may be scaled.
         constraints: The constraints by name.
         applied: The results; constraints without one are not shown.
     """
-    shown = [constraints[name] for name in applied]
-    frames = {frame for each in shown for frame in (*each.chain, each.target)}
-    places = {frame: tree.lookup(tree.root, frame).translation for frame in frames}
-    low, high = (edge(list(places.values()), axis=0) for edge in (np.min, np.max))
+    ends = {
+        name: np.vstack(
+            [
+                chain_positions(tree, constraints[name].chain, tree.root),
+                express(tree, tree.root, constraints[name].target, np.zeros(3)),
+            ]
+        )
+        for name in applied
+    }
+    low, high = (edge(np.vstack(list(ends.values())), axis=0) for edge in (np.min, np.max))
     size = 0.1 * float(np.linalg.norm(high - low)) or 0.1
     shapes: list[Shape] = []
     for number, (name, constraint) in enumerate(constraints.items()):
         result = applied.get(name)
         if result is None:
             continue
-        shapes += _shapes(tree.root, number, constraint, result, places, size)
+        shapes += _shapes(tree.root, number, constraint, result, ends[name], size)
         line = len(constraints) - number  # the first is on top
         above = np.array([*(0.5 * (low + high))[:2], high[2] + (0.8 + 0.9 * line) * size])
         shapes.append(
@@ -91,10 +101,10 @@ def _shapes(
     number: int,
     constraint: Constraint,
     result: Applied,
-    places: Mapping[str, FloatArray],
+    ends: FloatArray,
     size: float,
 ) -> Iterator[Shape]:
-    chain, target = [places[frame] for frame in constraint.chain], places[constraint.target]
+    *chain, target = ends
 
     def lines(name: str, ends: FloatArray, color: tuple[float, float, float, float]) -> Lines:
         width = (0.12 if name == "bones" else 0.05) * size

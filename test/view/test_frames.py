@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 from basis_ik.bones.constraints import Applied, Point, Reach
+from basis_ik.transforms.node import TransformNode
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.transforms.tree import TransformTree
 from basis_ik.verdict import Verdict
@@ -61,6 +62,20 @@ def test_bones_run_through_the_corrected_frames(tree):
     along = [place(tree, frame) for frame in ("thigh", "calf", "calf", "ankle")]
     assert np.allclose(bones, along)
     assert np.allclose(shown(tree)["bones", 0].ends, along[2:])
+
+
+def test_bones_below_scale_run_from_centre_to_centre():
+    tree = TransformTree("world")
+    tree.add("hip", "world", TransformNode(scale=(2.0, 1.0, 1.0)))
+    centre, moved = {"center": (0.5, 0.0, 0.0)}, {"translation": (0.0, 0.0, 1.0)}
+    for frame, parent in (("thigh", "hip"), ("calf", "thigh"), ("ankle", "calf")):
+        tree.add(frame, parent, TransformNode(**centre, **moved))
+    tree.add("foothold", "hip", TransformNode(translation=(3.0, 0.0, 0.0)))
+    shapes = {shape.name: shape for shape in frames_scene(tree, {"s": STAND}, {"s": MISSED})}
+    along = [(1.0, 0.0, 1.0), (1.0, 0.0, 2.0), (1.0, 0.0, 2.0), (0.0, 0.0, 3.0)]  # the tip's origin
+    assert np.allclose(shapes["bones"].ends, along)
+    assert np.allclose(shapes["target"].pose.translation, (6.0, 0.0, 0.0))
+    assert np.allclose(shapes["miss"].ends[[0, -1]], [(0.0, 0.0, 3.0), (6.0, 0.0, 0.0)])
 
 
 def test_a_bone_that_points_has_a_line_of_sight(tree):
