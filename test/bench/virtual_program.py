@@ -31,6 +31,8 @@ from rclpy.time import Time
 from virtual_node import EPOCH, Log
 from world import SECOND, Stalls
 
+from basis_ik.ros.boundary import Boundary
+
 
 class VirtualProgram:
     """A node that lives by its callbacks, as `programs.spin` runs it.
@@ -100,8 +102,22 @@ class VirtualProgram:
         return found.callback(kind.Request(**fields), kind.Response())
 
 
+class _Steady(Boundary):
+    """Its steady clock is the world's."""
+
+    def __init__(self, world):
+        self._world = world
+
+    def steady(self):
+        return 1e-9 * self._world.now
+
+
 class _Virtual:
     """What a node takes from rclpy: clock, log, timers, publishers."""
+
+    @property
+    def boundary(self):
+        return _Steady(self.program.world)
 
     def get_clock(self):
         return SimpleNamespace(now=self.program.now, ros_time_is_active=False)
