@@ -21,7 +21,7 @@ arrays for every robot, so one sample robot is enough.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -37,6 +37,7 @@ from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.transforms.tree import TransformTree
 
 if TYPE_CHECKING:
+    from basis_ik.bones.constraints import Constraint
     from basis_ik.bones.meet import Needs
 
 # A serial chain of six joints: enough for every kernel.
@@ -224,11 +225,17 @@ def frames_steps(needs: Needs | None = None) -> list[Step]:
     return steps
 
 
-def transform_nodes_steps() -> list[Step]:
-    """Return the steps for the kernels of the node transform_nodes."""
+def transform_nodes_steps(constraints: Collection[Constraint] = ()) -> list[Step]:
+    """Return the steps for the kernels of the node transform_nodes.
+
+    Args:
+        constraints: Its constraints.
+    """
+    from basis_ik.bones.meet import needs
     from basis_ik.transforms import rigid
 
-    return [Step("transforms", rigid.warm_up), Step("transform nodes", _combine_nodes)]
+    first = frames_steps(needs(constraints)) if constraints else [Step("transforms", rigid.warm_up)]
+    return [*first, Step("transform nodes", _combine_nodes)]
 
 
 def library_steps() -> list[Step]:

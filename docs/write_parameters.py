@@ -70,6 +70,13 @@ OF_COMBINED = """
 With `combine: ["lamp_at_once"]`: `lamp_at_once.chain`.
 """
 
+OF_CONSTRAINTS = """
+## Of each constraint
+
+With `constraints: ["look"]`: `look.type`, and those that its type has; all but `method` are
+required.
+"""
+
 HEAD = """\
 # Every parameter of ik_node with its default; docs/parameters.md has them as a table.
 # Written by docs/write_parameters.py. Empty lists are commented out: parameter files of ROS 2
@@ -105,7 +112,8 @@ def markdown():
     ik_node = INTRODUCTION + table(NODE) + OF_CHAINS + table(CHAIN)
     fields = OF_EACH_NODE + table((nodes.PARENT, *nodes.FIELD_PARAMETERS))
     combined = OF_COMBINED + table((nodes.CHAIN,))
-    return ik_node + OF_TRANSFORM_NODES + table(nodes.NODE) + fields + combined
+    constraints = OF_CONSTRAINTS + table(nodes.CONSTRAINT.values())
+    return ik_node + OF_TRANSFORM_NODES + table(nodes.NODE) + fields + combined + constraints
 
 
 def table(declarations):

@@ -292,6 +292,59 @@ print(*[kernel.py_func.__name__ for kernel, n in before if len(kernel.overloads)
     assert done.stdout.split() == []
 
 
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+@pytest.mark.parametrize("names", ["look", "reach", "shared", "reach other", "look reach", ""])
+def test_the_kernels_for_constraints_on_scaled_nodes_are_compiled(names):
+    """All that the node calls: it meets, combines, draws them, and undoes a drag."""
+    code = f"""
+import numpy as np
+from basis_ik import warm_up
+from basis_ik.numerics import jit
+from basis_ik.bones.constraints import Point, Reach
+from basis_ik.bones.meet import meet
+from basis_ik.ros.frames.node_handles import dragged, node_at, place_of
+from basis_ik.transforms.combine import combine
+from basis_ik.transforms.node import TransformNode
+from basis_ik.transforms.tree import TransformTree
+from basis_ik.view.frames import frames_scene
+
+chain = ("a", "b", "c", "d")
+every = {{
+    "look": Point("c", "d", "goal"),
+    "reach": Reach(chain, "goal"),
+    "shared": Reach(chain, "goal", "shared"),
+    "other": Reach(chain[:3], "goal"),
+}}
+constraints = {{name: every[name] for name in {names.split()}}}
+for step in warm_up.transform_nodes_steps(constraints.values()):
+    step.run()
+before = [(kernel, len(kernel.overloads)) for kernel in jit._kernels]
+rng = np.random.default_rng(0)
+def node(scaled):
+    random = rng.uniform(-1, 1, 4), rng.uniform(-1, 1, 4), rng.uniform(-1, 1, (2, 3))
+    fields = dict(zip(("rotation", "scaleOrientation"), random))
+    scale = rng.uniform(0.5, 2, 3) if scaled else np.ones(3)
+    return TransformNode.from_fields(
+        fields | dict(zip(("center", "translation"), random[2])) | {{"scale": scale}}
+    )
+for i in range(20):
+    inside = i % 2 > 0 and "other" not in constraints
+    tree = TransformTree("world")
+    for above, frame in zip(("world", "base", *chain), ("base", *chain)):
+        tree.add(frame, above, node(scaled=inside or frame == "base"))
+    tree.add("goal", "world", node(scaled=True))
+    applied = meet(tree, constraints)
+    frames_scene(tree, constraints, applied) if applied else []
+    combine(chain, [node_at(tree, each) for each in chain]).node.as_fields()
+    dragged(tree, "c", place_of(tree, "b"))
+print(*[kernel.py_func.__name__ for kernel, n in before if len(kernel.overloads) != n])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=600, check=False
+    )
+    assert (done.returncode, done.stderr, done.stdout.split()) == (0, "", [])
+
+
 def test_steps_run_in_order_in_a_thread():
     done, go_on = [], threading.Event()
     under_way = WarmUp([Step("a", lambda: done.append("a")), Step("b", go_on.wait)])

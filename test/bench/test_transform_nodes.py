@@ -18,6 +18,7 @@ Every expected value comes from products of 4×4 matrices that are made here fro
 """
 
 import math
+import re
 import time
 from pathlib import Path
 
@@ -40,6 +41,7 @@ from world import World
 
 from basis_ik.ros.frames.transform_nodes import TransformNodes
 
+INTERFACES = Path(__file__).parents[2] / "docs" / "interfaces.md"
 CONFIG = Path(__file__).parents[2] / "config" / "transform_nodes.yaml"
 GIVEN = yaml.safe_load(CONFIG.read_text())["transform_nodes"]["ros__parameters"]
 DEFAULTS = {
@@ -93,8 +95,8 @@ def xyz(p):
 class Nodes(VirtualProgram):
     """The node, and what RViz and `ros2 param` would do with it."""
 
-    def __init__(self):
-        super().__init__(World(), TransformNodes, "--params-file", str(CONFIG))
+    def __init__(self, config=CONFIG):
+        super().__init__(World(), TransformNodes, "--params-file", str(config))
         self.buffer = Buffer()
         while not self.sent["/tf"]:
             time.sleep(0.01)  # another thread loads kernels
@@ -111,7 +113,7 @@ class Nodes(VirtualProgram):
 
     @property
     def statuses(self):
-        """The newest status of each combined node."""
+        """The newest status of each combined node and constraint."""
         sent = self.sent["/transform_nodes/status"]
         return {message.name.removeprefix("transform_nodes: "): message for message in sent}
 
@@ -171,11 +173,10 @@ class Nodes(VirtualProgram):
     def value(self, name, key):
         return next(v.value for v in self.statuses[name].values if v.key == key)
 
-    def combined(self):
+    def combined(self, name="leaf_at_once"):
         """The combined node's fields in `~/status`."""
         return {
-            field: [float(word) for word in self.value("leaf_at_once", field).split()]
-            for field in DEFAULTS
+            field: [float(word) for word in self.value(name, field).split()] for field in DEFAULTS
         }
 
     def handle(self, name):
@@ -315,6 +316,364 @@ def test_a_chain_without_a_combined_node_is_reported_until_fixed(watcher, nodes)
     assert watcher.is_at("arm", arm), "the arm is shown all the same"
     watcher.set(arm__scale=GIVEN["arm"]["scale"], leaf__scale=GIVEN["leaf"]["scale"])
     assert watcher.statuses["leaf_at_once"].level == DiagnosticStatus.OK
+
+
+# Constraints -------------------------------------------------------------------------------------
+
+PARENTS = {
+    "outer": "world", "base": "outer", "bone": "base", "tail": "bone", "eye": "base",
+    "sight": "eye", "upper": "base", "fore": "upper", "hand": "fore", "stand": "world",
+    "ball": "stand", "target": "stand",
+}  # fmt: skip
+
+
+def way(name):
+    """A node with its ancestors, outermost first."""
+    return [*way(PARENTS[name]), name] if name in PARENTS else []
+
+
+TURNED = ("base", "bone", "tail", "eye", "sight", "upper", "fore", "hand")  # or moved
+LOOK = {"type": "points_at", "bone": "bone", "tail": "tail", "target": "ball"}
+GAZE = {"type": "points_at", "bone": "eye", "tail": "sight", "target": "hand"}  # which reach moves
+REACH = {"type": "fabrik", "chain": ["upper", "fore", "hand"], "target": "target"}
+
+
+def given(constraints, nodes):
+    """Parameters of the tree above, all of whose corrected nodes are combined, to be seen."""
+    return {
+        "nodes": list(PARENTS),
+        "combine": [f"{name}_now" for name in TURNED],
+        "constraints": list(constraints),
+        **{f"{name}_now": {"chain": way(name)} for name in TURNED},
+        **{name: fields | {"parent": PARENTS[name]} for name, fields in nodes.items()},
+        **constraints,
+    }
+
+
+class Constrained(Nodes):
+    """The node with constraints, and the fields of its nodes that are set."""
+
+    def __init__(self, path, constraints, seed=0):
+        self.nodes = random_nodes(np.random.default_rng(seed), "sheared")
+        self.constraints = list(constraints)
+        parameters = given(constraints, self.nodes)
+        path.write_text(yaml.safe_dump({"transform_nodes": {"ros__parameters": parameters}}))
+        super().__init__(path)
+
+    def put(self, **nodes):
+        """Set fields of nodes."""
+        self.nodes |= {name: self.nodes[name] | fields for name, fields in nodes.items()}
+        changes = {f"{n}__{f}": v for n, fields in nodes.items() for f, v in fields.items()}
+        assert not any(self.set(atomically=True, **changes))
+
+    def free(self, name):
+        """The node's matrix in the world, from the fields."""
+        return product(self.nodes, way(name))
+
+    def corrected(self, name):
+        """The corrected node's matrix in the world, from its combined node."""
+        return matrix(self.combined(f"{name}_now"))
+
+    def joint(self, bone):
+        """The centre of a bone in the world."""
+        return (self.corrected(bone) @ np.append(self.nodes[bone]["center"], 1.0))[:3]
+
+    def off(self, bone, tail, target):
+        """The angle between a bone and the way to a point [rad]."""
+        u, v = self.corrected(tail)[:3, 3] - self.joint(bone), target - self.joint(bone)
+        return math.atan2(np.linalg.norm(np.cross(u, v)), u @ v)
+
+    def only_turns(self, bone):
+        """Whether a bone has all of its fields, but for the rotation: lengths are kept, too."""
+        local = np.linalg.inv(self.corrected(PARENTS[bone])) @ self.corrected(bone)
+        fields = self.nodes[bone]
+        rest = matrix({**fields, "rotation": DEFAULTS["rotation"]})
+        rotation = local[:3, :3] @ np.linalg.inv(rest[:3, :3])
+        moved = shift(fields["translation"]) @ shift(fields["center"])
+        pivot = np.append(fields["center"], 1.0)
+        return (
+            np.abs(rotation @ rotation.T - np.eye(3)).max() < 1e-10
+            and np.abs(local @ pivot - moved @ [0, 0, 0, 1]).max() < 1e-10
+        )
+
+    def met(self):
+        """The constraints that are met, of whose status level, text and verdict agree."""
+        found = set()
+        for name in self.constraints:
+            status = self.statuses[name]
+            if self.value(name, "verdict") == "REACHED":
+                assert (status.level, status.message) == (DiagnosticStatus.OK, "met")
+                found.add(name)
+        return found
+
+
+def random_nodes(rng, kind):
+    """Fields of every node, below a base that scales by one factor, by three, or obliquely."""
+
+    def axis_angle():
+        return [*rng.normal(size=3).tolist(), float(rng.uniform(-3, 3))]
+
+    def fields(scaled):
+        scale = np.exp(rng.uniform(-0.5, 0.5, 3))
+        oblique = kind == "sheared"
+        return {
+            "center": (0.2 * rng.normal(size=3)).tolist(),
+            "rotation": axis_angle(),
+            "scale": scale.tolist() if scaled else 3 * [1.0],
+            "scaleOrientation": axis_angle() if oblique else DEFAULTS["scaleOrientation"],
+            "translation": rng.normal(size=3).tolist(),
+        }
+
+    nodes = {
+        name: fields(kind == "sheared" or (kind != "uniform" and name in ("outer", "base")))
+        for name in PARENTS
+    }
+    if kind == "uniform":
+        nodes["base"]["scale"] = nodes["outer"]["scale"] = 3 * [float(rng.uniform(0.5, 2))]
+    turned = {name: nodes[name] | {"rotation": axis_angle()} for name in ("upper", "fore")}
+    goal = product(nodes | turned, way("hand"))[:, 3]
+    place = np.linalg.solve(matrix(nodes["stand"]), goal)[:3]
+    nodes["target"] |= {"center": 3 * [0.0], "translation": place.tolist()}
+    return nodes
+
+
+@pytest.fixture
+def constrained(tmp_path):
+    """The node with three constraints that are met below oblique scale."""
+    watcher = Constrained(tmp_path / "p.yaml", {"gaze": GAZE, "look": LOOK, "reach": REACH})
+    try:
+        assert watcher.met() == {"gaze", "look", "reach"}
+        yield watcher
+    finally:
+        watcher.end()
+
+
+@pytest.mark.parametrize("kind", ["uniform", "stretched", "sheared"])
+def test_constraints_are_met_below_scale(constrained, kind):
+    w = constrained
+    for seed in range(3):
+        w.put(**random_nodes(np.random.default_rng(seed), kind))
+        assert w.met() == {"gaze", "look", "reach"}
+        ball, target = (w.free(name)[:3, 3] for name in ("ball", "target"))
+        assert w.off("bone", "tail", ball) < 1e-12
+        assert w.off("eye", "sight", w.corrected("hand")[:3, 3]) < 1e-12
+        assert np.linalg.norm(w.corrected("hand")[:3, 3] - target) < 1e-8
+        assert all(w.only_turns(bone) for bone in ("bone", "eye", "upper", "fore"))
+        for name in TURNED:
+            assert w.is_at(name, w.corrected(name)), "tf has the corrected node"
+            assert w.is_at(f"{name}_now", w.corrected(name))
+        assert w.is_at("ball", w.free("ball"))
+
+
+def test_a_target_is_followed_by_parameter_and_by_handle(constrained):
+    first, place = constrained.combined("bone_now"), constrained.nodes["ball"]["translation"]
+    constrained.put(ball={"translation": [-2.0, 1.0, 0.5]})
+    constrained.put(ball={"translation": place})
+    assert constrained.combined("bone_now") == first, "no solution depends on those before"
+    constrained.put(ball={"translation": [0.3, 2.0, -1.0]})
+    assert constrained.off("bone", "tail", constrained.free("ball")[:3, 3]) < 1e-12
+    pose = constrained.handle("ball").pose
+    before = constrained.free("ball")[:3, 3]
+    pose.position.x += 0.5
+    constrained.drag("ball", "move_x", pose)
+    constrained.nodes["ball"]["translation"] = constrained.get("ball.translation")
+    ball = constrained.free("ball")[:3, 3]
+    np.testing.assert_allclose(ball - before, (0.5, 0.0, 0.0), atol=1e-9)
+    assert constrained.off("bone", "tail", ball) < 1e-12
+    assert constrained.met() == {"gaze", "look", "reach"}
+
+
+def test_a_target_out_of_reach_is_told_with_the_distance_and_the_others_are_met(constrained):
+    for kind, verdict in (("sheared", "BUDGET_SPENT"), ("stretched", "TOO_FAR")):
+        constrained.put(**random_nodes(np.random.default_rng(3), kind))
+        constrained.put(target={"translation": [90.0, 0.0, 0.0]})
+        assert constrained.met() == {"gaze", "look"}
+        status = constrained.statuses["reach"]
+        assert (status.level, constrained.value("reach", "verdict")) == (
+            DiagnosticStatus.WARN,
+            verdict,
+        )
+        hand = constrained.corrected("hand")[:3, 3]
+        miss = np.linalg.norm(hand - constrained.free("target")[:3, 3])
+        assert float(constrained.value("reach", "miss_m")) == pytest.approx(miss, rel=1e-6)
+        assert status.message.endswith(f"; {miss:.4g} m are left")
+        assert constrained.off("eye", "sight", hand) < 1e-12, "it looks at where the hand is"
+
+
+def test_a_bone_without_length_is_degenerate_alone(constrained):
+    fields = constrained.nodes["tail"]
+    constrained.put(tail={"center": 3 * [0.0], "translation": constrained.nodes["bone"]["center"]})
+    status = constrained.statuses["look"]
+    assert (status.level, status.message) == (
+        DiagnosticStatus.WARN,
+        "degenerate; nan rad are left",
+    )
+    assert constrained.met() == {"gaze", "reach"}
+    assert constrained.is_at("bone", constrained.free("bone")), "as its parameters have it"
+    constrained.put(tail=fields)
+    assert constrained.met() == {"gaze", "look", "reach"}
+
+
+def test_a_tip_that_no_bone_moves_is_told_and_raises_nothing(constrained):
+    still = {"center": 3 * [0.0], "translation": 3 * [0.0]}
+    constrained.put(upper=still, fore=still, hand=still)
+    assert constrained.met() == {"gaze", "look"}
+    assert constrained.value("reach", "verdict") == "BUDGET_SPENT"
+
+
+def test_frames_that_floating_point_cannot_hold_end_their_constraints_alone(constrained):
+    constrained.put(outer={"scale": [1e6, 1.0, 1e-6]}, base={"scale": [1e6, 1e-6, 1.0]})
+    for name in ("look", "reach"):
+        status = constrained.statuses[name]
+        assert (status.level, constrained.value(name, "verdict")) == (
+            DiagnosticStatus.ERROR,
+            "FAULT",
+        )
+        assert status.message.startswith("matrix is singular")
+    assert constrained.met() == {"gaze"}, "what is above both cancels"
+    drawn = {key: marker.action for key, marker in constrained.markers.items() if " " in key[0]}
+    assert set(drawn.values()) == {Marker.DELETE}
+    assert constrained.is_at("ball", constrained.free("ball")), "other frames go on"
+    constrained.put(upper={"scale": [1e6, 1.0, 1e-6]}, fore={"scale": [1e6, 1e-6, 1.0]})
+    assert constrained.met() == set()
+    assert constrained.is_at("ball", constrained.free("ball"))
+    constrained.put(**random_nodes(np.random.default_rng(0), "sheared"))
+    assert constrained.met() == {"gaze", "look", "reach"}
+
+
+def test_chains_that_share_a_bone_below_scale_leave_the_later_one_out(tmp_path):
+    second = REACH | {"chain": ["upper", "fore"], "target": "ball"}
+    look = LOOK | {"target": "world"}
+    w = Constrained(tmp_path / "a.yaml", {"look": look, "reach": REACH, "also": second})
+    try:
+        assert w.met() == {"look", "reach"}
+        assert w.off("bone", "tail", np.zeros(3)) < 1e-12
+        assert not xyz(w.markers["constraint target", 0].pose.position).any(), "the root"
+        status = w.statuses["also"]
+        assert (status.level, w.value("also", "verdict")) == (DiagnosticStatus.ERROR, "FAULT")
+        assert status.message == (
+            "upper → fore → hand: a frame of it is scaled; limits and shared bones need lengths "
+            "that stay"
+        )
+        assert w.log.count(("error", f"'also': {status.message}")) == 1
+        assert w.is_at("hand", w.corrected("hand"))
+        w.put(**random_nodes(np.random.default_rng(0), "stretched"))
+        assert w.value("also", "verdict") in ("TOO_FAR", "OTHER_TASKS", "REACHED")
+        assert ("info", "recovered: 'also' fits its nodes") in w.log
+    finally:
+        w.end()
+
+
+def test_the_ring_of_a_constrained_bone_sets_its_roll(constrained):
+    before = constrained.corrected("bone")
+    pose = constrained.handle("bone").pose
+    _, outer, _ = parts(constrained.corrected("base"))
+    rest = matrix({**constrained.nodes["bone"], "rotation": DEFAULTS["rotation"]})
+    local = np.linalg.inv(constrained.corrected("base")) @ before
+    rotation = local[:3, :3] @ np.linalg.inv(rest[:3, :3])
+    held = rotation_of(pose.orientation)
+    np.testing.assert_allclose(held, outer @ rotation, atol=1e-9)  # of the corrected node
+    q, half = pose.orientation, 0.4
+    axis = np.sin(half) * held[:, 2]
+    x, y, z, w = q.x, q.y, q.z, q.w
+    v = np.cos(half) * np.array((x, y, z)) + w * axis + np.cross(axis, (x, y, z))
+    q.w = float(np.cos(half) * w - axis @ (x, y, z))
+    q.x, q.y, q.z = v.tolist()
+    wanted = rotation_of(q)
+    constrained.drag("bone", "turn_z", pose)
+    set_to = turn(*constrained.get("bone.rotation"))[:3, :3]
+    np.testing.assert_allclose(set_to, outer.T @ wanted, atol=1e-9)
+    constrained.nodes["bone"]["rotation"] = constrained.get("bone.rotation")
+    assert constrained.off("bone", "tail", constrained.free("ball")[:3, 3]) < 1e-12
+    assert constrained.only_turns("bone")
+    assert np.abs(constrained.corrected("bone") - before).max() > 0.1, "it has rolled"
+    _, there, _ = parts(constrained.corrected("base"))
+    local = np.linalg.inv(constrained.corrected("base")) @ constrained.corrected("bone")
+    rotation = local[:3, :3] @ np.linalg.inv(rest[:3, :3])
+    again = rotation_of(constrained.handle("bone").pose.orientation)
+    np.testing.assert_allclose(again, there @ rotation, atol=1e-9)
+
+
+def test_a_constrained_bone_is_moved_by_its_handle_and_points_on(constrained):
+    pose = constrained.handle("bone").pose
+    joint = constrained.joint("bone")
+    np.testing.assert_allclose(xyz(pose.position), joint, atol=1e-9)
+    pose.position.y += 0.4
+    constrained.drag("bone", "move_y", pose)
+    constrained.nodes["bone"]["translation"] = constrained.get("bone.translation")
+    np.testing.assert_allclose(constrained.joint("bone") - joint, (0.0, 0.4, 0.0), atol=1e-9)
+    assert constrained.off("bone", "tail", constrained.free("ball")[:3, 3]) < 1e-12
+
+
+def test_a_node_below_a_corrected_bone_is_dragged_in_its_coordinates(constrained):
+    seen, before = np.array((0.0, 0.3, 0.0)), constrained.nodes["tail"]["translation"]
+    bone = constrained.corrected("bone")[:3, :3]
+    pose = constrained.handle("tail").pose
+    pose.position.y += 0.3
+    constrained.drag("tail", "move_y", pose)
+    expected = np.array(before) + np.linalg.solve(bone, seen)
+    np.testing.assert_allclose(constrained.get("tail.translation"), expected, atol=1e-9)
+    assert constrained.met() == {"gaze", "look", "reach"}
+
+
+def test_the_solvers_of_the_constraints_are_compiled_ahead(watcher, tmp_path):
+    def steps(nodes):
+        return {step.name for step in nodes.node._kernels._steps}
+
+    assert not {"points-at", "FABRIK"} & steps(watcher)
+    watcher.end()
+    w = Constrained(tmp_path / "p.yaml", {"look": LOOK})
+    assert {"points-at", "FABRIK"} <= steps(w)
+    w.end()
+
+
+def test_constraints_are_drawn_from_joint_to_joint(constrained):
+    constrained.put(target={"translation": [90.0, 0.0, 0.0]})
+    gaze, look, reach = 0, 1, 2  # as they are declared
+    found = constrained.markers
+    points = {
+        number: np.array([xyz(p) for p in found["constraint bones", number].points])
+        for number in (gaze, look, reach)
+    }
+    joints = {bone: constrained.joint(bone) for bone in ("bone", "upper", "fore")}
+    tail, hand = (constrained.corrected(name)[:3, 3] for name in ("tail", "hand"))
+    np.testing.assert_allclose(points[look], [joints["bone"], tail], atol=1e-9)
+    along = [joints["upper"], joints["fore"], joints["fore"], hand]
+    np.testing.assert_allclose(points[reach], along, atol=1e-9)
+    ball = found["constraint target", look]
+    np.testing.assert_allclose(xyz(ball.pose.position), constrained.free("ball")[:3, 3], atol=1e-9)
+    assert ball.header.frame_id == "world"
+    assert found["constraint verdict", look].text == "look: met"
+    assert (
+        found["constraint verdict", reach].text == f"reach: {constrained.statuses['reach'].message}"
+    )
+    assert found["constraint miss", reach].type == Marker.LINE_LIST
+    assert found["target", 0].type == Marker.LINE_LIST, "the box of the node of that name"
+
+
+def test_a_constraint_is_fixed_at_start(constrained):
+    reasons = constrained.set(
+        constraints="look",
+        **{f"look__{key}": "tail" for key in LOOK},
+        **{f"reach__{key}": "tail" for key in (*REACH, "method")},
+    )
+    assert len(reasons) == 9
+    assert all("read-only" in reason for reason in reasons)
+
+
+def test_the_constraints_of_the_page_are_met(tmp_path):
+    (text,) = re.findall(r"```yaml\n(nodes:.*?)```", INTERFACES.read_text(), re.DOTALL)
+    path = tmp_path / "page.yaml"
+    parameters = {"transform_nodes": {"ros__parameters": yaml.safe_load(text)}}
+    path.write_text(yaml.safe_dump(parameters))
+    w = Nodes(path)
+    try:
+        assert {name: status.message for name, status in w.statuses.items()} == {
+            "lamp_looks": "met",
+            "arm_reaches": "met",
+        }
+    finally:
+        w.end()
 
 
 def joint(nodes, chain):

@@ -16,14 +16,16 @@
 
 import pytest
 
+ABC = "nodes: [a, b, c]\n    b: {parent: a}\n    constraints: "
+LOOK = f"{ABC}[look]\n    look: "
 MISTAKES = {
     "no nodes": ("root: world", "'nodes' is empty"),
     "bad name": ("nodes: [a-b]", "'nodes' has 'a-b', which is not a name"),
     "twice": ("nodes: [a, a]", "'nodes' has 'a' twice"),
-    "the root": ("nodes: [world]", "'nodes' has 'world', which is the name of another frame"),
+    "the root": ("nodes: [world]", "'nodes' has 'world', which is a frame's name already"),
     "a node too": (
         "nodes: [a, b]\n    combine: [a]",
-        "'combine' has 'a', which is the name of another frame",
+        "'combine' has 'a', which is a frame's name already",
     ),
     "root": ("nodes: [a]\n    root: /w", "'root' is '/w', which is not a frame"),
     "parent": ("nodes: [a]\n    a: {parent: b}", "'a.parent' is 'b', which is not one of world, a"),
@@ -52,6 +54,54 @@ MISTAKES = {
     "gap in chain": (
         "nodes: [a, b]\n    combine: [c]\n    c: {chain: [a, b]}",
         "'c.chain' has 'b' after 'a', but its parent is 'world'",
+    ),
+    "constraint's name": (f"{ABC}[a]", "'constraints' has 'a', which is a frame's name already"),
+    "constraint twice": (f"{ABC}[look, look]", "'constraints' has 'look' twice"),
+    "no type": (f"{ABC}[look]", "'look.type' is missing; it is one of points_at, fabrik"),
+    "type": (
+        f"{ABC}[look]\n    look: {{type: aim, bone: a}}",
+        "'look.type' must be one of points_at, fabrik, not 'aim'",
+    ),
+    "no tail": (
+        f"{LOOK}{{type: points_at, bone: a, target: c}}",
+        "'look.tail' is missing; it is a frame",
+    ),
+    "other type's": (
+        f"{LOOK}{{type: points_at, bone: a, tail: b, target: c, method: fabrik}}",
+        "'look.method' does not exist",
+    ),
+    "unknown bone": (
+        f"{LOOK}{{type: points_at, bone: world, tail: b, target: c}}",
+        "'look.bone' is 'world', which is not one of a, c, b",
+    ),
+    "unknown target": (
+        f"{LOOK}{{type: points_at, bone: a, tail: b, target: ab}}",
+        "'look.target' is 'ab', which is not one of world, a, c, b",
+    ),
+    "tail beside": (
+        f"{LOOK}{{type: points_at, bone: a, tail: c, target: b}}",
+        "'look.tail' is 'c', which is not below 'a'",
+    ),
+    "unknown in reach": (
+        f"{LOOK}{{type: fabrik, chain: [a, d], target: c}}",
+        "'look.chain' has 'd', which is not one of a, c, b",
+    ),
+    "reach upwards": (
+        f"{LOOK}{{type: fabrik, chain: [b, a], target: c}}",
+        "'look.chain' has 'a', which is not below 'b'",
+    ),
+    "own target": (
+        f"{LOOK}{{type: fabrik, chain: [a, b], target: d}}".replace("c]", "c, d]")
+        + "\n    d: {parent: b}",
+        "'look.target' is 'd', which 'look' itself moves",
+    ),
+    "method": (
+        f"{LOOK}{{type: fabrik, chain: [a, b], target: c, method: ccd}}",
+        "'look.method' must be one of fabrik, shared, not 'ccd'",
+    ),
+    "limits": (
+        f"{LOOK}{{type: points_at, bone: a, tail: b, target: c}}\n    limits: [knee]",
+        "'limits' does not exist",
     ),
     "empty": ("nodes: []", "leave out parameters that are []"),
 }

@@ -76,11 +76,17 @@ def dragged(tree: TransformTree, name: str, place: RigidTransform) -> Fields:
     return {"rotation": turned.as_fields()["rotation"], "translation": moved.tolist()}
 
 
-def _outer_and_node(tree: TransformTree, name: str) -> tuple[TransformNode, TransformNode]:
-    parent, node = tree.parent(name), tree.basis(name)
-    assert parent is not None  # every node is below another frame
+def node_at(tree: TransformTree, name: str) -> TransformNode:
+    """Return a node of a tree that has no rigid frames."""
+    node = tree.basis(name)
     assert isinstance(node, TransformNode)
-    return tree.lookup_node(tree.root, parent), node
+    return node
+
+
+def _outer_and_node(tree: TransformTree, name: str) -> tuple[TransformNode, TransformNode]:
+    parent = tree.parent(name)
+    assert parent is not None  # every node is below another frame
+    return tree.lookup_node(tree.root, parent), node_at(tree, name)
 
 
 class NodeHandles:

@@ -19,8 +19,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from basis_ik.bones.constraints import Constraint, Point
+from basis_ik.ros.frames.frame_parameters import (
+    METHODS,
+    TYPES,
+    check_target,
+    constraint_of,
+    kind_of,
+    upwards,
+)
 from basis_ik.ros.parameters.parameters import (
     Declaration,
     Parameters,
@@ -49,6 +58,13 @@ NODE = (
         read_only=True,
         check=names_complaint,
     ),
+    Declaration(
+        "constraints",
+        [],
+        "Names of the constraints on nodes.",
+        read_only=True,
+        check=names_complaint,
+    ),
     Declaration("update_rate", 20.0, "Rate of frames and markers [Hz].", 1.0, 1e3, read_only=True),
     Declaration("box_size", 0.2, "Edge of the drawn boxes, before scaling [m].", 1e-3, 1e3, True),
 )  # fmt: skip
@@ -56,6 +72,35 @@ PARENT = Declaration("parent", "", "Its parent node; empty: the root.", read_onl
 CHAIN = Declaration(
     "chain", [], "Nodes, outermost first, each the parent of the next.", read_only=True
 )
+# For each constraint: those that its type has in `TYPES`.
+CONSTRAINT = {
+    each.name: each
+    for each in (
+        Declaration("type", "", f"{' or '.join(f'`{kind}`' for kind in TYPES)}.", read_only=True),
+        Declaration(
+            "target",
+            "",
+            "The node, or the root, to point at, or to reach with the tip's origin.",
+            read_only=True,
+        ),
+        Declaration(
+            "bone", "", "Of `points_at`: the node that turns about its centre.", read_only=True
+        ),
+        Declaration(
+            "tail", "", "Of `points_at`: a node below it, at the bone's other end.", read_only=True
+        ),
+        Declaration(
+            "chain", [], "Of `fabrik`: nodes of the chain, first bone to tip.", read_only=True
+        ),
+        Declaration(
+            "method",
+            METHODS[0],
+            "Of `fabrik`: as in `frames_node`.",
+            read_only=True,
+            choices=METHODS,
+        ),
+    )
+}
 # With larger values a chain's products could overflow.
 _METRES, _FACTOR, _RADIANS = 1e6, 1e6, 1e6
 _RANGES = {
@@ -93,6 +138,8 @@ class Layout(NamedTuple):
     """Parent of each node, parents before children."""
     chains: dict[str, tuple[str, ...]]
     """Nodes of each chain to be combined, outermost first."""
+    constraints: dict[str, Constraint]
+    """Constraints by name; their frames are nodes, and a target may be the root."""
     rate: float
 
 
@@ -103,19 +150,21 @@ def declare(parameters: Parameters) -> Layout:
         ConfigError: A value is invalid, or a parameter does not exist.
     """
     parameters.declare(NODE)
-    root, names, chains = (parameters[name] for name in ("root", "nodes", "combine"))
+    root, *lists = (parameters[name] for name in ("root", "nodes", "combine", "constraints"))
+    names, chains, constraints = lists
     if not names:
         raise refused("nodes", "is empty")
     taken = [root]
-    for parameter, given in (("nodes", names), ("combine", chains)):
+    for parameter, given in (("nodes", names), ("combine", chains), ("constraints", constraints)):
         for name in given:
             if name in taken:
-                raise refused(parameter, f"has '{name}', which is the name of another frame")
+                raise refused(parameter, f"has '{name}', which is a frame's name already")
             taken.append(name)
     for name in names:
         parameters.declare((PARENT, *FIELD_PARAMETERS), f"{name}.")
     for name in chains:
         parameters.declare((CHAIN,), f"{name}.")
+    given_constraints = {name: _declared(parameters, name) for name in constraints}
     parameters.refuse_unknown()
     given_parents = {name: parameters[f"{name}.parent"] or root for name in names}
     parents = _in_order(given_parents, root)
@@ -123,6 +172,7 @@ def declare(parameters: Parameters) -> Layout:
         root,
         parents,
         {name: _chain(name, parameters[f"{name}.chain"], parents) for name in chains},
+        {name: _constraint(name, given, parents) for name, given in given_constraints.items()},
         parameters["update_rate"],
     )
 
@@ -164,3 +214,44 @@ def _chain(name: str, chain: list[str], parents: Mapping[str, str]) -> tuple[str
             link = f"'{below}' after '{above}', but its parent is '{parents[below]}'"
             raise refused(f"{name}.chain", f"has {link}")
     return tuple(chain)
+
+
+def _declared(parameters: Parameters, name: str) -> dict[str, Any]:
+    """Declare the parameters of a constraint; return those that are set, by their full names.
+
+    Raises:
+        ConfigError: A value is invalid.
+    """
+
+    def given(*keys: str) -> dict[str, Any]:
+        parameters.declare((CONSTRAINT[key] for key in keys), f"{name}.")
+        values = {f"{name}.{key}": parameters[f"{name}.{key}"] for key in keys}
+        return {key: value for key, value in values.items() if value}
+
+    kind = given("type")
+    return kind | given(*TYPES[kind_of(dict(kind), name, TYPES)])
+
+
+def _constraint(name: str, given: dict[str, Any], parents: Mapping[str, str]) -> Constraint:
+    """Return a constraint whose nodes are where it needs them.
+
+    Raises:
+        ConfigError: They are not, or a parameter is missing.
+    """
+    constraint = constraint_of(given, name, {})
+    is_point = isinstance(constraint, Point)
+    keys = ("bone", "tail") if is_point else len(constraint.chain) * ("chain",)
+    said = "is" if is_point else "has"
+    for key, node in zip(keys, constraint.chain, strict=True):
+        if node not in parents:
+            known = ", ".join(parents)
+            raise refused(f"{name}.{key}", f"{said} '{node}', which is not one of {known}")
+    for key, (above, below) in zip(keys[1:], pairwise(constraint.chain), strict=True):
+        if above not in upwards(below, parents):
+            raise refused(f"{name}.{key}", f"{said} '{below}', which is not below '{above}'")
+    frames = dict.fromkeys((*parents.values(), *parents))  # the root, too
+    if constraint.target not in frames:
+        known = ", ".join(frames)
+        raise refused(f"{name}.target", f"is '{constraint.target}', which is not one of {known}")
+    check_target(name, constraint, "", parents)
+    return constraint

@@ -17,6 +17,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
+from dataclasses import replace
 from threading import Event
 
 from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
@@ -27,8 +29,11 @@ from rclpy.parameter import Parameter
 from tf2_ros import TransformBroadcaster
 from visualization_msgs.msg import MarkerArray
 
+from basis_ik.bones.constraints import Applied, Constraint
+from basis_ik.bones.meet import meet
 from basis_ik.ros.convert import transform_message
-from basis_ik.ros.frames.node_handles import NodeHandles, dragged, place_of
+from basis_ik.ros.frames.met_constraints import LeftOut, met_apart, status_of
+from basis_ik.ros.frames.node_handles import NodeHandles, dragged, node_at, place_of
 from basis_ik.ros.frames.transform_node_parameters import declare, node_of
 from basis_ik.ros.journal import Journal
 from basis_ik.ros.parameters.parameters import Parameters, given_lists
@@ -41,7 +46,9 @@ from basis_ik.transforms.combine import Combination, NotOneNodeError, combine
 from basis_ik.transforms.node import TransformNode
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.transforms.tree import TransformTree
+from basis_ik.view.frames import frames_scene
 from basis_ik.view.nodes import NodeView, nodes_scene
+from basis_ik.view.shapes import Shape
 from basis_ik.warm_up import WarmUp, transform_nodes_steps
 
 STATUS_PERIOD = 0.5  # s
@@ -69,14 +76,16 @@ class TransformNodes(Node):
         self._handles = NodeHandles(self, HANDLE * self._size, self._on_drag)
         self._changes = -1
         self._tree = TransformTree(self._layout.root)
+        self._applied: dict[str, Applied] = {}  # constraints that fit their frames
+        self._left_out: dict[str, LeftOut] = {}  # the others
         self._combined: dict[str, Combination | NotOneNodeError] = {}
         self._frames: dict[str, RigidTransform] = {}  # in the frame of the parent
-        self._views: list[NodeView] = []
+        self._scene: list[Shape] = []
         self._lost: dict[str, TransformError] = {}
         self._logged: dict[str, str] = {}
         self._status_time = -STATUS_PERIOD
         self._cold_start: ColdStart | None = None
-        self._kernels = WarmUp(transform_nodes_steps())
+        self._kernels = WarmUp(transform_nodes_steps(self._layout.constraints.values()))
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(1.0 / self._layout.rate, self._on_timer, clock=steady)
 
@@ -96,13 +105,13 @@ class TransformNodes(Node):
         if self._changes == self._settings.changes:
             return
         self._changes = self._settings.changes
-        layout, tree = self._layout, TransformTree(self._layout.root)
-        for name, parent in layout.parents.items():
-            tree.add(name, parent, node_of(self._settings, name))
+        layout = self._layout
+        met, self._left_out = met_apart(self._met, layout.constraints)
+        tree, self._applied = met or self._met({})
         self._combined = {}
         for name, chain in layout.chains.items():
             try:
-                combined = combine(chain, [node_of(self._settings, each) for each in chain])
+                combined = combine(chain, [node_at(tree, each) for each in chain])
             except NotOneNodeError as error:
                 self._combined[name] = error
                 continue
@@ -111,12 +120,21 @@ class TransformNodes(Node):
         self._tree = tree
         self._place()
 
+    def _met(
+        self, constraints: Mapping[str, Constraint]
+    ) -> tuple[TransformTree, dict[str, Applied]]:
+        """Return the nodes as their parameters have them, turned to meet constraints."""
+        tree = TransformTree(self._layout.root)
+        for name, parent in self._layout.parents.items():
+            tree.add(name, parent, node_of(self._settings, name))
+        return tree, meet(tree, constraints)
+
     def _place(self) -> None:
-        """Compute the frames to broadcast, and the remaining scale for the markers."""
+        """Compute the frames to broadcast, and the markers."""
         tree = self._tree
         root_T = {tree.root: RigidTransform.identity()}
-        handles = {}
-        self._frames, self._views, self._lost = {}, [], {}
+        handles, views = {}, []
+        self._frames, self._lost = {}, {}
         for name in tree.frames[1:]:
             parent = tree.parent(name)
             if parent not in root_T:
@@ -131,10 +149,21 @@ class TransformNodes(Node):
             root_T[name] = RigidTransform.from_rotation_translation(seen.rotation, seen.translation)
             self._frames[name] = root_T[parent].inverse() @ root_T[name]
             chain = self._layout.chains.get(name, ())
-            node = tree.basis(name)
-            assert isinstance(node, TransformNode)  # the tree has no others
-            self._views.append(NodeView(name, seen, node.center, tuple(chain)))
+            views.append(NodeView(name, seen, node_at(tree, name).center, tuple(chain)))
         self._handles.show(tree.root, handles)
+        self._scene = nodes_scene(views, self._size) + self._constraints_scene()
+
+    def _constraints_scene(self) -> list[Shape]:
+        """Return the shapes of constraints whose frames are shown, under names of no node."""
+        there = {self._tree.root, *self._frames}
+        constraints = self._layout.constraints
+        shown = {
+            name: result
+            for name, result in self._applied.items()
+            if there.issuperset((*constraints[name].chain, constraints[name].target))
+        }
+        shapes = frames_scene(self._tree, constraints, shown) if shown else []
+        return [replace(shape, name=f"constraint {shape.name}") for shape in shapes]
 
     def _send(self) -> None:
         stamp, tree = self.get_clock().now().to_msg(), self._tree
@@ -145,14 +174,21 @@ class TransformNodes(Node):
             messages.append(transform_message(parent, name, transform, stamp))
         self._broadcaster.sendTransform(messages)
         if self._markers.get_subscription_count():
-            scene = nodes_scene(self._views, self._size)
-            self._markers.publish(self._drawing.message(scene))
+            self._markers.publish(self._drawing.message(self._scene))
         now = time.monotonic()
         if now - self._status_time >= STATUS_PERIOD:
             self._status_time = now
             self._report()
 
     def _report(self) -> None:
+        for name, constraint in self._layout.constraints.items():
+            if name in self._applied:
+                result: Applied | LeftOut = self._applied[name]
+                self._journal.recovered(name, f"'{name}' fits its nodes")
+            else:
+                result = self._left_out[name]
+                self._journal.warn(name, "fault", f"'{name}': {result}", lasting=True)
+            self._status.publish(status_of(self.get_name(), name, constraint, result))
         for name, error in self._lost.items():
             self._journal.warn(name, type(error).__name__, f"'{name}': {error}", lasting=True)
             self._publish(name, DiagnosticStatus.ERROR, str(error), {})
