@@ -39,10 +39,11 @@ test-long: setup ## Run the tests that are too long for every change, and N rand
 	  BASIS_IK_PLAIN_NUMBA=1 python -m pytest -q -m long test/pose/test_solve.py && \
 	  python test/fuzz/fuzz_run.py --inputs $(N) --seed $(SEED)
 
-faults: setup ## Try every fault of the catalogue, with processes too (20 minutes); writes docs/faults.md
+faults: setup ## Try every fault of the catalogue, with processes too, and 10,000 motions whose messages are late (an hour); writes docs/faults.md, docs/late_commands.md
 	@$(ENV) && python -m basis_ik warm-up && python -m pytest -q test/faults/test_recorder.py && \
 	  python -m pytest -q test/faults --ignore test/faults/test_recorder.py --ignore test/faults/test_catalogue.py \
-	  --faults-table docs/faults.md && python -m pytest -q test/faults/test_catalogue.py
+	  --faults-table docs/faults.md && python -m pytest -q test/faults/test_catalogue.py && \
+  python test/fuzz/late_run.py --write
 
 faults-mutate: setup ## Take the guards out one by one, and look which faults' tests fall; writes docs/faults_mutations.md
 	@$(ENV) && python -m basis_ik warm-up && python test/faults/mutate.py $(ARGS)

@@ -15,8 +15,8 @@
 
 # All tests, and how many they were; with arguments: pytest with those, once.
 # Kernels run three times: compiled by us, as plain Python, which checks bounds and types, and in part compiled by
-# numba alone, as they are with a numba that we do not know. Two lanes of about the same length: what starts
-# processes takes the more of the processor the longer it lasts, so it shares two of them with one other lane only.
+# numba alone, as they are with a numba that we do not know. Two lanes take one job after the other, so that both last
+# as long on any machine; what starts processes is one lane's alone, so it shares two processors with one other job.
 # How far each is, and what fails, is shown at once; all of their output follows at the end.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -27,7 +27,7 @@ if [ $# -gt 0 ]; then exec python -m pytest "$@"; fi
 export OPENBLAS_NUM_THREADS=1
 
 started=$SECONDS
-LATE=test/bench/test_late_commands.py  # in the other lane: both then last as long
+LATE=test/bench/test_late_commands.py
 logs=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$logs"' EXIT
 
@@ -36,15 +36,15 @@ run() { # run TITLE COMMAND...
   BASIS_IK_TEST_TITLE=$1 "${@:2}" 2>&1
 }
 
-processes() {
-  local status=0
-  run "launch files" python -m pytest -q --durations=5 test/launch || status=1
-  run "nodes and programs" python -m pytest -q --durations=10 test/ros test/config || status=1
-  run "the bench" python -m pytest -q --durations=10 test/bench --ignore "$LATE" || status=1
-  return $status
+launch_files() { run "launch files" python -m pytest -q --durations=5 test/launch; }
+nodes() { run "nodes and programs" python -m pytest -q --durations=10 test/ros test/config; }
+library() {
+  run "the library" python -m pytest -q --durations=10 test --ignore test/ros --ignore test/launch \
+    --ignore test/config --ignore test/bench
 }
-
-computing() {
+bench() { run "the bench" python -m pytest -q --durations=10 test/bench --ignore "$LATE"; }
+late_commands() { run "the bench, late commands" python -m pytest -q --durations=10 "$LATE"; }
+underlay() {
   local status=0 package
   # With ROS 2 installed the underlay is not used, and upstream's packages have their own tests.
   if [ -n "${BASIS_IK_UNDERLAY:-}" ]; then
@@ -53,14 +53,31 @@ computing() {
       run "$package" python -m pytest -q "$package/test" || status=1
     done
   fi
-  run "the library" python -m pytest -q --durations=10 test --ignore test/ros --ignore test/launch \
-    --ignore test/config --ignore test/bench || status=1
-  run "the bench, late commands" python -m pytest -q --durations=10 "$LATE" || status=1
-  run "kernels, as plain Python" env NUMBA_DISABLE_JIT=1 python -m pytest -q test/*/test_*_kernel.py || status=1
-  run "kernels, compiled by numba alone" env BASIS_IK_PLAIN_NUMBA=1 python -m pytest -q test/transforms \
-    test/pose/test_solve.py || status=1
   return $status
 }
+kernels_as_python() {
+  run "kernels, as plain Python" env NUMBA_DISABLE_JIT=1 python -m pytest -q test/*/test_*_kernel.py
+}
+kernels_by_numba() {
+  run "kernels, compiled by numba alone" env BASIS_IK_PLAIN_NUMBA=1 python -m pytest -q test/transforms \
+    test/pose/test_solve.py
+}
+
+jobs_left() { # the jobs that no lane has begun, the longest first
+  local status=0 job
+  for job in library bench late_commands underlay kernels_as_python kernels_by_numba; do
+    if mkdir "$logs/$job" 2>/dev/null; then "$job" || status=1; fi
+  done
+  return $status
+}
+processes() {
+  local status=0
+  launch_files || status=1
+  nodes || status=1
+  jobs_left || status=1
+  return $status
+}
+computing() { jobs_left; }
 
 # Once and alone: every process that came upon an empty cache would compile for itself.
 python -m basis_ik warm-up || exit 1
@@ -68,7 +85,7 @@ export BASIS_IK_TEST_PROGRESS=$logs/progress
 : >"$BASIS_IK_TEST_PROGRESS"
 tail -n +1 -f "$BASIS_IK_TEST_PROGRESS" &
 TIMEFORMAT='%R %U %S'
-lane() { { time "$1" >"$logs/$1" 2>&1; } 2>"$logs/$1.time"; }
+lane() { { time "$1" >"$logs/$1.log" 2>&1; } 2>"$logs/$1.time"; }
 LANES=(processes computing)
 running=()
 for lane in "${LANES[@]}"; do
@@ -78,8 +95,8 @@ done
 status=0
 for each in "${running[@]}"; do wait "$each" || status=1; done
 
-total() { cat "${LANES[@]/#/$logs/}" | grep -oE "[0-9]+ ($1)\b" | awk '{ n += $1 } END { print n + 0 }'; }
-cat "${LANES[@]/#/$logs/}"
+total() { cat "$logs"/*.log | grep -oE "[0-9]+ ($1)\b" | awk '{ n += $1 } END { print n + 0 }'; }
+cat "$logs"/*.log
 printf '\n'
 for lane in "${LANES[@]}"; do
   awk -v lane="$lane" '{ printf "%-9s %5.0f s, %5.0f s of processor\n", lane, $1, $2 + $3 }' "$logs/$lane.time"

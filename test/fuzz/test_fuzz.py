@@ -20,6 +20,7 @@ from collections import Counter
 from pathlib import Path
 
 import fuzz_run
+import late_run
 import pytest
 from fuzz_inputs import as_text, bits, from_text, of_bits
 from fuzz_messages import LONGEST_TEXT, check_text
@@ -122,3 +123,25 @@ def test_the_shares_sum_to_one():
 
 def test_the_corpus_has_only_existing_targets():
     assert {Path(path).parent.name for path in KEPT} <= set(fuzz_run.TARGETS)
+
+
+def test_late_messages_are_tried_in_the_same_way_again():
+    patterns, seconds = late_run.run(1)
+    assert [each.complaint for each in patterns] == [""] * late_run.PATTERNS
+    assert late_run.run(1) == (patterns, seconds)
+    text = late_run.table(patterns)
+    counts = [int(row.split("|")[6]) for row in text.splitlines()[2:]]
+    assert sum(counts) == late_run.PATTERNS
+
+
+@pytest.mark.parametrize("bound", ["SPEED", "ACCELERATION", "LEAP"])
+def test_late_messages_that_break_a_promise_are_found(bound, monkeypatch):
+    monkeypatch.setattr(late_run, bound, -1.0)
+    patterns, _ = late_run.run(1)
+    assert {each.complaint for each in patterns} == {"beyond the bounds"}
+
+
+def test_a_false_status_after_late_messages_is_found(monkeypatch):
+    monkeypatch.setattr(late_run, "rests_since", lambda *_: False)
+    found = [late_run.run(seed)[0][-1].complaint for seed in (3, 4)]
+    assert "it said STOPPED, and moved" in found
