@@ -32,9 +32,9 @@ LONGEST_ID = 200
 for folder in (
     "ros",
     "config",
-    "motion",
+    "arm",
     "numerics",
-    "physics",
+    "simulation",
     "search",
     "transforms",
     "view",

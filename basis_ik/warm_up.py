@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from basis_ik.motion.limits import MotionLimits
+from basis_ik.arm.limits import MotionLimits
 from basis_ik.numerics.jit import count_ready, when_compiling
 from basis_ik.process import COMPILER, switched
 from basis_ik.robot.chain import Chain
@@ -140,10 +140,10 @@ def _chain_steps(chain: Callable[[], Chain]) -> list[Step]:
     Args:
         chain: Returns the chain once the first of the steps has finished.
     """
+    from basis_ik.arm import caps, jog, limiter
+    from basis_ik.arm.joints_kernel import is_equal
+    from basis_ik.arm.tracking import Tracking
     from basis_ik.look import look_at
-    from basis_ik.motion import caps, jog, limiter
-    from basis_ik.motion.joints_kernel import is_equal
-    from basis_ik.motion.tracking import Tracking
     from basis_ik.pose import solve, track
     from basis_ik.robot.safety_kernel import is_inside, is_safe
     from basis_ik.search import closed_form
@@ -240,9 +240,9 @@ def transform_nodes_steps(constraints: Collection[Constraint] = ()) -> list[Step
 
 def library_steps() -> list[Step]:
     """Return the steps for kernels that only users of the library call."""
+    from basis_ik.arm import limiter
     from basis_ik.bones.bone_limits import SwingTwist
     from basis_ik.bones.points_at import Up, points_at
-    from basis_ik.motion import limiter
     from basis_ik.path import ladder
     from basis_ik.pose.batch import solve_batch
     from basis_ik.search import closed_form

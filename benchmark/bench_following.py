@@ -28,12 +28,12 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-sys.path += [str(ROOT / "test" / folder) for folder in ("motion", "transforms")]
+sys.path += [str(ROOT / "test" / folder) for folder in ("arm", "transforms")]
 
 from moving_poses import Sender, circle, eight, ending, follow, measure  # noqa: E402
 from shipped_arms import HOMES, Kinematics, chain_of, urdf_of  # noqa: E402
 
-from basis_ik.pipeline import Pipeline  # noqa: E402
+from basis_ik.arm.pipeline import Pipeline  # noqa: E402
 
 PERIOD = 0.01
 RATES = (10, 20, 50, 100, 200)

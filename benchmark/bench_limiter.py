@@ -34,9 +34,9 @@ from pathlib import Path
 import numpy as np
 import ruckig
 
-from basis_ik.motion.joints_kernel import COLUMNS, GOAL, plan_joints
-from basis_ik.motion.limiter import Limiter, plan_motion
-from basis_ik.motion.limits import MotionLimits
+from basis_ik.arm.joints_kernel import COLUMNS, GOAL, plan_joints
+from basis_ik.arm.limiter import Limiter, plan_motion
+from basis_ik.arm.limits import MotionLimits
 
 JOINTS, PERIOD, TICKS = 7, 0.002, 500
 LIBRARIES = ("numpy", "numba", "ruckig")

@@ -26,11 +26,11 @@ from pathlib import Path
 
 import numpy as np
 
-from basis_ik.motion.simulated_robot import SimulatedRobot
-from basis_ik.physics.mujoco_joints import MujocoJoints
-from basis_ik.physics.mujoco_scene import build_scene
 from basis_ik.robot.dynamics import read_dynamics
 from basis_ik.robot.robot import RobotModel
+from basis_ik.simulation.mujoco_joints import MujocoJoints
+from basis_ik.simulation.mujoco_scene import build_scene
+from basis_ik.simulation.simulated_robot import SimulatedRobot
 
 PERIOD, CYCLES = 0.008, 1000
 URDFS = Path(__file__).parents[1] / "urdf"

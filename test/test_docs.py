@@ -23,8 +23,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from basis_ik.motion.admission import Refusal
-from basis_ik.motion.chain_state import State
+from basis_ik.arm.admission import Refusal
+from basis_ik.arm.chain_state import State
 from basis_ik.verdict import Verdict
 
 ROOT = Path(__file__).parents[1]
@@ -111,7 +111,7 @@ def counted():
     deeds, ages, first = soak["deeds"], soak["command_age_ms"], soak["first_command_after_ms"]
     five = next(row["memory_mb"] for row in soak["rows"] if row["s"] >= 300.0)
     (fuzzed,) = re.findall(r"\| together \| ([\d,]+) \|", prose("docs/fuzz.md"))
-    replayed = ROOT / "test" / "motion" / "test_jtc_recordings.py"
+    replayed = ROOT / "test" / "simulation" / "test_jtc_recordings.py"
     (missed,) = re.findall(r"^MISSES = (\{.*?^\})", replayed.read_text(), re.MULTILINE | re.DOTALL)
     off = len(ast.literal_eval(missed))
     streams = len(json.loads((replayed.parent / "data" / "jtc_recordings.json").read_text()))

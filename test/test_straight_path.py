@@ -20,11 +20,11 @@ import numpy as np
 import pytest
 from shipped_arms import HOMES, chain_of, worst
 
-from basis_ik.motion.goals import JointGoal, PointGoal, PoseGoal, Ray, TwistGoal
-from basis_ik.motion.limits import MotionLimits
-from basis_ik.motion.trajectory import Trajectory
-from basis_ik.pipeline import Phase, Pipeline
+from basis_ik.arm.goals import JointGoal, PointGoal, PoseGoal, Ray, TwistGoal
+from basis_ik.arm.limits import MotionLimits
+from basis_ik.arm.pipeline import Phase, Pipeline
 from basis_ik.robot.robot import RobotModel
+from basis_ik.simulation.trajectory import Trajectory
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Verdict
 

@@ -30,16 +30,16 @@ from rclpy.lifecycle import LifecycleNode
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64, Header
 
+from basis_ik.arm.admission import Refusal, Refusals, Refused, Request, printable
+from basis_ik.arm.chain_state import ChainState, Event, State
+from basis_ik.arm.goals import Goal, JointGoal, PointGoal, Ray
+from basis_ik.arm.interruption import Interruption
+from basis_ik.arm.measured import MeasuredState, StateStamp
+from basis_ik.arm.pace import Pace
+from basis_ik.arm.pipeline import Phase, Pipeline
+from basis_ik.arm.statistics import ArmMeter
+from basis_ik.arm.tracking import Tracking
 from basis_ik.errors import BasisIkError
-from basis_ik.motion.admission import Refusal, Refusals, Refused, Request, printable
-from basis_ik.motion.chain_state import ChainState, Event, State
-from basis_ik.motion.goals import Goal, JointGoal, PointGoal, Ray
-from basis_ik.motion.interruption import Interruption
-from basis_ik.motion.measured import MeasuredState, StateStamp
-from basis_ik.motion.pace import Pace
-from basis_ik.motion.statistics import ArmMeter
-from basis_ik.motion.tracking import Tracking
-from basis_ik.pipeline import Phase, Pipeline
 from basis_ik.pose.solve import Solution
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.robot import RobotModel

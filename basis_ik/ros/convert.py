@@ -19,7 +19,7 @@ from __future__ import annotations
 from builtin_interfaces.msg import Duration, Time
 from geometry_msgs.msg import Pose, Transform, TransformStamped
 
-from basis_ik.motion.admission import Refused, admit_pose
+from basis_ik.arm.admission import Refused, admit_pose
 from basis_ik.transforms.rigid import RigidTransform
 
 

@@ -30,7 +30,7 @@ from rclpy.node import Node
 from rclpy.time import Time
 from tf2_ros import Buffer, TransformException
 
-from basis_ik.motion.statistics import LoopMeter, Window
+from basis_ik.arm.statistics import LoopMeter, Window
 from basis_ik.numerics.jit import WHY_PLAIN
 from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.parameters.parameters import Parameters

@@ -21,7 +21,7 @@ from rclpy.time import Time
 from std_msgs.msg import Header
 from tf2_ros import Buffer, TransformException
 
-from basis_ik.motion.admission import Refusal, Refused, admit_frame, printable
+from basis_ik.arm.admission import Refusal, Refused, admit_frame, printable
 from basis_ik.robot.elements import listed
 from basis_ik.ros.convert import transform_value
 from basis_ik.transforms.rigid import RigidTransform

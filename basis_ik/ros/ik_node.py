@@ -33,11 +33,11 @@ from std_msgs.msg import String
 from tf2_ros import TransformListener
 
 from basis_ik import process
+from basis_ik.arm.chain_state import ChainState, Event
+from basis_ik.arm.limiter import WIDEST
+from basis_ik.arm.measured import StateStamp
+from basis_ik.arm.statistics import LoopMeter
 from basis_ik.errors import BasisIkError
-from basis_ik.motion.chain_state import ChainState, Event
-from basis_ik.motion.limiter import WIDEST
-from basis_ik.motion.measured import StateStamp
-from basis_ik.motion.statistics import LoopMeter
 from basis_ik.numerics.jit import WHY_PLAIN
 from basis_ik.ros.boundary import Boundary, Moment
 from basis_ik.ros.chain_controller import OtherCommanderError

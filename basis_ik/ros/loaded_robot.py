@@ -22,8 +22,8 @@ from typing import NamedTuple
 
 from rclpy.lifecycle import LifecycleNode
 
-from basis_ik.motion.chain_state import ChainState
-from basis_ik.motion.statistics import LoopMeter
+from basis_ik.arm.chain_state import ChainState
+from basis_ik.arm.statistics import LoopMeter
 from basis_ik.process import giving_way
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.robot import RobotModel

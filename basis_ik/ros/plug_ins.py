@@ -24,7 +24,7 @@ from rclpy.node import Node
 from std_srvs.srv import SetBool, Trigger
 from tf2_ros import Buffer
 
-from basis_ik.motion.statistics import LoopMeter
+from basis_ik.arm.statistics import LoopMeter
 from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.diagnostics import Diagnostics
 from basis_ik.ros.kinematics.services import KinematicsServices

@@ -29,14 +29,14 @@ from rclpy.node import Node
 from rclpy.task import Future
 from rclpy.timer import Timer
 
+from basis_ik.arm.admission import LastRefusal, Refusal, Refused, admit_frame, admit_point
+from basis_ik.arm.chain_state import State
+from basis_ik.arm.goals import PointGoal, Ray
+from basis_ik.arm.limits import MotionLimits
+from basis_ik.arm.pace import Pace
+from basis_ik.arm.pointing import STALL, Progress, pointing_error
+from basis_ik.arm.targets import PointTarget, Target
 from basis_ik.errors import BasisIkError
-from basis_ik.motion.admission import LastRefusal, Refusal, Refused, admit_frame, admit_point
-from basis_ik.motion.chain_state import State
-from basis_ik.motion.goals import PointGoal, Ray
-from basis_ik.motion.limits import MotionLimits
-from basis_ik.motion.pace import Pace
-from basis_ik.motion.pointing import STALL, Progress, pointing_error
-from basis_ik.motion.targets import PointTarget, Target
 from basis_ik.ros.boundary import boundary_of
 from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.frame_buffer import FrameBuffer, look_up_fixed

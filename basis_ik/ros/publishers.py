@@ -24,7 +24,7 @@ from rclpy.event_handler import QoSRequestedIncompatibleQoSInfo, SubscriptionEve
 from rclpy.node import Node
 from rclpy.qos import qos_policy_name_from_kind
 
-from basis_ik.motion.admission import printable
+from basis_ik.arm.admission import printable
 from basis_ik.ros.boundary import boundary_of
 from basis_ik.ros.journal import Journal
 

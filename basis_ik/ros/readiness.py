@@ -24,7 +24,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
-from basis_ik.motion.admission import Refusal, Refusals, Refused, Request
+from basis_ik.arm.admission import Refusal, Refusals, Refused, Request
 from basis_ik.ros.boundary import boundary_of
 from basis_ik.ros.journal import Journal
 from basis_ik.ros.sim_clock import CLOCK_MISSING, clock_missing

@@ -20,7 +20,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from std_msgs.msg import Float64
 
-from basis_ik.motion.admission import Refused, Request, admit_fraction
+from basis_ik.arm.admission import Refused, Request, admit_fraction
 from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.publishers import incompatible_qos
 

@@ -22,12 +22,12 @@ import numpy as np
 from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 from rclpy.node import Node
 
-from basis_ik.motion.admission import Refusals
-from basis_ik.motion.chain_state import LATCHES, ChainState, State
-from basis_ik.motion.goals import JointGoal, JointVelocityGoal, PointGoal, PoseGoal, TwistGoal
-from basis_ik.motion.measured import MeasuredState
-from basis_ik.motion.targets import Target
-from basis_ik.pipeline import Pipeline
+from basis_ik.arm.admission import Refusals
+from basis_ik.arm.chain_state import LATCHES, ChainState, State
+from basis_ik.arm.goals import JointGoal, JointVelocityGoal, PointGoal, PoseGoal, TwistGoal
+from basis_ik.arm.measured import MeasuredState
+from basis_ik.arm.pipeline import Pipeline
+from basis_ik.arm.targets import Target
 from basis_ik.pose.solve import Solution
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.boundary import boundary_of

@@ -26,7 +26,7 @@ from rclpy.time import Time
 from std_msgs.msg import Header
 from tf2_ros import TransformException
 
-from basis_ik.motion.admission import (
+from basis_ik.arm.admission import (
     SPEED_UNITS,
     LastRefusal,
     Refusal,
@@ -44,9 +44,9 @@ from basis_ik.motion.admission import (
     admit_twist,
     printable,
 )
-from basis_ik.motion.goals import Goal, PointGoal, PoseGoal, Ray
-from basis_ik.motion.pace import Pace
-from basis_ik.motion.targets import (
+from basis_ik.arm.goals import Goal, PointGoal, PoseGoal, Ray
+from basis_ik.arm.pace import Pace
+from basis_ik.arm.targets import (
     JointVelocityTarget,
     PointTarget,
     PoseTarget,

@@ -39,8 +39,8 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 
+from basis_ik.arm.admission import printable
 from basis_ik.errors import BasisIkError
-from basis_ik.motion.admission import printable
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.parameters.parameters import (
     Declaration,

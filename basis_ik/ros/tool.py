@@ -20,8 +20,8 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
+from basis_ik.arm.admission import Refused, admit_place
 from basis_ik.errors import BasisIkError
-from basis_ik.motion.admission import Refused, admit_place
 from basis_ik.process import giving_way
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.elements import shown

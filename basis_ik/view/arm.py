@@ -22,8 +22,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from basis_ik.motion.chain_state import State
-from basis_ik.motion.goals import Goal, JointGoal, PointGoal, PoseGoal, Ray
+from basis_ik.arm.chain_state import State
+from basis_ik.arm.goals import Goal, JointGoal, PointGoal, PoseGoal, Ray
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pose.fabrik_passes import Stage
 from basis_ik.pose.solve import Solution

@@ -18,8 +18,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from basis_ik.motion.admission import Refused
-from basis_ik.motion.chain_state import LATCHES, ChainState, State
+from basis_ik.arm.admission import Refused
+from basis_ik.arm.chain_state import LATCHES, ChainState, State
 from basis_ik.pose.solve import Solution
 from basis_ik.view.shapes import GREEN, GREY, ORANGE, RED, WHITE, YELLOW, Color
 

@@ -30,11 +30,11 @@ import yaml
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 
+from basis_ik.arm.chain_state import ChainState, Event
+from basis_ik.arm.goals import Goal, PointGoal, PoseGoal, Ray
 from basis_ik.bones.constraints import Point, Reach
 from basis_ik.bones.meet import meet
 from basis_ik.look.look_at import look_at
-from basis_ik.motion.chain_state import ChainState, Event
-from basis_ik.motion.goals import Goal, PointGoal, PoseGoal, Ray
 from basis_ik.pose.fabrik_passes import trace_passes
 from basis_ik.pose.solve import solve
 from basis_ik.robot.robot import RobotModel

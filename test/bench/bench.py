@@ -39,16 +39,16 @@ from trajectory_msgs.msg import JointTrajectory
 from virtual_node import HeadGoal, Loop, VirtualBoundary
 from world import MILLISECOND, SECOND, Link, Stalls, World
 
-from basis_ik.motion.control_loop import ControlLoop
-from basis_ik.motion.limits import MotionLimits
-from basis_ik.motion.simulated_joints import SimulatedJoints
-from basis_ik.motion.tolerances import Tolerances
-from basis_ik.motion.trajectory_command import refuse_trajectory
-from basis_ik.motion.trajectory_controller import GoalStatus as GoalEnd
-from basis_ik.motion.trajectory_controller import TrajectoryController
+from basis_ik.arm.limits import MotionLimits
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.convert import pose_message, transform_message
 from basis_ik.ros.outputs.trajectory_messages import to_command, to_point
+from basis_ik.simulation.control_loop import ControlLoop
+from basis_ik.simulation.simulated_joints import SimulatedJoints
+from basis_ik.simulation.tolerances import Tolerances
+from basis_ik.simulation.trajectory_command import refuse_trajectory
+from basis_ik.simulation.trajectory_controller import GoalStatus as GoalEnd
+from basis_ik.simulation.trajectory_controller import TrajectoryController
 from basis_ik.transforms.rigid import RigidTransform
 
 URDF = (Path(__file__).parents[2] / "urdf" / "ur5e.urdf").read_text()

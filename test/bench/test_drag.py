@@ -24,7 +24,7 @@ from std_srvs.srv import Trigger
 from visualization_msgs.msg import InteractiveMarkerControl, InteractiveMarkerFeedback
 from visualization_msgs.srv import GetInteractiveMarkers
 
-from basis_ik.motion.goals import PointGoal, Ray
+from basis_ik.arm.goals import PointGoal, Ray
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.convert import pose_message
 from basis_ik.ros.rviz.drag import AHEAD, SMALLEST, ahead, handle_size

@@ -22,7 +22,7 @@ from rcl_interfaces.msg import Parameter, ParameterValue
 from rcl_interfaces.srv import SetParameters, SetParametersAtomically
 from std_srvs.srv import Trigger
 
-from basis_ik.pipeline import Pipeline
+from basis_ik.arm.pipeline import Pipeline
 from basis_ik.ros.chain_controller import ChainController
 
 BRAKING = 0.6  # s, with the repetitions of the last command, at the speed of these tests

@@ -37,12 +37,12 @@ class Mutation(NamedTuple):
 
 
 ADMISSION, TARGET_INPUT, MEASURED = (
-    "motion/admission.py",
+    "arm/admission.py",
     "ros/target_input.py",
-    "motion/measured.py",
+    "arm/measured.py",
 )
 IK_NODE = "ros/ik_node.py"
-CONTROLLER, PIPELINE, STATE = "ros/chain_controller.py", "pipeline.py", "motion/chain_state.py"
+CONTROLLER, PIPELINE, STATE = "ros/chain_controller.py", "arm/pipeline.py", "arm/chain_state.py"
 ELEMENTS, GRAMMAR, LIMITS = "robot/elements.py", "robot/grammar.py", "robot/joint_limits.py"
 TREE, URDF, BUILD = "robot/link_tree.py", "robot/urdf.py", "robot/build.py"
 PARAMETERS, OF_CHAINS = "ros/parameters/parameters.py", "ros/parameters/chain_parameters.py"
@@ -50,7 +50,7 @@ SAFETY, DIAGNOSIS = "robot/safety_kernel.py", "pose/diagnosis.py"
 BORDERS = "test/robot/test_infer.py::test_the_borders_of_what_is_obvious"
 NO_BORDERS = "test/robot/test_infer.py::test_the_borders_of_what_is_not"
 
-LED_ON = "test/test_pipeline.py::test_an_arm_beside_its_last_command_continues_from_it"
+LED_ON = "test/arm/test_pipeline.py::test_an_arm_beside_its_last_command_continues_from_it"
 
 KEEPS = "test/ros/test_outputs.py::test_a_motion_continues_from_the_held_command"
 
@@ -720,7 +720,7 @@ MUTATIONS = tuple(
         ),
         (
             "singularities are passed at full speed",
-            "motion/singularity.py",
+            "arm/singularity.py",
             "SLOW = 0.2",
             "SLOW = 1.0",
             (57,),
@@ -1183,7 +1183,7 @@ MUTATIONS = tuple(
         ),
         (
             "late periods are not counted",
-            "motion/statistics.py",
+            "arm/statistics.py",
             "            self.missed += max(0, round((now - self._began) / self.period) - 1)",
             "            pass",
             (78,),
@@ -1260,11 +1260,11 @@ MUTATIONS = tuple(
         ),
         (
             "a controller that stands still off its window is taken to follow",
-            "motion/sent_windows.py",
+            "arm/sent_windows.py",
             "        elif not shifted and self._stands(*before, reference):",
             "        elif False:",
             (
-                "test/motion/test_sent_windows.py::"
+                "test/arm/test_sent_windows.py::"
                 "test_a_reference_that_stands_while_all_windows_move_on_is_a_hold",
             ),
         ),
@@ -1291,7 +1291,7 @@ MUTATIONS = tuple(
         ),
         (
             "a window that a slow controller has not taken is forgotten",
-            "motion/sent_windows.py",
+            "arm/sent_windows.py",
             "        later = self.windows[followed + 1 :]",
             "        later: list[Window] = []",
             (102,),
@@ -1376,10 +1376,10 @@ MUTATIONS = tuple(
         ),
         (
             "an ended stream is extrapolated for longer",
-            "motion/goal_motion.py",
+            "arm/goal_motion.py",
             "OVERDUE = 0.5",
             "OVERDUE = 2.0",
-            ("test/motion/test_goal_motion.py::test_an_overdue_goal_rests_at_its_last_position",),
+            ("test/arm/test_goal_motion.py::test_an_overdue_goal_rests_at_its_last_position",),
         ),
         (
             "the band about the opposite direction is ten thousand times as wide",

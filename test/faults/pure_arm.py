@@ -30,8 +30,8 @@ from geometry_msgs.msg import PoseStamped
 from rclpy.time import Time
 from sensor_msgs.msg import JointState
 
-from basis_ik.motion.chain_state import ChainState, Event, State
-from basis_ik.motion.measured import StateStamp
+from basis_ik.arm.chain_state import ChainState, Event, State
+from basis_ik.arm.measured import StateStamp
 from basis_ik.ros.boundary import Moment
 from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.convert import pose_message, transform_message

@@ -30,7 +30,7 @@ DEFECTIVE = f"""
 import sys
 import time
 
-from basis_ik.pipeline import Pipeline
+from basis_ik.arm.pipeline import Pipeline
 from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.ik_node import IkNode
 from basis_ik.ros.programs import run

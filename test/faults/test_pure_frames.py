@@ -22,7 +22,7 @@ import pytest
 from builtin_interfaces.msg import Time as TimeMessage
 from pure_arm import NS, PERIOD, START, Arm, down
 
-from basis_ik.motion.chain_state import State
+from basis_ik.arm.chain_state import State
 from basis_ik.ros import boundary
 from basis_ik.ros.convert import transform_message
 from basis_ik.transforms.rigid import RigidTransform

@@ -23,10 +23,10 @@ from control_msgs.msg import JointJog
 from pure_arm import HOME, PERIOD, Arm, down
 from sensor_msgs.msg import JointState
 
-from basis_ik.motion.chain_state import State
-from basis_ik.motion.goals import JointGoal
-from basis_ik.motion.limits import MotionLimits
-from basis_ik.pipeline import Pipeline
+from basis_ik.arm.chain_state import State
+from basis_ik.arm.goals import JointGoal
+from basis_ik.arm.limits import MotionLimits
+from basis_ik.arm.pipeline import Pipeline
 
 SLOW = {"max_velocity_scaling_factor": 0.2}
 FAR = (0.45, 0.30)

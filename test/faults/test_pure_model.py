@@ -20,8 +20,8 @@ import numpy as np
 import pytest
 from pure_arm import PERIOD, UR5E, Arm, Settings, plain_forward
 
+from basis_ik.arm.chain_state import State
 from basis_ik.errors import BasisIkError
-from basis_ik.motion.chain_state import State
 from basis_ik.robot import elements, urdf
 from basis_ik.robot.elements import MAX_BYTES, MAX_DEPTH, MAX_JOINTS, UrdfError
 from basis_ik.robot.joint_path import ChainError

@@ -50,11 +50,11 @@ from std_msgs.msg import Float64
 from tf2_ros import TransformException
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from basis_ik.arm.chain_state import LATCHES, ChainState, Event, State
+from basis_ik.arm.limiter import Motion
+from basis_ik.arm.limits import MotionLimits
+from basis_ik.arm.measured import StateStamp
 from basis_ik.errors import BasisIkError
-from basis_ik.motion.chain_state import LATCHES, ChainState, Event, State
-from basis_ik.motion.limiter import Motion
-from basis_ik.motion.limits import MotionLimits
-from basis_ik.motion.measured import StateStamp
 from basis_ik.ros.boundary import Boundary, Moment
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.loaded_robot import Robot, read_description

@@ -29,12 +29,9 @@ from std_msgs.msg import Float64
 from tf2_ros import TransformException
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from basis_ik.motion.admission import Refusals, StampRules, Units
-from basis_ik.motion.goals import JointGoal, JointVelocityGoal, PointGoal, PoseGoal, Ray, TwistGoal
-from basis_ik.motion.measured import MeasuredState, StateStamp
-from basis_ik.motion.tolerances import JointTolerance, Tolerances
-from basis_ik.motion.trajectory_command import refuse_trajectory
-from basis_ik.motion.trajectory_controller import TrajectoryController
+from basis_ik.arm.admission import Refusals, StampRules, Units
+from basis_ik.arm.goals import JointGoal, JointVelocityGoal, PointGoal, PoseGoal, Ray, TwistGoal
+from basis_ik.arm.measured import MeasuredState, StateStamp
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.convert import transform_message
 from basis_ik.ros.frame_buffer import FrameBuffer
@@ -42,6 +39,9 @@ from basis_ik.ros.outputs.trajectory_messages import to_command
 from basis_ik.ros.speed_override import SpeedOverride
 from basis_ik.ros.target_input import Arrival, TargetInput
 from basis_ik.search.pose_search_kernel import LARGEST_ANGLE, LARGEST_LENGTH
+from basis_ik.simulation.tolerances import JointTolerance, Tolerances
+from basis_ik.simulation.trajectory_command import refuse_trajectory
+from basis_ik.simulation.trajectory_controller import TrajectoryController
 from basis_ik.transforms.rigid import RigidTransform
 
 LONGEST_TEXT = 400  # of a message about inputs with several shortened foreign names

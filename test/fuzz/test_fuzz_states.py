@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from std_msgs.msg import Float64MultiArray
 
-from basis_ik.motion.chain_state import LATCHES, TRANSITIONS, ChainState, Event, State
+from basis_ik.arm.chain_state import LATCHES, TRANSITIONS, ChainState, Event, State
 
 SHORT = settings(suppress_health_check=list(HealthCheck), print_blob=False)
 SEEDS = st.integers(0, 2**32 - 1)

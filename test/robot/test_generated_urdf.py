@@ -23,7 +23,7 @@ import math
 import numpy as np
 import pytest
 
-from basis_ik.motion.limits import MotionLimits
+from basis_ik.arm.limits import MotionLimits
 from basis_ik.robot.dynamics import read_dynamics
 from basis_ik.robot.robot import RobotModel
 

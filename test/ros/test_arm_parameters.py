@@ -20,8 +20,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from basis_ik.arm.admission import StampRules
 from basis_ik.errors import BasisIkError
-from basis_ik.motion.admission import StampRules
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.parameters.arm_parameters import (
     Settings,

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from basis_ik.motion.admission import SPEED_UNITS, Units
+from basis_ik.arm.admission import SPEED_UNITS, Units
 from basis_ik.robot.joint_path import ChainError
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.parameters.chain_parameters import ChainParameters, check_apart

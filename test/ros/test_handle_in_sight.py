@@ -24,7 +24,7 @@ from arm_views import scene_of
 from rviz_view import ROOT, camera, manager
 from visualization_msgs.msg import Marker
 
-from basis_ik.motion.goals import PointGoal, PoseGoal, Ray
+from basis_ik.arm.goals import PointGoal, PoseGoal, Ray
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.rviz.drag import handle_size
 from basis_ik.ros.rviz.drag_marker import Mode, drag_marker

@@ -26,7 +26,7 @@ from moveit_msgs.msg import JointConstraint, MoveItErrorCodes
 from moveit_msgs.srv import GetPositionFK, GetPositionIK
 from rclpy.executors import SingleThreadedExecutor
 
-from basis_ik.motion.measured import MeasuredState
+from basis_ik.arm.measured import MeasuredState
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.chain_controller import other_joints
 from basis_ik.ros.frame_buffer import FrameBuffer

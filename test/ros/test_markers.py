@@ -21,8 +21,8 @@ import pytest
 from robot_bench import HOME, URDF, down
 from visualization_msgs.msg import Marker
 
-from basis_ik.motion.chain_state import ChainState, Event
-from basis_ik.motion.goals import JointGoal, PoseGoal
+from basis_ik.arm.chain_state import ChainState, Event
+from basis_ik.arm.goals import JointGoal, PoseGoal
 from basis_ik.pose.solve import solve
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.rviz.markers import SHOWN_PASSES, Markers, stages_of

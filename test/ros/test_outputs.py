@@ -25,9 +25,9 @@ from action_msgs.msg import GoalStatus
 from builtin_interfaces.msg import Time
 from control_msgs.msg import JointTrajectoryControllerState
 
-from basis_ik.motion.goals import JointGoal
-from basis_ik.motion.limiter import Motion
-from basis_ik.pipeline import Phase, Pipeline
+from basis_ik.arm.goals import JointGoal
+from basis_ik.arm.limiter import Motion
+from basis_ik.arm.pipeline import Phase, Pipeline
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.boundary import LIVE, Moment
 from basis_ik.ros.outputs.controller_state import ControllerState

@@ -24,9 +24,9 @@ from tf2_ros import Buffer
 from visualization_msgs.msg import InteractiveMarkerControl
 from visualization_msgs.msg import InteractiveMarkerFeedback as Feedback
 
-from basis_ik.motion.admission import Refusals
-from basis_ik.motion.goals import Ray
-from basis_ik.motion.statistics import ArmMeter, LoopMeter
+from basis_ik.arm.admission import Refusals
+from basis_ik.arm.goals import Ray
+from basis_ik.arm.statistics import ArmMeter, LoopMeter
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros import loaded_robot
 from basis_ik.ros.diagnostics import Diagnostics

@@ -20,9 +20,9 @@ import yaml
 from arm_views import scene_of
 from rviz_view import ROOT, corners, manager, seen_at, window
 
+from basis_ik.arm.goals import PointGoal, PoseGoal, Ray
 from basis_ik.bones.constraints import Point, Reach
 from basis_ik.bones.meet import meet
-from basis_ik.motion.goals import PointGoal, PoseGoal, Ray
 from basis_ik.pose.solve import solve
 from basis_ik.robot.robot import RobotModel
 from basis_ik.robot.scene import scene

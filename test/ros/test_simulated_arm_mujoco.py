@@ -21,10 +21,10 @@ import pytest
 import rclpy
 from heavy_robots import joint, robot, rod
 
-from basis_ik.motion.simulated_joints import SimulatedJoints
-from basis_ik.physics.mujoco_joints import MujocoJoints
 from basis_ik.ros.demo.simulated_arm import SimulatedArm
 from basis_ik.ros.demo.simulated_controller import SimulatedController
+from basis_ik.simulation.mujoco_joints import MujocoJoints
+from basis_ik.simulation.simulated_joints import SimulatedJoints
 
 BALL = '<collision><geometry><sphere radius="0.1"/></geometry></collision>'
 HEAVY = robot(joint("lift", rod(along="1 0 0")))
@@ -105,7 +105,7 @@ def test_an_engine_that_does_not_exist_is_refused(complaint):
 
 
 def test_without_mujoco_it_says_where_it_comes_from(complaint, monkeypatch):
-    for name in ("basis_ik.physics.mujoco_joints", "basis_ik.physics.mujoco_scene"):
+    for name in ("basis_ik.simulation.mujoco_joints", "basis_ik.simulation.mujoco_scene"):
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "mujoco", None)
     line = complaint("simulated_arm", f"robot_description:={HEAVY}", "physics:=mujoco")

@@ -20,7 +20,7 @@ from types import SimpleNamespace
 import pytest
 from std_msgs.msg import Float64
 
-from basis_ik.motion.admission import Refusals
+from basis_ik.arm.admission import Refusals
 from basis_ik.ros.speed_override import SpeedOverride
 
 

@@ -21,9 +21,9 @@ import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticStatus
 
-from basis_ik.motion.admission import Refusal, Refusals, Refused, Request
-from basis_ik.motion.chain_state import ChainState, Event
-from basis_ik.motion.goals import (
+from basis_ik.arm.admission import Refusal, Refusals, Refused, Request
+from basis_ik.arm.chain_state import ChainState, Event
+from basis_ik.arm.goals import (
     JointGoal,
     JointVelocityGoal,
     PointGoal,
@@ -31,7 +31,7 @@ from basis_ik.motion.goals import (
     Ray,
     TwistGoal,
 )
-from basis_ik.motion.singularity import Notice
+from basis_ik.arm.singularity import Notice
 from basis_ik.ros import boundary as module
 from basis_ik.ros.status import StatusReport
 from basis_ik.transforms.rigid import RigidTransform

@@ -25,8 +25,8 @@ from robot_bench import URDF
 from std_msgs.msg import Header
 from tf2_ros import TransformException
 
-from basis_ik.motion.admission import Refusals, StampRules, Units
-from basis_ik.motion.goals import Ray
+from basis_ik.arm.admission import Refusals, StampRules, Units
+from basis_ik.arm.goals import Ray
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.convert import pose_message, transform_message
 from basis_ik.ros.frame_buffer import FrameBuffer

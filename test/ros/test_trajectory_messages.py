@@ -19,7 +19,7 @@ import pytest
 from rclpy.serialization import deserialize_message, serialize_message
 from trajectory_msgs.msg import JointTrajectory
 
-from basis_ik.motion.limiter import Motion
+from basis_ik.arm.limiter import Motion
 from basis_ik.ros.outputs import trajectory_messages
 from basis_ik.ros.outputs.trajectory_messages import SerializationError, SerializedTrajectory
 

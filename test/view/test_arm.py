@@ -20,8 +20,8 @@ import numpy as np
 import pytest
 from arm_views import scene_of, view_of
 
-from basis_ik.motion.chain_state import State
-from basis_ik.motion.goals import JointGoal, PointGoal, PoseGoal, Ray
+from basis_ik.arm.chain_state import State
+from basis_ik.arm.goals import JointGoal, PointGoal, PoseGoal, Ray
 from basis_ik.pose.fabrik_passes import Stage
 from basis_ik.robot.robot import RobotModel
 from basis_ik.transforms.rigid import RigidTransform

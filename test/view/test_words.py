@@ -16,8 +16,8 @@
 
 import pytest
 
-from basis_ik.motion.admission import Refusal, Refused
-from basis_ik.motion.chain_state import LATCHES, ChainState, Event, State
+from basis_ik.arm.admission import Refusal, Refused
+from basis_ik.arm.chain_state import LATCHES, ChainState, Event, State
 from basis_ik.pose.solve import Solution
 from basis_ik.verdict import Reason, Verdict
 from basis_ik.view.shapes import GREEN, ORANGE, RED, WHITE, YELLOW

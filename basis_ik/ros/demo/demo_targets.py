@@ -28,8 +28,8 @@ from geometry_msgs.msg import PoseStamped
 from rclpy.parameter import Parameter
 from rclpy.parameter_client import AsyncParameterClient
 
+from basis_ik.arm.admission import printable
 from basis_ik.errors import BasisIkError
-from basis_ik.motion.admission import printable
 from basis_ik.ros.convert import pose_message
 from basis_ik.ros.demo.checker import Checker
 from basis_ik.ros.parameters.parameters import Declaration, frame_complaint, refused

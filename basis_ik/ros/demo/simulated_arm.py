@@ -29,7 +29,6 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 
 from basis_ik.errors import BasisIkError
-from basis_ik.motion.simulated_robot import SimulatedRobot
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.dynamics import read_dynamics
 from basis_ik.robot.robot import RobotModel
@@ -38,6 +37,7 @@ from basis_ik.ros.demo.simulated_controller import SimulatedController
 from basis_ik.ros.parameters.parameters import given_lists, refused
 from basis_ik.ros.programs import spin
 from basis_ik.ros.sim_clock import clock_missing
+from basis_ik.simulation.simulated_robot import SimulatedRobot
 
 # s between two log lines that say what the node waits for.
 REMINDER_PERIOD = 5.0
@@ -125,8 +125,8 @@ class SimulatedArm(Node):
         delay: float,
     ) -> None:
         try:
-            from basis_ik.physics.mujoco_joints import MujocoJoints
-            from basis_ik.physics.mujoco_scene import build_scene
+            from basis_ik.simulation.mujoco_joints import MujocoJoints
+            from basis_ik.simulation.mujoco_scene import build_scene
         except ImportError as error:
             raise refused("physics", f"{NEEDS_MUJOCO} ({error})") from None
         joints = self._arm_parameters.joints or robot.driven

@@ -21,10 +21,10 @@ from collections.abc import Sequence
 import numpy as np
 from rclpy.node import Node
 
-from basis_ik.motion.simulated_robot import SimulatedRobot
-from basis_ik.motion.tolerances import Tolerances
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.ros.parameters.parameters import Declaration, Parameters
+from basis_ik.simulation.simulated_robot import SimulatedRobot
+from basis_ik.simulation.tolerances import Tolerances
 
 # Limit of initial positions of continuous joints [rad].
 UNLIMITED = 1e6

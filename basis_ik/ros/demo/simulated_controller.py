@@ -34,23 +34,23 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool
 from trajectory_msgs.msg import JointTrajectory
 
-from basis_ik.motion.control_loop import ControlLoop
-from basis_ik.motion.simulated_robot import SimulatedRobot
-from basis_ik.motion.tolerances import Tolerances
-from basis_ik.motion.trajectory_command import (
+from basis_ik.ros.demo.simulated_arm_parameters import ArmParameters
+from basis_ik.ros.outputs.trajectory_messages import to_array, to_command, to_overrides, to_point
+from basis_ik.simulation.control_loop import ControlLoop
+from basis_ik.simulation.simulated_robot import SimulatedRobot
+from basis_ik.simulation.tolerances import Tolerances
+from basis_ik.simulation.trajectory_command import (
     CommandFault,
     ErrorCode,
     TrajectoryCommand,
     refuse_trajectory,
 )
-from basis_ik.motion.trajectory_controller import (
+from basis_ik.simulation.trajectory_controller import (
     GoalEnd,
     GoalStatus,
     TrajectoryController,
     Update,
 )
-from basis_ik.ros.demo.simulated_arm_parameters import ArmParameters
-from basis_ik.ros.outputs.trajectory_messages import to_array, to_command, to_overrides, to_point
 
 # After a longer pause of the process or jump of its clock, the motion continues from where it was.
 LONGEST_PAUSE = 5 * 10**8  # [ns]

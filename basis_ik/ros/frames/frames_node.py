@@ -30,10 +30,10 @@ from rclpy.time import Time
 from tf2_ros import Buffer, TransformBroadcaster, TransformException, TransformListener
 from visualization_msgs.msg import MarkerArray
 
+from basis_ik.arm.admission import Refused
 from basis_ik.bones.constraints import Applied, Constraint
 from basis_ik.bones.meet import meet, needs
 from basis_ik.errors import BasisIkError
-from basis_ik.motion.admission import Refused
 from basis_ik.ros.convert import transform_message, transform_value
 from basis_ik.ros.frames.frame_parameters import (
     check_target,

@@ -23,7 +23,7 @@ from interactive_markers import InteractiveMarkerServer
 from rclpy.node import Node
 from visualization_msgs.msg import InteractiveMarkerFeedback as Feedback
 
-from basis_ik.motion.admission import Refused, printable
+from basis_ik.arm.admission import Refused, printable
 from basis_ik.ros.convert import pose_message, pose_value
 from basis_ik.ros.rviz.drag_marker import BALL, MOVE, TO_AXIS, TURN, HeldControl, Mode, drag_marker
 from basis_ik.transforms.node import TransformNode

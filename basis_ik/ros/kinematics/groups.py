@@ -21,7 +21,7 @@ from collections.abc import Sequence
 
 from moveit_msgs.msg import MoveItErrorCodes
 
-from basis_ik.motion.admission import printable
+from basis_ik.arm.admission import printable
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.joint_path import ChainError
 from basis_ik.ros.chain_controller import ChainController

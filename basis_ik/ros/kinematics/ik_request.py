@@ -24,7 +24,7 @@ from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import PoseStamped
 from moveit_msgs.msg import Constraints, JointConstraint, MoveItErrorCodes, PositionIKRequest
 
-from basis_ik.motion.admission import printable
+from basis_ik.arm.admission import printable
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.chain import Chain
 from basis_ik.ros.kinematics.robot_state import RequestRefusedError

@@ -23,8 +23,8 @@ from geometry_msgs.msg import Transform
 from moveit_msgs.msg import MoveItErrorCodes, RobotState
 from sensor_msgs.msg import JointState
 
+from basis_ik.arm.admission import printable
 from basis_ik.errors import BasisIkError
-from basis_ik.motion.admission import printable
 from basis_ik.robot.elements import listed
 from basis_ik.robot.robot import RobotModel
 from basis_ik.robot.variables import tie_of

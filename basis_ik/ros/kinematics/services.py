@@ -34,8 +34,8 @@ from moveit_msgs.srv import GetPositionFK, GetPositionIK
 from rclpy.node import Node
 from std_msgs.msg import Header
 
+from basis_ik.arm.admission import Refused, admit_distance, printable
 from basis_ik.errors import SolveArgumentError
-from basis_ik.motion.admission import Refused, admit_distance, printable
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pose.solve import MAX_ITERATIONS, MAX_RESTARTS, Solution, solve
 from basis_ik.robot.chain import Chain

@@ -25,7 +25,7 @@ from control_msgs.msg import JointTrajectoryControllerState
 from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
 
-from basis_ik.motion.admission import printable
+from basis_ik.arm.admission import printable
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.ros.boundary import boundary_of
 from basis_ik.ros.outputs.controller_parameter import PATIENCE, ControllerParameter

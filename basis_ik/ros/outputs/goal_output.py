@@ -32,9 +32,9 @@ from rclpy.action.client import ClientGoalHandle
 from rclpy.task import Future
 from trajectory_msgs.msg import JointTrajectory
 
-from basis_ik.motion.limiter import WIDEST, Motion, stride_of
+from basis_ik.arm.limiter import WIDEST, Motion, stride_of
+from basis_ik.arm.pipeline import Phase, Pipeline
 from basis_ik.numerics.arrays import FloatArray
-from basis_ik.pipeline import Phase, Pipeline
 from basis_ik.ros.boundary import Form, Moment
 from basis_ik.ros.convert import time_message
 from basis_ik.ros.outputs.controller_state import PAUSED, ControllerState, others_move

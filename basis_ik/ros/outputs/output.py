@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 from rclpy.node import Node
 
+from basis_ik.arm.pipeline import Phase, Pipeline
 from basis_ik.numerics.arrays import FloatArray
-from basis_ik.pipeline import Phase, Pipeline
 from basis_ik.ros.boundary import Moment, boundary_of
 
 CHECK_PERIOD = 0.2  # s between two checks of subscribers and other publishers

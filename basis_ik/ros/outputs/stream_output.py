@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from basis_ik.motion.admission import printable
-from basis_ik.motion.tracking import RecentCommands
+from basis_ik.arm.admission import printable
+from basis_ik.arm.pipeline import Phase, Pipeline
+from basis_ik.arm.tracking import RecentCommands
 from basis_ik.numerics.arrays import FloatArray
-from basis_ik.pipeline import Phase, Pipeline
 from basis_ik.ros.boundary import Moment
 from basis_ik.ros.convert import time_message
 from basis_ik.ros.outputs.output import CHECK_PERIOD, Output, OutputOptions, count_publishers

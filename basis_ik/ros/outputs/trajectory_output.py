@@ -24,10 +24,10 @@ import numpy as np
 from numpy.typing import NDArray
 from trajectory_msgs.msg import JointTrajectory
 
-from basis_ik.motion.limiter import WIDEST, Motion, stride_of
-from basis_ik.motion.sent_windows import SentWindows, Window
+from basis_ik.arm.limiter import WIDEST, Motion, stride_of
+from basis_ik.arm.pipeline import Phase, Pipeline
+from basis_ik.arm.sent_windows import SentWindows, Window
 from basis_ik.numerics.arrays import FloatArray
-from basis_ik.pipeline import Phase, Pipeline
 from basis_ik.ros.boundary import Moment
 from basis_ik.ros.outputs.controller_state import (
     CONTROLLER_TIMEOUT,

@@ -22,8 +22,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from basis_ik.motion.admission import StampRules
-from basis_ik.motion.goals import Ray
+from basis_ik.arm.admission import StampRules
+from basis_ik.arm.goals import Ray
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.names import forward_axis

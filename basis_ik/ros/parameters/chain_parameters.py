@@ -22,11 +22,11 @@ from typing import Any
 
 import numpy as np
 
+from basis_ik.arm.admission import SPEED_UNITS, Units
+from basis_ik.arm.caps import SpeedCaps
+from basis_ik.arm.goals import Ray
+from basis_ik.arm.limits import MotionLimits
 from basis_ik.errors import BasisIkError
-from basis_ik.motion.admission import SPEED_UNITS, Units
-from basis_ik.motion.caps import SpeedCaps
-from basis_ik.motion.goals import Ray
-from basis_ik.motion.limits import MotionLimits
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.elements import listed, shown
 from basis_ik.robot.joint_path import ChainError, path_between

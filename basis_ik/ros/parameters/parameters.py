@@ -37,8 +37,8 @@ from rcl_interfaces.msg import (
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
+from basis_ik.arm.admission import LONGEST_FRAME_ID, admit_frame
 from basis_ik.errors import BasisIkError
-from basis_ik.motion.admission import LONGEST_FRAME_ID, admit_frame
 from basis_ik.robot.elements import listed, shown
 
 # Declared by rclpy, or read by it before a node exists.

@@ -30,8 +30,8 @@ from rclpy.time import Time
 from std_msgs.msg import Header
 from visualization_msgs.msg import InteractiveMarkerFeedback as Feedback
 
-from basis_ik.motion.admission import printable
-from basis_ik.motion.goals import Goal, PointGoal, PoseGoal, Ray
+from basis_ik.arm.admission import printable
+from basis_ik.arm.goals import Goal, PointGoal, PoseGoal, Ray
 from basis_ik.robot.chain import Chain
 from basis_ik.ros.boundary import boundary_of
 from basis_ik.ros.chain_controller import ChainController

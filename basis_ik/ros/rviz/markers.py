@@ -20,7 +20,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from visualization_msgs.msg import MarkerArray
 
-from basis_ik.motion.goals import PointGoal, PoseGoal
+from basis_ik.arm.goals import PointGoal, PoseGoal
 from basis_ik.pose.fabrik_passes import Stage, trace_passes
 from basis_ik.pose.solve import Solution
 from basis_ik.ros.chain_controller import ChainController

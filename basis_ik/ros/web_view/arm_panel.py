@@ -31,8 +31,8 @@ from rclpy.task import Future
 from std_srvs.srv import SetBool, Trigger
 from viser import GuiApi, GuiTabGroupHandle
 
+from basis_ik.arm.chain_state import State
 from basis_ik.errors import BasisIkError
-from basis_ik.motion.chain_state import State
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.web_view.arm_plot import COMMANDED, MEASURED, ArmPlot

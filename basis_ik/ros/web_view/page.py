@@ -36,8 +36,8 @@ from tf2_ros import TransformListener
 from viser import GuiTabGroupHandle, ViserServer
 from visualization_msgs.msg import MarkerArray
 
+from basis_ik.arm.admission import printable
 from basis_ik.errors import BasisIkError
-from basis_ik.motion.admission import printable
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.web_view.arm_panel import ArmPanel, Joint, PanelContext

@@ -1,0 +1,276 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Caps on the speeds of an arm's links, for every kind of motion.
+
+A command is accepted only if the links keep their caps on the way to it and while braking after it.
+Thus there is always a next command, at least a braking one. docs/mathematics.md has the details.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from basis_ik.arm import caps_kernel as kernels
+from basis_ik.arm.joints_kernel import (
+    ACCELERATION,
+    COLUMNS,
+    JERK,
+    POSITION,
+    RATE,
+    SPEED,
+    VELOCITY,
+    advance,
+    is_equal,
+    plan_brake_together,
+)
+from basis_ik.arm.joints_kernel import step_joints as step_joints
+from basis_ik.numerics.arrays import FloatArray
+from basis_ik.robot.chain import Chain
+from basis_ik.search.prepare import prepared
+from basis_ik.search.tables_kernel import VARIABLE
+
+ROUNDING = 1.0 + 1e-9
+INSTANT = 1e-4  # half the interval of the finite difference for a speed [s]
+CLOSE = 1e-4  # fraction of the caps that the search for the fastest step may leave unused
+TRIES = 10  # iterations of that search
+SPARE = 0.98  # fraction of the caps that jogging uses; the rest is a reserve for changes
+# Fraction of the caps that whole motions use, because their samples are coarse; and iterations for
+# their speed.
+SAMPLED, CORRECTIONS = 0.999, 16
+
+
+class _Step(NamedTuple):
+    """A candidate for the next step."""
+
+    part: float
+    """Largest fraction of a cap that the step and the braking after it use."""
+    memory: FloatArray
+    """(n, 27) after the step."""
+    out: FloatArray
+    """(n, 27) the same, with profiles that brake."""
+    ticks: int
+    """As in `motion.joints_kernel.step_joints`."""
+
+
+class SpeedCaps:
+    """Caps on the speed of a chain's tip, and of other links.
+
+    Args:
+        chain: The chain that moves.
+        others: Chains from its root to the other links, with its joints only.
+
+    Attributes:
+        active: Whether any cap is set.
+    """
+
+    def __init__(self, chain: Chain, others: Sequence[Chain] = ()) -> None:
+        limbs = []
+        for each in (chain, *others):
+            limb = prepared(each).exact.copy()
+            own = np.array([chain.joint_names.index(name) for name in each.joint_names])
+            limb[:-1, VARIABLE] = own[limb[:-1, VARIABLE].astype(int)]
+            limbs.append(limb)
+        self._limbs = np.concatenate(limbs)
+        self._starts = np.cumsum([0, *map(len, limbs)])
+        self._caps: FloatArray = np.full((len(limbs), 2), np.inf)
+        self.active = False
+        self.reset()
+
+    def set(self, linear: float, angular: float) -> None:
+        """Set the caps on the speed of all links.
+
+        Links that are faster slow down as quickly as the joints' limits allow.
+
+        Args:
+            linear: Cap for a link's origin [m/s]; 0: none.
+            angular: Cap for the link [rad/s]; 0: none.
+        """
+        caps = (linear or np.inf, angular or np.inf)
+        self._caps[:] = caps
+        if not self.active:
+            self.reset()
+        self.active = min(caps) < np.inf
+
+    def reset(self) -> None:
+        """Discard the motion so far."""
+        self._out: FloatArray | None = None
+        self._out_ticks = 0
+        self._share = 1.0
+        self._goal: FloatArray | None = None
+        self._way: FloatArray = np.zeros(0)
+
+    def part(self, q: FloatArray, v: FloatArray) -> float:
+        """Return the largest fraction of a cap that joints at q (n,) with v (n,) use."""
+        if not self.active:
+            return 0.0
+        return self._between(q - INSTANT * v, q + INSTANT * v, 2.0 * INSTANT)
+
+    def _between(self, before: FloatArray, after: FloatArray, time: float) -> float:
+        return float(
+            kernels.part_of_caps(self._limbs, self._starts, self._caps, before, after, time)
+        )
+
+    def allows(
+        self, memory: FloatArray, then: FloatArray, limits: FloatArray, period: float
+    ) -> bool:
+        """Return whether a step keeps the caps; if so, store the braking after it.
+
+        Args:
+            memory: As in `motion.joints_kernel`, before the step.
+            then: The same, after the step.
+            limits: As in `motion.joints_kernel`.
+            period: Time between the two [s].
+        """
+        return self._accept(self._evaluated(memory, then, limits, period, 0))
+
+    def _evaluated(
+        self, memory: FloatArray, then: FloatArray, limits: FloatArray, period: float, ticks: int
+    ) -> _Step:
+        out = then.copy()
+        part = kernels.part_to_rest(
+            memory, out, limits, period, self._limbs, self._starts, self._caps
+        )
+        return _Step(float(part), then, out, ticks)
+
+    def _accept(self, step: _Step) -> bool:
+        if step.part <= ROUNDING:
+            self._out, self._out_ticks = step.out, 0
+            return True
+        return False
+
+    def brakes(self, memory: FloatArray, limits: FloatArray, period: float) -> bool:
+        """Return whether the links would keep their caps while the joints brake with new limits."""
+        if self._evaluated(memory, memory, limits, period, 0).part > ROUNDING:
+            return False
+        self._out = None
+        return True
+
+    def brake(self, memory: FloatArray, limits: FloatArray, period: float) -> int:
+        """Advance the stored braking by one period; return the periods braked so far."""
+        if self._out is None:
+            self._out, self._out_ticks = memory.copy(), 0
+            plan_brake_together(self._out, limits)
+        self._out_ticks += 1
+        advance(self._out, limits, self._out_ticks * period)
+        memory[:] = self._out
+        return self._out_ticks
+
+    def step(
+        self, memory: FloatArray, goal: FloatArray, velocity: FloatArray, acceleration: FloatArray,
+        limits: FloatArray, period: float, ticks: int,
+    ) -> int:  # fmt: skip
+        """Advance a period as fast as the caps allow; arguments and result as of the kernel."""
+        bounds = self._on_line(memory, goal, velocity, limits)
+
+        def attempt(share: float, ticks: int) -> _Step:
+            then, slower = memory.copy(), bounds.copy()
+            slower[VELOCITY] *= share
+            ticks = step_joints(then, goal, velocity, acceleration, slower, period, ticks)
+            return self._evaluated(memory, then, limits, period, ticks)
+
+        best = attempt(1.0, ticks)
+        if best.part > ROUNDING:
+            best = self._fastest(memory, bounds, period, best, lambda share: attempt(share, 0))
+            best = best._replace(ticks=0)
+        if self._accept(best):
+            memory[:] = best.memory
+            return best.ticks
+        return self.brake(memory, limits, period)
+
+    def _on_line(
+        self, memory: FloatArray, goal: FloatArray, velocity: FloatArray, limits: FloatArray
+    ) -> FloatArray:
+        """Return limits (5, n) that keep the joints on their straight line in joint space.
+
+        They are proportional to the joints' distances, so this holds at any speed.
+        """
+        if velocity.any():
+            self._goal = None
+        elif self._goal is None or not is_equal(goal, self._goal):
+            still = not memory[:, SPEED : RATE + 1].any()
+            self._way = np.abs(goal - memory[:, POSITION])
+            self._goal = goal.copy() if still and self._way.any() else None
+        if self._goal is None:
+            return limits
+        moves, bounds = self._way > 0.0, limits.copy()
+        for row in (VELOCITY, ACCELERATION, JERK):
+            bounds[row, moves] = self._way[moves] * (bounds[row, moves] / self._way[moves]).min()
+        return bounds
+
+    def _fastest(
+        self, memory: FloatArray, bounds: FloatArray, period: float,
+        full: _Step, attempt: Callable[[float], _Step],
+    ) -> _Step:  # fmt: skip
+        """Return the step with the largest share of the velocities that the caps allow.
+
+        At the cap the share hardly changes from period to period, so values near the last one are
+        tried first. The velocities change little within a period, which brackets the relevant
+        shares; the search between them is regula falsi (the Illinois method).
+        """
+        share = self._share
+        for _ in range(2):
+            best = attempt(share)
+            if 1.0 - CLOSE <= best.part <= 1.0:
+                self._share = share
+                return best
+            share = min(share * (1.0 - 0.5 * CLOSE) / best.part, 1.0) if best.part else 1.0
+        v, a, jerk = memory[:, SPEED], memory[:, RATE], bounds[JERK]
+        ahead = np.abs(v + 0.5 * a * np.abs(a) / jerk) / bounds[VELOCITY]
+        reach = ((jerk * period + np.abs(a)) * period / bounds[VELOCITY]).max()
+        low, high = max(float(ahead.max() - reach), 1e-6), min(1.0, float(ahead.max() + reach))
+        best, f_high = attempt(low), full.part - 1.0
+        f_low = best.part - 1.0
+        for _ in range(TRIES):
+            if best.part > ROUNDING or best.part >= 1.0 - CLOSE:
+                break
+            share = (low * f_high - high * f_low) / (f_high - f_low)
+            tried = attempt(share)
+            off = tried.part - 1.0 + 0.5 * CLOSE
+            if tried.part <= 1.0:
+                best, low, f_low, f_high = tried, share, off, 0.5 * f_high
+            else:
+                high, f_high, f_low = share, off, 0.5 * f_low
+        self._share = low
+        return best
+
+    def pace(self, planned: Callable[[float], tuple[FloatArray, FloatArray]]) -> float:
+        """Return the fraction of the joints' velocities with which a whole motion keeps the caps.
+
+        Args:
+            planned: Returns times (s,) and positions (s, n) of the motion with a given fraction.
+        """
+        share = 1.0
+        for _ in range(CORRECTIONS):
+            times, way = planned(share)
+            way = np.ascontiguousarray(way)
+            part = kernels.part_on_way(times, way, self._limbs, self._starts, self._caps)
+            if part <= SAMPLED:
+                break
+            share *= SAMPLED**2 / float(part)
+        return share
+
+
+def warm_up(chain: Chain) -> None:
+    """Compile everything that caps may call, before a control loop starts."""
+    caps, n = SpeedCaps(chain), len(chain.joint_names)
+    memory, limits, here = np.zeros((n, COLUMNS)), np.ones((5, n)), np.zeros(n)
+    caps.set(1e-6, 0.0)
+    caps.part(here, here)
+    caps.step(memory, here + 0.5, here, here, limits, 0.01, 0)
+    caps.brake(memory, limits, 0.01)
+    caps.pace(lambda _: (np.arange(2.0), np.zeros((2, n))))

@@ -1,0 +1,108 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Goals of a chain, in its root frame."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from basis_ik.arm.pace import Pace
+from basis_ik.transforms.rigid import RigidTransform
+
+Triple = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Ray:
+    """A ray fixed to a chain's tip.
+
+    Attributes:
+        axis: Its direction in tip coordinates, of any length above zero.
+        origin: Where it starts, in tip coordinates [m].
+    """
+
+    axis: Triple
+    origin: Triple = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class PoseGoal:
+    """Move the tip to a pose.
+
+    Attributes:
+        root_T_target: The pose.
+        position_only: Leave the orientation free.
+        straight: Move the tip there on a line as far as possible, regardless of `path`.
+    """
+
+    root_T_target: RigidTransform
+    position_only: bool = False
+    straight: bool = False
+
+
+@dataclass(frozen=True)
+class PointGoal:
+    """Make a ray pass through a point.
+
+    Attributes:
+        root_point: The point [m].
+        ray: The ray.
+        pace: Bounds on the motion; None: as for any other goal.
+    """
+
+    root_point: Triple
+    ray: Ray
+    pace: Pace | None = None
+
+
+@dataclass(frozen=True)
+class TwistGoal:
+    """Move the tip with a twist.
+
+    Attributes:
+        linear: Velocity of the tip's origin [m/s].
+        angular: Angular velocity [rad/s].
+        in_tip: Both are along the tip's axes, and turn with it; otherwise along the root's.
+    """
+
+    linear: Triple
+    angular: Triple
+    in_tip: bool = False
+
+
+@dataclass(frozen=True)
+class JointVelocityGoal:
+    """Move the joints with velocities.
+
+    Attributes:
+        velocities: One for each variable [rad/s or m/s].
+    """
+
+    velocities: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class JointGoal:
+    """Move the joints to positions.
+
+    Attributes:
+        positions: One for each variable [rad or m].
+    """
+
+    positions: tuple[float, ...]
+
+
+Goal = PoseGoal | PointGoal | TwistGoal | JointVelocityGoal | JointGoal
+JOGGING = (TwistGoal, JointVelocityGoal)  # goals without an end

@@ -1,0 +1,513 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Commands towards a goal, limited in position, velocity, acceleration and jerk."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from basis_ik.arm import joints_kernel as kernels
+from basis_ik.arm.caps import SpeedCaps
+from basis_ik.arm.limits import MotionLimits
+from basis_ik.arm.profile_kernel import duration
+from basis_ik.numerics.arrays import FloatArray
+from basis_ik.transforms.checks import finite_array
+
+WIDEST = 0.02  # s: largest spacing of a window's commands, unless the period is larger
+# Pieces of the braking at the end of a window. A controller's interpolation exceeds the
+# acceleration limits by at most 4 %; with three pieces, by 5 %.
+TAIL = 5
+PARTS = 16  # of a curve that is split in search of a place on it
+SHORTEST_SEGMENT = 1e-6  # s: shorter ones change nothing that can be seen
+EXACT = 1e-10  # s: a time is not searched any closer
+ROUNDING = 1e-15  # of positions of 1 rad or m: they are the same
+LITTLE = 1e-2  # of a squared distance: off the way, a place is near enough
+
+
+def _splitting() -> FloatArray:
+    """Return the matrix (6 * PARTS, 6) from a Bézier curve's control points to its parts'."""
+    half = np.array([[math.comb(i, j) / 2.0**i for j in range(6)] for i in range(6)])
+    halves, parts = np.concatenate([half, half[::-1, ::-1]]), np.eye(6)[np.newaxis]
+    while len(parts) < PARTS:
+        parts = (halves @ parts).reshape(-1, 6, 6)
+    return parts.reshape(-1, 6)
+
+
+SPLIT = _splitting()
+
+
+class Motion(NamedTuple):
+    """A motion from rest to rest, sampled.
+
+    Attributes:
+        times: Times since its start [s], shape (k,); the last is its duration.
+        positions: shape (k, n) [rad or m].
+        velocities: shape (k, n) [rad/s or m/s].
+        accelerations: shape (k, n) [rad/s² or m/s²].
+    """
+
+    times: FloatArray
+    positions: FloatArray
+    velocities: FloatArray
+    accelerations: FloatArray
+
+    def at(self, time: float) -> FloatArray:
+        """Return positions, velocities and accelerations at a time, shape (n, 3).
+
+        Between two samples the joints are on the quintic that fits both, as in a controller that
+        follows these samples.
+
+        Args:
+            time: Time since the motion's start [s]; before it and after the end the joints rest.
+        """
+        k = int(np.searchsorted(self.times, time, side="right")) - 1
+        if k < 0 or k >= len(self.times) - 1:
+            state = np.zeros((self.positions.shape[1], 3))
+            state[:, 0] = self.positions[0 if k < 0 else -1]
+            return state
+        width = self.times[k + 1] - self.times[k]
+        s = (time - self.times[k]) / width
+        # Velocities and halves of accelerations are scaled to the interval as unit of time.
+        way = self.positions[k + 1] - self.positions[k]
+        v, w = self.velocities[k] * width, self.velocities[k + 1] * width
+        a, b = (0.5 * width**2 * each for each in self.accelerations[k : k + 2])
+        c = (
+            10.0 * way - 6.0 * v - 4.0 * w - 3.0 * a + b,
+            -15.0 * way + 8.0 * v + 7.0 * w + 3.0 * a - 2.0 * b,
+            6.0 * way - 3.0 * v - 3.0 * w - a + b,
+        )
+        position = self.positions[k] + s * (v + s * (a + s * (c[0] + s * (c[1] + s * c[2]))))
+        velocity = v + s * (2.0 * a + s * (3.0 * c[0] + s * (4.0 * c[1] + s * 5.0 * c[2])))
+        acceleration = 2.0 * a + s * (6.0 * c[0] + s * (12.0 * c[1] + s * 20.0 * c[2]))
+        return np.stack([position, velocity / width, acceleration / width**2], axis=1)
+
+    def time_of(self, positions: FloatArray, since: float = 0.0) -> float:
+        """Return the time at which the motion is at positions that are on its way [s].
+
+        Args:
+            positions: The positions (n,).
+            since: Earliest time to consider [s].
+
+        Returns:
+            The first such time, to a nanosecond if a joint then is faster than 1e-5 rad/s or m/s.
+            Compare the positions then with the given ones: off the way it is near them at best.
+        """
+        first = max(int(np.searchsorted(self.times, since, side="right")) - 1, 0)
+        if first >= len(self.times) - 1:
+            return float(self.times[-1])
+        begins = np.array([max(since, self.times[first]), *self.times[first + 1 :]])
+        states = np.stack(self[1:])[:, first:]
+        states[:, 0] = self.at(float(begins[0])).T
+        states[0] -= positions
+        widths = np.append(np.diff(begins), 0.0)  # the last curve is the end
+        curves = _control_points(states, widths)
+        rounding = (ROUNDING * (1.0 + float(np.abs(positions).max()))) ** 2
+        while True:  # each curve is in the box around its control points
+            outside = np.maximum(np.maximum(curves.min(axis=1), -curves.max(axis=1)), 0.0)
+            least, off = (np.einsum("kn,kn->k", each, each) for each in (outside, curves[:, 0]))
+            allowed = rounding + LITTLE * off.min()
+            near = least <= off.min() + allowed
+            split = near & (off - least > allowed) & (widths > EXACT)
+            if not split.any():
+                return float(begins[near].min())
+            parts = widths[split, np.newaxis] / PARTS
+            times = begins[split, np.newaxis] + parts * np.arange(PARTS)
+            pieces = (SPLIT @ curves[split]).reshape(-1, *curves.shape[1:])
+            near &= ~split
+            begins = np.concatenate([begins[near], times.ravel()])
+            widths = np.concatenate([widths[near], np.repeat(parts, PARTS)])
+            curves = np.concatenate([curves[near], pieces])
+
+
+class Limiter:
+    """Turns goals into commands, one each period.
+
+    The commands are samples of a continuous motion that keeps all limits at all times. Therefore
+    the n-th differences of consecutive commands, divided by the period to the n-th power, also keep
+    the limits of velocity, acceleration and jerk, up to rounding. Each joint moves as quickly as it
+    can; from rest all joints move on a straight line in joint space (see
+    `motion.joints_kernel.plan_joints`). The last command equals the goal, bit for bit.
+
+    Args:
+        limits: Limits of the n joints.
+        period: Time between two commands [s], positive.
+        positions: Current positions of the joints (n,) [rad or m].
+        caps: Caps on the speeds of links; None: none.
+
+    Attributes:
+        limits: As given.
+        period: As given.
+        braking: Whether the last command was from `brake`.
+        override: As set by `slow_down`.
+    """
+
+    def __init__(
+        self,
+        limits: MotionLimits,
+        period: float,
+        positions: FloatArray,
+        caps: SpeedCaps | None = None,
+    ) -> None:
+        self.limits, self.period, self._caps = limits, period, caps
+        n = len(limits.lower)
+        self._memory: FloatArray = np.zeros((n, kernels.COLUMNS))
+        self._before = self._memory.copy()
+        self._still = np.zeros(n)
+        self._wanted = limits.scaled(1.0, 1.0, 1.0)
+        self._scaling = (1.0, 1.0, 1.0)
+        self.override = 1.0
+        self.reset(positions)
+
+    def reset(self, positions: FloatArray) -> None:
+        """Restart from rest at measured positions (n,).
+
+        Raises:
+            ShapeError: The number of positions is wrong.
+            NotFiniteError: One of them is NaN or infinite.
+        """
+        n = len(self._memory)
+        if positions.shape != (n,) or not kernels.begin(self._memory, positions):
+            finite_array("positions", positions, n)
+        self._before[:] = self._memory
+        if self._caps is not None:
+            self._caps.reset()
+        self._kept = self._wanted
+        self._ticks, self.braking = 0, False
+
+    def go_on(self, states: FloatArray) -> None:
+        """Restart in motion.
+
+        Args:
+            states: Positions, velocities and accelerations, shape (n, 3), all finite. Between two
+                samples of a motion they may be some thousandths beyond the limits, and lead beyond
+                them; they are then reduced, because the next command must not be.
+        """
+        self.reset(np.ascontiguousarray(states[:, 0]))
+        limits = self.limits
+        velocity = np.clip(states[:, 1], -limits.velocity, limits.velocity)
+        acceleration = np.clip(states[:, 2], -limits.acceleration, limits.acceleration)
+        # A joint that gains speed must still be able to end that at its largest speed.
+        steepest = np.sqrt(2.0 * limits.jerk * (limits.velocity - np.abs(velocity)))
+        gains = velocity * acceleration > 0.0
+        acceleration = np.where(gains, np.clip(acceleration, -steepest, steepest), acceleration)
+        self._memory[:, :3] = np.column_stack([states[:, 0], velocity, acceleration])
+        self._before[:, :3] = self._memory[:, :3]
+
+    @property
+    def state(self) -> FloatArray:
+        """Positions, velocities and accelerations of the last command (n, 3)."""
+        return np.array(self._memory[:, :3])
+
+    def undo(self) -> None:
+        """Undo the last command: the next one continues from its predecessor."""
+        self._memory[:] = self._before
+        if self._caps is not None:
+            self._caps.reset()
+        self._ticks = 0
+
+    def scale(self, velocity: float, acceleration: float = 1.0, jerk: float = 1.0) -> None:
+        """Use only a fraction of the limits, each in (0, 1].
+
+        They take effect once all joints can stop before their position limits with them, at rest
+        at the latest. A joint that is then too fast slows down as quickly as its limits allow.
+
+        Raises:
+            MotionLimitError: A fraction is not in (0, 1].
+        """
+        if (velocity, acceleration, jerk) != self._scaling:
+            self._wanted = self.limits.scaled(velocity, acceleration, jerk)
+            self._scaling = (velocity, acceleration, jerk)
+
+    def slow_down(self, override: float) -> None:
+        """Scale the velocities of motions to goals.
+
+        Unlike `scale`, this does not change the limits of `take`, whose caller must slow down on
+        its own line.
+
+        Args:
+            override: The fraction, in [0, 1]; at 0 `step` brakes.
+        """
+        if override != self.override:
+            self.override, self._ticks = override, 0
+
+    @property
+    def position(self) -> FloatArray:
+        """The last command (n,) [rad or m]."""
+        return np.array(self._memory[:, kernels.POSITION])
+
+    @property
+    def velocity(self) -> FloatArray:
+        """The velocity at the last command (n,) [rad/s or m/s]."""
+        return np.array(self._memory[:, kernels.SPEED])
+
+    @property
+    def bounds(self) -> FloatArray:
+        """The current limits, shape (5, n), as from `MotionLimits.scaled`; read-only."""
+        return self._kept
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether velocity and acceleration are zero."""
+        return not self._memory[:, kernels.SPEED : kernels.RATE + 1].any()
+
+    def step(
+        self,
+        goal: FloatArray,
+        velocity: FloatArray | None = None,
+        acceleration: FloatArray | None = None,
+    ) -> FloatArray:
+        """Return the command (n,) of the next period.
+
+        Args:
+            goal: Position to reach (n,) [rad or m], clamped to the limits. NaN gives a NaN command.
+            velocity: Velocity of the goal (n,) [rad/s or m/s]; None: zero.
+            acceleration: Acceleration of the goal (n,) [rad/s² or m/s²]; None: zero.
+        """
+        if self.override == 0.0:
+            return self.brake()
+        self._prepare(braking=False)
+        velocity = self._still if velocity is None else velocity
+        acceleration = self._still if acceleration is None else acceleration
+        step = kernels.step_joints if self._capped is None else self._capped.step
+        self._ticks = step(
+            self._memory, goal, velocity, acceleration, self._slowed(), self.period, self._ticks
+        )
+        return self.position
+
+    def take(self, states: FloatArray) -> bool:
+        """Make given states the next command, if they keep all limits.
+
+        Args:
+            states: Positions, velocities and accelerations a period from now, shape (n, 3).
+
+        Returns:
+            Whether they were accepted: no joint exceeds a limit, and each can stop before its
+            position limits.
+        """
+        self._prepare(braking=False)
+        self._ticks = 0
+        if not kernels.take(self._memory, states, self._kept, self.period):
+            return False
+        if self._capped is not None and not self._capped.allows(
+            self._before, self._memory, self._kept, self.period
+        ):
+            self._memory[:] = self._before
+            return False
+        return True
+
+    def brake(self) -> FloatArray:
+        """Return the command (n,) of the next period for the quickest stop."""
+        self._prepare(braking=True)
+        if self._capped is not None:
+            self._ticks = self._capped.brake(self._memory, self._kept, self.period)
+        else:
+            self._ticks = kernels.brake(self._memory, self._kept, self.period, self._ticks)
+        return self.position
+
+    def time_to_rest(self) -> float:
+        """Return the time until `brake` would bring the slowest joint to rest [s]."""
+        self._prepare(braking=self.braking)
+        memory = self._memory.copy()
+        kernels.brake(memory, self._kept, self.period, 0)
+        return max(float(duration(row[kernels.PROFILE :])) for row in memory)
+
+    def plan(self, goal: FloatArray | None, most: int, spacing: float = 0.0) -> Motion:
+        """Return the whole motion of `step` from the last command to rest.
+
+        Args:
+            goal: As for `step`, at rest; None: the motion of `brake`.
+            most: Maximum number of samples after the first; they are a period apart if possible.
+            spacing: Least time between two samples [s], if that is more.
+        """
+        spacing = max(self.period, spacing)
+        goal = None if self.override == 0.0 else goal
+        self._prepare(braking=goal is None)
+        share = 1.0
+        if self._capped is not None and goal is not None:
+            share = self._capped.pace(lambda share: self._planned(goal, most, spacing, share)[:2])
+        return self._planned(goal, most, spacing, share)
+
+    def _planned(self, goal: FloatArray | None, most: int, spacing: float, share: float) -> Motion:
+        """Return the motion of `plan` with a share of the velocity limits."""
+        memory, limits = self._memory.copy(), self._slowed().copy()
+        limits[kernels.VELOCITY] *= share
+        if goal is not None:
+            kernels.step_joints(memory, goal, self._still, self._still, limits, self.period, 0)
+        elif self._capped is not None:
+            kernels.plan_brake_together(memory, limits)
+        else:
+            kernels.brake(memory, limits, self.period, 0)
+        total = max(float(duration(row[kernels.PROFILE :])) for row in memory)
+        times = sample_times(total, max(spacing, total / most))
+        return _sampled(memory, limits, times)
+
+    @property
+    def capped(self) -> bool:
+        """Whether there are caps on the speeds of links."""
+        return self._capped is not None
+
+    @property
+    def _capped(self) -> SpeedCaps | None:
+        return self._caps if self._caps is not None and self._caps.active else None
+
+    def part_of_caps(self, q: FloatArray, v: FloatArray) -> float:
+        """Return the largest fraction of a cap that joints at q (n,) with velocities v (n,) use."""
+        return 0.0 if self._capped is None else self._capped.part(q, v)
+
+    def tail(self) -> Motion:
+        """Return the motion from the last command if no other one follows.
+
+        It brakes to rest. The joints stop together: on a line the tip hardly leaves it.
+
+        Returns:
+            The motion, TAIL pieces; one if it is shorter than a period, none at rest.
+        """
+        memory = self._memory.copy()
+        longest = kernels.plan_brake_together(memory, self._kept)
+        pieces = 0 if longest == 0.0 else 1 if longest < self.period else TAIL
+        return _sampled(memory, self._kept, np.linspace(0.0, longest, 1 + pieces))
+
+    def remainder(self, goal: FloatArray | None) -> Motion | None:
+        """Return the motion of all further commands to a goal at rest, from the last one.
+
+        Its samples are the ends of the profiles' segments, in which the jerk is constant, so that
+        an interpolation with positions, velocities and accelerations is exact.
+
+        Args:
+            goal: As for `step`, at rest; None: the motion of `brake`.
+
+        Returns:
+            The motion; None if its commands depend on caps, which are found step by step.
+        """
+        if self._capped is not None:
+            return None
+        goal = None if self.override == 0.0 else goal
+        self._prepare(braking=goal is None)
+        memory, limits = self._memory.copy(), self._slowed()
+        if goal is None:
+            ticks = kernels.brake(memory, self._kept, 0.0, self._ticks) - 1
+        else:
+            still = self._still
+            ticks = kernels.step_joints(memory, goal, still, still, limits, 0.0, self._ticks) - 1
+        elapsed = ticks * self.period
+        rows = memory[:, kernels.PROFILE :]
+        ends = np.cumsum(rows[:, : rows.shape[1] // 2], axis=1).ravel() - elapsed
+        times = [0.0]
+        for end in np.sort(ends):
+            if end > times[-1] + SHORTEST_SEGMENT:
+                times.append(float(end))
+        out = np.empty((len(times), len(memory), 3))
+        out[0] = self._memory[:, :3]
+        for k, time in enumerate(times[1:-1], 1):
+            kernels.advance(memory, limits, elapsed + time)
+            out[k] = memory[:, :3]
+        kernels.advance(memory, limits, np.inf)
+        out[-1] = memory[:, :3]  # the only one, if what is left is too short
+        return Motion(np.array(times), out[..., 0], out[..., 1], out[..., 2])
+
+    def _prepare(self, *, braking: bool) -> None:
+        """Discard the profiles if the conditions of their planning have changed."""
+        self._before[:] = self._memory
+        if self._kept is not self._wanted and self._can_stop():
+            self._kept, self._ticks = self._wanted, 0
+        if braking != self.braking:
+            self.braking, self._ticks = braking, 0
+
+    def _slowed(self) -> FloatArray:
+        """Return the current limits (5, n), with the velocities scaled by the override."""
+        if self.override == 1.0:
+            return self._kept
+        slowed = self._kept.copy()
+        slowed[kernels.VELOCITY] *= self.override
+        return slowed
+
+    def _can_stop(self) -> bool:
+        """Return whether all joints can stop with the desired limits and caps."""
+        if not kernels.can_stop(self._memory, self._wanted):
+            return False
+        return self._capped is None or self._capped.brakes(self._memory, self._wanted, self.period)
+
+
+def stride_of(spacing: float, period: float) -> int:
+    """Return the least number of periods that last as long as a spacing; both in [s]."""
+    return max(1, math.ceil(spacing / period - 1e-6))
+
+
+def warm_up(limits: MotionLimits) -> None:
+    """Compile everything that a limiter may call, before a control loop starts."""
+    here = np.zeros(len(limits.lower))
+    limiter = Limiter(limits, 0.01, here)
+    limiter.step(here, here + 0.1)
+    limiter.scale(0.5)
+    limiter.brake()
+    limiter.plan(here, 2)
+    limiter.take(np.zeros((len(here), 3)))
+    limiter.tail()
+    limiter.remainder(here)
+    limiter.remainder(None)
+
+
+def plan_motion(limits: FloatArray, start: FloatArray, goal: FloatArray, period: float) -> Motion:
+    """Return the motion of a `Limiter` between two positions, from rest to rest.
+
+    Args:
+        limits: As from `MotionLimits.scaled`, shape (5, n).
+        start: First positions (n,) [rad or m].
+        goal: Last positions (n,) [rad or m].
+        period: Time between two samples [s]; the last step is shorter.
+
+    Raises:
+        ShapeError: The number of positions is wrong.
+        NotFiniteError: A position is NaN or infinite.
+    """
+    n = limits.shape[1]
+    memory = np.zeros((n, kernels.COLUMNS))
+    memory[:, kernels.POSITION] = finite_array("start", start, n)
+    memory[:, kernels.GOAL] = finite_array("goal", goal, n)
+    times = sample_times(kernels.plan_joints(memory, limits), period)
+    return _sampled(memory, limits, times)
+
+
+def sample_times(total: float, period: float) -> FloatArray:
+    """Return the times (k,) of samples from 0 to the end of a motion, inclusive [s]."""
+    # A last period that is only rounding gets no sample.
+    return np.append(np.arange(0.0, total * (1.0 - 1e-9), period), total)
+
+
+def _sampled(memory: FloatArray, limits: FloatArray, times: FloatArray) -> Motion:
+    """Return the motion that profiles describe; the last of the times is its end."""
+    states = np.empty((len(times), len(memory), 3))
+    for time, state in zip((*times[:-1], np.inf), states, strict=True):
+        kernels.advance(memory, limits, time)
+        state[:] = memory[:, :3]
+    return Motion(times, states[..., 0], states[..., 1], states[..., 2])
+
+
+def _control_points(states: FloatArray, widths: FloatArray) -> FloatArray:
+    """Return the control points of quintics as Bézier curves of degree 5, shape (k, 6, n).
+
+    Args:
+        states: Positions, velocities and accelerations at their begins, shape (3, k, n). Each ends
+            where the next one begins, the last one where it begins.
+        widths: How long each lasts (k,) [s].
+    """
+    p, v, a = states
+    q, w, b = (np.concatenate([each[1:], each[-1:]]) for each in states)
+    width = widths[:, np.newaxis]
+    v, w, a, b = (each / 5.0 * width for each in (v, w, 0.25 * width * a, 0.25 * width * b))
+    return np.stack([p, p + v, p + 2.0 * v + a, q - 2.0 * w + b, q - w, q], axis=1)

@@ -1,0 +1,646 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""From a goal in the chain's root frame to the next safe command, without ROS or a clock."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+
+from basis_ik.arm.caps import SpeedCaps
+from basis_ik.arm.debounce import Debounced
+from basis_ik.arm.goal_motion import GoalMotion
+from basis_ik.arm.goals import JOGGING, Goal, JointVelocityGoal, PointGoal, PoseGoal, TwistGoal
+from basis_ik.arm.jog import Held, Jog
+from basis_ik.arm.joint_jog import JointJog
+from basis_ik.arm.joints_kernel import FOLLOW, VELOCITY, is_equal
+from basis_ik.arm.limiter import Limiter, Motion
+from basis_ik.arm.limits import MotionLimits
+from basis_ik.arm.singularity import Notice, Singularities
+from basis_ik.look.look_at import look_at
+from basis_ik.numerics.arrays import FloatArray
+from basis_ik.pose.solve import MAX_ITERATIONS, Solution, solve
+from basis_ik.robot.chain import Chain
+from basis_ik.robot.safety_kernel import is_inside, is_safe
+from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.verdict import Reason, Verdict
+
+# Steps of a solve that fit into a control period, about a millisecond. A FABRIK pass takes longer.
+# Solves that need more, mostly for unreachable targets, run in a thread.
+QUICK, QUICK_PASSES = 2000, 300
+FULL = 6  # joints that a chain needs to move its tip along any line
+BESIDE = 0.1  # rad or m: largest distance of the joints at the line's end from a solution there
+# A tip within this distance of a goal [m and rad], plus the goal's motion in this time [s], follows
+# it or moves to it in joint space, which is as straight. Otherwise it moves on a line.
+CLOSE, CLOSE_TURN, CATCH_UP = 0.03, 0.1, 0.3
+# An arm that rests within the first distance of its last command [rad or m], and has since moved by
+# at most the second, is as close to that command as it can get.
+BESIDE_COMMAND, STILL = 0.05, 0.005
+# Maximum number of samples of a whole motion; the controller interpolates in between.
+MOST_SAMPLES = 500
+
+
+class Phase(enum.Enum):
+    """What the commands do; `motion.chain_state` decides what the chain may do."""
+
+    IDLE = "no goal"
+    MOVING = "moving to the goal"
+    ARRIVED = "at the goal"
+    BRAKING = "coming to rest"
+    UNSAFE = "the next command failed the last check"
+
+
+class _BackgroundSolver:
+    """Solves in its own thread. A newer problem replaces one that still waits."""
+
+    def __init__(self, is_done: Callable[[Future[Any]], bool]) -> None:
+        self._is_done = is_done
+        self._threads = ThreadPoolExecutor(1)  # the thread starts with the first problem
+        self._running: Future[Solution] | None = None
+        self._next: Callable[[], Solution] | None = None
+        self._needed = True  # whether the running solve is still needed
+
+    @property
+    def busy(self) -> bool:
+        """Whether the newest problem is not solved yet."""
+        return self._next is not None or (self._running is not None and self._needed)
+
+    def submit(self, problem: Callable[[], Solution]) -> Solution | None:
+        """Start a solve; return the new result of an earlier one, if any."""
+        self._next = problem
+        return self.poll()
+
+    def poll(self) -> Solution | None:
+        """Return a new result, if any."""
+        result = None
+        if self._running is not None and self._is_done(self._running):
+            result = self._running.result() if self._needed else None
+            self._running = None
+        if self._running is None and self._next is not None:
+            self._running, self._next = self._threads.submit(self._next), None
+            self._needed = True
+        return result
+
+    def cancel(self) -> None:
+        """Drop the newest problem."""
+        self._next, self._needed = None, False
+
+
+class Pipeline:
+    """Solves for a goal, and moves there within the chain's limits.
+
+    A solve that takes longer than a control period runs in a thread; until it ends, the last
+    solution is used.
+
+    A goal at rest is solved once; a moving goal is followed with its own velocity. Motion starts
+    from rest at the measured positions. Each further command continues from the previous one, so
+    that the arm's lag does not feed back. If the arm is still where the last motion left it,
+    slightly off its command, the next motion starts from that command: starting from the measured
+    positions would cause a step at each start, and drift.
+
+    Args:
+        chain: The chain to move.
+        period: Time between two calls of `step` [s].
+        limits: Limits of the chain's variables; None: `MotionLimits.of_chain`.
+        caps: Caps on the speeds of links; None: none.
+        is_done: Returns whether a thread's future is done.
+
+    Attributes:
+        velocity_scaling: Fraction of the joints' velocity limits to use, in (0, 1].
+        acceleration_scaling: Fraction of the joints' acceleration limits to use, in (0, 1].
+        position_tolerance: Largest position error of a solution that counts as reached [m].
+        orientation_tolerance: Largest orientation error of one [rad].
+        speed_override: Factor on the speed of every motion, in [0, 1]; at 0 the arm brakes and
+            keeps its goal, and continues once this is above 0.
+        solver: "descent" or "fabrik", see `solve`; applies to later poses.
+        path: Path from rest to later poses: "joint", "straight" (the tip moves on a line) or
+            "straight_or_joint" (in joint space from where the line ends). A moving pose is followed
+            in joint space once the tip is close. With fewer than six joints every motion is in
+            joint space.
+        phase: What the commands do.
+        goal: The current goal.
+        solution: The solution for it; None for goals that need none.
+        command: The last command of the current motion (n,) [rad or m]; None at rest.
+        origin: The command before it, or where the motion began (n,).
+        notice: The effect of a singularity on the motion; None if none is near.
+        line_held: Why the last line ended before the pose; None if it did not.
+    """
+
+    ARRIVED_REPEATS = 25  # repetitions of the last command, in case one is lost
+
+    def __init__(
+        self,
+        chain: Chain,
+        *,
+        period: float,
+        limits: MotionLimits | None = None,
+        caps: SpeedCaps | None = None,
+        is_done: Callable[[Future[Any]], bool] = Future.done,
+    ) -> None:
+        self._chain = self._ray_chain = chain
+        self._period = period
+        limits = MotionLimits.of_chain(chain) if limits is None else limits
+        self._max_step = limits.velocity * period
+        self._lower, self._upper = chain.lower.copy(), chain.upper.copy()  # writable, for kernels
+        self._endless = chain.continuous
+        self._limiter = Limiter(limits, period, np.zeros(len(self._max_step)), caps)
+        self._goal_motion = GoalMotion(limits.velocity)
+        self._jog = Jog(chain, self._limiter)
+        self._joint_jog = JointJog(chain, self._limiter)
+        self._background = _BackgroundSolver(is_done)
+        self.velocity_scaling = self.acceleration_scaling = self.speed_override = 1.0
+        self.position_tolerance = self.orientation_tolerance = 1e-5
+        self.solver: Literal["descent", "fabrik"] = "descent"
+        self.path: Literal["joint", "straight", "straight_or_joint"] = "joint"
+        self.phase = Phase.IDLE
+        self.goal: Goal | None = None
+        self.solution: Solution | None = None
+        self.command: FloatArray | None = None
+        self.origin = np.zeros(len(self._max_step))
+        self._destination: FloatArray | None = None
+        self.line_held: Held | None = None
+        self._line_end: RigidTransform | None = None  # root_T_tip; None in joint space
+        self._ended_at: tuple[FloatArray, FloatArray] | None = None  # last command, and arm then
+        self._valid = True  # whether the destination is finite and within the limits
+        self._repeats = 0
+        self._elapsed = 0.0  # total time of all steps [s]
+        self._held, self._near, self._passing = (
+            Debounced(),
+            Debounced(),
+            Debounced(),
+        )
+        self.notice: Reason | None = None
+        self._quickest = False  # whether to brake without keeping the tip on its line
+        self._when = 0.0  # time of the last command [s]
+        self._goal_time: float | None = None  # time for which the goal is valid [s]
+        self._followed = False  # whether the last command followed a moving goal
+
+    def set_goal(
+        self, goal: Goal, measured: FloatArray, *, time: float | None = None, again: bool = False
+    ) -> None:
+        """Set the goal, and solve for it if it is new.
+
+        Args:
+            goal: The goal.
+            measured: Measured positions (n,) [rad or m]; the seed of a first solve.
+            time: Time for which the goal is valid, on the clock of `step` [s]; None: now. A goal
+                that changes repeatedly is a moving one; the arm follows it to its position at the
+                time of the command.
+            again: Whether to solve for it even if it is not new.
+        """
+        self._goal_time = time
+        if goal == self.goal and not again:
+            if self.waiting:
+                self._use(self._background.poll(), measured)
+            return
+        # Successive goals keep the branch; a first goal takes the one nearest to the arm.
+        start = measured if self._destination is None else self._destination
+        seed = np.minimum(np.maximum(start, self._chain.lower), self._chain.upper)
+        if not (isinstance(goal, JOGGING) and isinstance(self.goal, JOGGING)):
+            self._held.reset()
+            self._clear_notice()
+        self.goal, self.solution = goal, None
+        if isinstance(goal, (PoseGoal, PointGoal)):
+            by_passes = self.solver == "fabrik" and isinstance(goal, PoseGoal)
+            quick = QUICK_PASSES if by_passes else QUICK
+            solution: Solution | None = self._solve(goal, seed, quick)
+            if solution is not None and solution.verdict is Verdict.BUDGET_SPENT:
+                solution = self._background.submit(partial(self._solve, goal, seed, MAX_ITERATIONS))
+            else:
+                self._background.cancel()
+            self._use(solution, measured)
+            return
+        self._background.cancel()
+        if isinstance(goal, JOGGING):
+            self._go_to(measured if self.command is None else self.command)
+            self._valid = True
+        else:
+            self._go_to(np.array(goal.positions))
+
+    @property
+    def singularities(self) -> Singularities:
+        """How jogging and straight lines react to singularities."""
+        return self._jog.singularities
+
+    @singularities.setter
+    def singularities(self, value: Singularities) -> None:
+        self._jog.singularities = value
+
+    @property
+    def leads_lines(self) -> bool:
+        """Whether the chain has enough joints to move its tip along any line."""
+        return len(self._lower) >= FULL
+
+    @property
+    def waiting(self) -> bool:
+        """Whether the goal is still being solved for."""
+        return self._background.busy
+
+    def _use(self, solution: Solution | None, measured: FloatArray) -> None:
+        """Move to a solution; without one, continue as before or stay."""
+        if solution is not None:
+            self.solution = solution
+            self._go_to(solution.positions.copy())  # kernels take writable arrays
+        elif self._destination is None:
+            self._go_to(self._start(measured))
+
+    def _go_to(self, destination: FloatArray) -> None:
+        self._destination = destination
+        self._valid = is_inside(destination, self._lower, self._upper)
+        self._repeats = 0
+        self.phase = Phase.MOVING
+        self._quickest = False
+        self.line_held = None
+        begins = self.command is None or self._jog.moving or self._limiter.at_rest
+        straight = self._goes_straight and begins
+        self._line_end = self._chain.forward(destination) if straight else None
+
+    @property
+    def stays_at_line_end(self) -> bool:
+        """Whether the arm stays where its line ended, before the pose."""
+        held = self.line_held
+        return held is not None and self.solution is not None and self.solution.reason is held
+
+    @property
+    def _leaves_lines(self) -> bool:
+        """Whether the motion continues in joint space where a line ends."""
+        return self.path != "straight"
+
+    @property
+    def _goes_straight(self) -> bool:
+        """Whether the tip moves to the goal on a line, unless the goal is followed."""
+        if not (isinstance(self.goal, PoseGoal) and self.leads_lines):
+            return False
+        return self.path != "joint" or self.goal.straight
+
+    def repeat_motion(self, measured: FloatArray) -> None:
+        """Move to the solution again, from the measured positions.
+
+        Args:
+            measured: Measured positions (n,) [rad or m].
+        """
+        self._go_to(measured + self.missing(measured))
+
+    def brake(self, *, quickest: bool = False) -> None:
+        """Drop the goal, and come to rest as soon as the limits allow.
+
+        Args:
+            quickest: Stop each joint independently; otherwise a tip on a line stays on it if that
+                takes little longer.
+        """
+        self.goal = self.solution = None
+        self._background.cancel()
+        self._clear_notice()
+        self._quickest = quickest or (self._quickest and self.phase is Phase.BRAKING)
+        if self.command is None:
+            self.rest()
+        elif self.phase is not Phase.BRAKING:
+            self._destination, self._valid, self._repeats = self.command, True, 0
+            self.phase = Phase.BRAKING
+
+    def repeat_command(self) -> None:
+        """Repeat the last command as often as after an arrival, counted from now."""
+        self._repeats = 0
+
+    def keep_braking(self) -> None:
+        """Let the next command not be the last one, because the arm may not rest yet."""
+        self._repeats = min(self._repeats, self.ARRIVED_REPEATS - 2)
+
+    def change_tool(self, chain: Chain) -> None:
+        """Apply poses and twists to the tip of another chain, from rest; rays do not change.
+
+        Args:
+            chain: A chain of the same joints, as from `Chain.with_tool`.
+        """
+        self.rest()
+        self._chain, self._jog = chain, Jog(chain, self._limiter)
+
+    def rest(self) -> None:
+        """Clear goal and command; the next motion starts from rest."""
+        self.goal = self.solution = self.command = self._destination = None
+        self._background.cancel()
+        self._clear_notice()
+        self.phase = Phase.IDLE
+
+    @property
+    def left_at(self) -> FloatArray | None:
+        """Last command (n,) of the previous motion, at which the next may begin, or None."""
+        return None if self._ended_at is None else self._ended_at[0]
+
+    def begin_where_measured(self) -> None:
+        """Start the next motion from rest at the measured positions, not at the last command."""
+        self._ended_at = None
+
+    def _start(self, measured: FloatArray) -> FloatArray:
+        """Return the start of a motion from rest (n,)."""
+        if self._ended_at is None:
+            return measured
+        command, measured_then = self._ended_at
+        still = (np.abs(measured - measured_then) <= STILL).all()
+        near = (np.abs(measured - command) <= BESIDE_COMMAND).all()
+        return command if still and near else measured
+
+    def _solve(self, goal: PoseGoal | PointGoal, seed: FloatArray, max_iterations: int) -> Solution:
+        if isinstance(goal, PoseGoal):
+            return solve(
+                self._chain,
+                goal.root_T_target,
+                seed,
+                position_only=goal.position_only,
+                position_tolerance=self.position_tolerance,
+                orientation_tolerance=self.orientation_tolerance,
+                max_iterations=max_iterations,
+                solver=self.solver,
+            )
+        return look_at(
+            self._ray_chain,
+            goal.root_point,
+            seed,
+            axis=goal.ray.axis,
+            origin=goal.ray.origin,
+            orientation_tolerance=self.orientation_tolerance,
+            max_iterations=max_iterations,
+        )
+
+    def _is_safe(self, command: FloatArray, previous: FloatArray, max_step: FloatArray) -> bool:
+        return is_safe(command, previous, self._lower, self._upper, max_step)
+
+    def remaining(self, measured: FloatArray) -> FloatArray:
+        """Return the remaining distance of each joint (n,) [rad or m]; zero without a goal.
+
+        Args:
+            measured: Measured positions (n,).
+        """
+        if self._destination is None:
+            return np.zeros_like(measured)
+        return self._destination - (measured if self.command is None else self.command)
+
+    def missing(self, measured: FloatArray) -> FloatArray:
+        """Return the distance of each joint of the arm to the destination (n,) [rad or m].
+
+        Args:
+            measured: Measured positions (n,); whole turns of a joint without limits do not count.
+        """
+        if self._destination is None:
+            return np.zeros_like(measured)
+        away = self._destination - measured
+        whole = np.where(self._endless, np.round(away / (2.0 * np.pi)), 0.0)
+        return away - whole * 2.0 * np.pi
+
+    def _next(self, destination: FloatArray) -> FloatArray:
+        """Return the next command on the way to a destination."""
+        if isinstance(self.goal, TwistGoal):
+            self._destination = self._jog.step(self.goal)
+            self._report_held(self._destination, self._jog.held)
+            self._update_notice(self._jog.notice)
+            return self._destination
+        if isinstance(self.goal, JointVelocityGoal):
+            self._jog.reset()
+            self._destination = self._joint_jog.step(np.array(self.goal.velocities))
+            self._report_held(self._destination, self._joint_jog.held)
+            return self._destination
+        now = self._when - self._period
+        place, velocity, acceleration = self._goal_motion.observe(destination, now, self._goal_time)
+        moves = bool(velocity.any())
+        if self._line_end is not None:
+            if moves and self._is_close(place, velocity):
+                self._line_end = None
+        elif (
+            self._followed
+            and not moves
+            and self._goes_straight
+            and not self._is_close(place, velocity)
+        ):
+            self._line_end = self._chain.forward(destination)
+        self._followed = moves and self._line_end is None
+        if self._line_end is not None:
+            rested = self._limiter.at_rest  # if not, this period ends the motion
+            command = self._jog.approach(self._line_end)
+            self._update_notice(self._jog.notice)
+            if command is not None and not (self._jog.held and rested and self._limiter.at_rest):
+                return command
+            place, velocity = self._leave_line(destination), np.zeros_like(place)
+        self._jog.reset()  # the motion is in joint space
+        return self._limiter.step(place, velocity, acceleration)
+
+    def _is_close(self, place: FloatArray, velocity: FloatArray) -> bool:
+        """Return whether joint motion to a moving goal (n,), (n,) is as straight as a line.
+
+        The tip must be close to the goal, and the joints fast enough to stay there.
+        """
+        speeds = self._limiter.override * self._limiter.bounds[VELOCITY]
+        if not (np.abs(velocity) <= FOLLOW * speeds).all():
+            return False
+        left = self._chain.forward(self._limiter.position).inverse() @ self._chain.forward(place)
+        twist = self._chain.jacobian(place) @ velocity
+        speed, turning = float(np.linalg.norm(twist[:3])), float(np.linalg.norm(twist[3:]))
+        near = float(np.linalg.norm(left.translation)) <= CLOSE + CATCH_UP * speed
+        return near and left.as_axis_angle()[1] <= CLOSE_TURN + CATCH_UP * turning
+
+    def _leave_line(self, destination: FloatArray) -> FloatArray:
+        """Return the destination (n,) of the joints after the line."""
+        here, end, held = self._limiter.position, self._line_end, self._jog.held
+        assert end is not None
+        self._line_end = None
+        if held is None:
+            # The line may have led the joints to another branch than the solution's.
+            found = self._solve(PoseGoal(end), here, QUICK)
+            near = found.success and np.abs(found.positions - here).max() <= BESIDE
+            place = found.positions.copy() if near else destination
+        else:
+            errors = self._chain.forward(here).inverse() @ end
+            missing = float(np.linalg.norm(errors.translation))
+            self.line_held = replace(held, missing=missing)
+            if self._leaves_lines:
+                return destination
+            angle, place = errors.as_axis_angle()[1], here
+            self.solution = Solution(here, held.verdict, missing, angle, 0, 0, self.line_held)
+        if self.solution is not None:
+            self.solution = self.solution._replace(positions=place)
+        self._destination = place
+        self._goal_motion.reset()
+        return place
+
+    def _brake_command(self) -> FloatArray:
+        """Return the next command while braking."""
+        if self._jog.moving and not self._quickest:
+            return self._jog.step(None)
+        self._jog.reset()
+        return self._limiter.brake()
+
+    def _report_held(self, joints: FloatArray, held: Held | None) -> None:
+        """Set the solution to the reason why jogging is held; None while it moves."""
+        shown = self._held.update(held, self._elapsed)
+        if shown is None:
+            self.solution = None
+        elif self.solution is None or self.solution.reason != shown:
+            self.solution = Solution(joints, shown.verdict, 0.0, 0.0, 0, 0, shown)
+
+    def _scale(self) -> None:
+        self._limiter.scale(self.velocity_scaling, self.acceleration_scaling)
+        self._limiter.slow_down(self.speed_override)
+
+    def _update_notice(self, notice: Notice | None) -> None:
+        """Set the notice about a singularity; the one being passed precedes the one ahead."""
+        passing = notice is not None and notice.passing
+        near = self._near.update(None if passing else notice, self._elapsed)
+        self.notice = self._passing.update(notice if passing else None, self._elapsed) or near
+
+    def _clear_notice(self) -> None:
+        self._near.reset()
+        self._passing.reset()
+        self.notice = None
+
+    def _prepare(self, measured: FloatArray) -> tuple[FloatArray, bool]:
+        """Return the command to continue from, and whether to brake."""
+        start = self.command
+        if start is None:
+            start = self._start(measured)
+            self._limiter.reset(start)
+            self._goal_motion.reset()
+            self._jog.reset()
+            self._followed = False
+        self._scale()
+        braking = self.phase is Phase.BRAKING or not self._valid
+        return start, braking
+
+    def plan(self, start: FloatArray, *, braking: bool, spacing: float = 0.0) -> Motion | None:
+        """Return a whole motion to rest, for outputs that send motions instead of commands.
+
+        Args:
+            start: Initial positions, velocities and accelerations, shape (n, 3), all finite.
+            braking: Whether to come to rest as soon as the limits allow; otherwise at the goal.
+            spacing: Least time between two samples [s]; a period at least.
+
+        Returns:
+            The motion; None if it would be unsafe, or if there is no goal.
+        """
+        if self._destination is None and not braking:
+            return None
+        self._limiter.go_on(start)
+        self._scale()
+        goal = None if braking else self._destination
+        motion = self._limiter.plan(goal, MOST_SAMPLES, spacing)
+        way = np.ascontiguousarray(motion.positions)  # another layout would compile kernels again
+        # Every sample is checked as a command.
+        steps = np.diff(motion.times)[:, np.newaxis] * self._max_step / self._period
+        return motion if all(map(self._is_safe, way[1:], way[:-1], steps)) else None
+
+    def step(self, measured: FloatArray, when: float | None = None) -> FloatArray | None:
+        """Return the next command (n,) [rad or m], or None when there is nothing to send.
+
+        Args:
+            measured: Measured positions (n,), all finite.
+            when: Time of the command, on any steady clock [s]; None: a period after the last.
+        """
+        self._when = self._when + self._period if when is None else when
+        if self._destination is None or self._repeats >= self.ARRIVED_REPEATS:
+            return None
+        if not self._valid:
+            self.phase = Phase.UNSAFE
+        if self.command is None and not self._valid:
+            return None
+        self._elapsed += self._period
+        previous, braking = self._prepare(measured)
+        self.origin = previous
+        command = self._brake_command() if braking else self._next(self._destination)
+        if not self._is_safe(command, previous, self._max_step):
+            return self._brake_instead(previous)
+        self.command = command
+        arrived = braking or is_equal(command, self._destination)
+        ends = braking or not (self.waiting or isinstance(self.goal, JOGGING))
+        if arrived and self._limiter.at_rest and ends:
+            self._repeat(measured)
+        elif not braking:
+            self.phase = Phase.MOVING
+        return command
+
+    def _brake_instead(self, previous: FloatArray) -> FloatArray | None:
+        """Return a braking command instead of an unsafe one; None if that is unsafe, too.
+
+        The cause is unknown, so the joints brake independently, from the last command.
+        """
+        started, self.phase, self._valid = self.command is not None, Phase.UNSAFE, False
+        self._limiter.undo()
+        self._jog.reset()
+        command = self._limiter.brake() if started else previous
+        safe = started and self._is_safe(command, previous, self._max_step)
+        self.command = command if safe else None
+        return self.command
+
+    def remainder(self) -> Motion | None:
+        """Return the motion of all further commands, if nothing changes.
+
+        Only valid while there is a command.
+
+        Returns:
+            The motion to the goal, or to rest while braking. None if it is found step by step: on a
+            line, to a goal that moves, with caps on speeds; or if it would be unsafe.
+        """
+        braking = self.phase is Phase.BRAKING or not self._valid
+        if self.on_line or self._followed or self._line_end is not None:
+            return None
+        if not braking and (isinstance(self.goal, JOGGING) or self._destination is None):
+            return None
+        motion = self._limiter.remainder(None if braking else self._destination)
+        if motion is None:
+            return None
+        way = np.ascontiguousarray(motion.positions)  # another layout would compile kernels again
+        steps = np.diff(motion.times)[:, np.newaxis] * self._max_step / self._period
+        return motion if all(map(self._is_safe, way[1:], way[:-1], steps)) else None
+
+    def tail(self) -> Motion:
+        """Return the motion from the last command if no other one follows; see `Limiter.tail`."""
+        return self._limiter.tail()
+
+    @property
+    def state(self) -> FloatArray:
+        """Positions, velocities and accelerations of the last command, shape (n, 3)."""
+        return self._limiter.state
+
+    @property
+    def on_line(self) -> bool:
+        """Whether the tip moves on a line, by a twist or straight to a pose."""
+        return self._jog.moving
+
+    def go_on(self, states: FloatArray) -> None:
+        """Continue from a state other than that of the last command.
+
+        Args:
+            states: Positions, velocities and accelerations, shape (n, 3), all finite.
+        """
+        self._limiter.go_on(states)
+        self._jog.reset()
+        self.command = self._limiter.position
+
+    def _repeat(self, measured: FloatArray) -> None:
+        """Count the commands at rest, and end after `ARRIVED_REPEATS` of them."""
+        self._repeats += 1
+        finished = self._repeats >= self.ARRIVED_REPEATS
+        if finished and self.command is not None:
+            self._ended_at = self.command, measured
+        if self.phase is Phase.BRAKING:
+            if finished:
+                self.rest()
+            return
+        self.phase = Phase.ARRIVED if self._valid else Phase.UNSAFE
+        if finished:
+            self.command = None  # the next motion starts from the measured positions

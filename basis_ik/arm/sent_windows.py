@@ -1,0 +1,326 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The windows that a trajectory controller may be following, and what its reference tells of that.
+
+A message may be late, and the controller takes it as long as it is not over. So a window that was
+sent is not one that is followed. What is known comes from the controller's reference at its stamp.
+Positions are [rad] or [m], times [ns] on the controller's clock.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from basis_ik.arm.limiter import Motion
+from basis_ik.numerics.arrays import FloatArray
+
+# s, and times the usual inexactness of stamps: a controller may still follow that is so far off
+OFF, OFF_TIMES = 2e-3, 4.0
+SAME = 1e-9  # rad or m: positions that do not differ by more are the same
+CLOSE = 2e-6  # rad or m: a controller follows a window if its reference is closer to it
+NEAR = 1e-3  # rad or m: a controller whose reference is farther from all windows has left them
+MOVES = 1e-5  # rad/s or m/s: a slower joint does not tell exactly where on its way it is
+
+
+class Window(NamedTuple):
+    """A trajectory that was sent.
+
+    Attributes:
+        begin: Time of its first sample; that of sending, while it is `pending`.
+        motion: Its samples.
+        joins: Until then it is the same as the one sent before.
+        settles: Whether it leads to the goal; otherwise it brakes.
+    """
+
+    begin: int
+    motion: Motion
+    joins: int
+    settles: bool
+
+    @property
+    def end(self) -> int:
+        """Time from which it rests."""
+        moves = np.flatnonzero(self.motion.velocities.any(axis=1))
+        last = min(int(moves[-1]) + 1, len(self.motion.times) - 1) if len(moves) else 0
+        return self.begin + round(1e9 * float(self.motion.times[last]))
+
+    @property
+    def over(self) -> int:
+        """Time from which a controller refuses it."""
+        return self.begin + round(1e9 * float(self.motion.times[-1]))
+
+    def at(self, time: int) -> FloatArray:
+        """Return positions, velocities and accelerations at a time, shape (n, 3)."""
+        return self.motion.at(1e-9 * (time - self.begin))
+
+    def is_at(self, positions: FloatArray, time: int, close: float, inexact: float) -> bool:
+        """Return whether positions (n,) are close to those at a time that is inexact [s]."""
+        states = self.at(time)
+        allowed = close + inexact * np.abs(states[:, 1])
+        return bool((np.abs(positions - states[:, 0]) <= allowed).all())
+
+    def moved(self, by: int) -> Window:
+        """Return the window, moved in time."""
+        return self._replace(begin=self.begin + by, joins=self.joins + by)
+
+    def placed(self, positions: FloatArray, time: int) -> Window | None:
+        """Return the window, moved in time so that it is at positions (n,) then.
+
+        It is the same where the joints are too slow to tell, and None if they are not on its way.
+        """
+        elapsed = self.motion.time_of(positions)
+        states = self.motion.at(elapsed)
+        if (np.abs(states[:, 0] - positions) > CLOSE).any():
+            return None
+        if np.abs(states[:, 1]).max() > MOVES:
+            return self._replace(begin=time - round(1e9 * elapsed))
+        if (np.abs(self.motion.positions[-1] - positions) <= SAME).all():
+            return self._replace(begin=time - (self.end - self.begin))
+        if (np.abs(self.motion.positions[0] - positions) <= SAME).all():
+            return self._replace(begin=time)
+        return self
+
+    def part(self, begin: int, until: int) -> tuple[list[int], list[FloatArray]]:
+        """Return times and states (n, 3) that interpolate it between two times.
+
+        The first time may be earlier.
+        """
+        times = self.begin + np.rint(1e9 * self.motion.times).astype(np.int64)
+        first = max(int(np.searchsorted(times, begin, side="right")) - 1, 0)
+        last = int(np.searchsorted(times, until - 1000))  # closer ones would hardly differ
+        states = np.stack(
+            [self.motion.positions, self.motion.velocities, self.motion.accelerations], axis=2
+        )
+        kept = range(first, max(last, first))
+        return [int(times[k]) for k in kept] + [until], [states[k] for k in kept] + [self.at(until)]
+
+
+class SentWindows:
+    """The windows that the controller may be following.
+
+    Attributes:
+        windows: Oldest first. The controller follows the first, or has taken another one since.
+        pending: Whether the only one begins when it is taken, and has not been seen to begin.
+        seen: Stamp of the newest reference.
+        resting: Where the controller rests, without any of them; None if that is not known.
+    """
+
+    def __init__(self) -> None:
+        self._untaken: list[Window] = []  # oldest first; without those that are over
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget which are followed; `over` stays."""
+        self.windows: list[Window] = []
+        self._last: FloatArray | None = None  # the newest reference (n,)
+        self._proven = 0  # number of those that it follows, or that cannot be told from that
+        self.pending = False
+        self.seen = 0
+        self.resting: FloatArray | None = None
+        self._rested_at: FloatArray | None = None
+
+    def on_clock_jump(self, seen: int) -> None:
+        """Forget until when windows can be taken; `seen` is the stamp of the newest reference."""
+        self._untaken, self.seen = [], seen
+
+    @property
+    def over(self) -> int:
+        """Time from which none of all that were ever sent can be taken any more."""
+        return max((each.over for each in self._untaken), default=0)
+
+    def ends_after(self, time: int) -> bool:
+        """Return whether the controller may be moving at a time."""
+        return self.pending or any(time < each.end for each in self.windows)
+
+    @property
+    def newest(self) -> Window | None:
+        """The one that was sent last."""
+        return self.windows[-1] if self.windows else None
+
+    def send(self, window: Window, *, alone: bool = False) -> None:
+        """Add a window.
+
+        Args:
+            window: The window.
+            alone: Whether the controller is taken to follow it at once.
+        """
+        self.windows = [window] if alone else [*self.windows, window]
+        self._proven = 1 if alone else self._proven
+        # Here, too: a controller that publishes no state is never observed.
+        self._untaken = [each for each in self._untaken if window.begin < each.over] + [window]
+
+    def begin(self, window: Window, reference: FloatArray | None) -> None:
+        """Add a window from rest that begins when it is taken.
+
+        Args:
+            window: The window.
+            reference: The controller's reference before (n,).
+        """
+        self.windows, self.pending, self._rested_at = [window], True, reference
+        self._proven = 1
+
+    def begin_now(self) -> None:
+        """Take the pending window to have begun, as the controller may be at its begin."""
+        self.windows, self.pending = [self.windows[0]._replace(begin=self.seen)], False
+
+    def settle(self) -> None:
+        """Drop those that were not taken once they cannot be taken any more."""
+        if self.seen >= self.over and not self.pending:
+            del self.windows[max(self._proven, 1) :]
+
+    def since(self) -> float:
+        """Return the time since which the controller may have left the newest window's way."""
+        followed = self.windows[: self._proven]
+        return math.inf if len(followed) == len(self.windows) else self.windows[self._proven].joins
+
+    def drop_others(self) -> None:
+        """Take those to be lost that the controller is not known to follow."""
+        del self.windows[self._proven :]
+
+    def observe(
+        self,
+        stamp: int,
+        reference: FloatArray,
+        inexact: float,
+        *,
+        shifted: bool,
+        delayed: bool = False,
+    ) -> bool:
+        """Draw conclusions from a reference.
+
+        Args:
+            stamp: Its stamp.
+            reference: The reference (n,).
+            inexact: Time by which the controller's stamps are inexact [s].
+            shifted: Whether its time may have been shifted, because it has scaled its speed.
+            delayed: Whether it begins a window that has come late where that begins.
+
+        Returns:
+            False if it follows no window that was sent.
+        """
+        if stamp == self.seen:
+            return True
+        if not self.windows:
+            last, self._rested_at = self._rested_at, reference if stamp >= self.over else None
+            rests = last is not None and (np.abs(reference - last) <= SAME).all()
+            self.seen, self.resting = stamp, reference if rests else None
+            return True
+        before, self.seen, self._last = (self.seen, self._last), stamp, reference
+        self._untaken = [each for each in self._untaken if stamp < each.over]
+        if self.pending:
+            return self._observe_begin(stamp, reference)
+        on_way = [each.is_at(reference, stamp, CLOSE, inexact) for each in self.windows]
+        if any(on_way):
+            followed = on_way.index(True)
+            for k in range(followed + 1, len(self.windows)):  # where both rest
+                if on_way[k] and stamp >= max(self.windows[followed].end, self.windows[k].end):
+                    followed = k
+            del self.windows[:followed]
+            self._has_taken(self.windows[0])
+            self._proven = 1
+            for window, is_on_way in zip(self.windows[1:], on_way[followed + 1 :], strict=True):
+                if not is_on_way or stamp <= window.joins:
+                    break
+                self._proven += 1
+        elif (taken := self._dropped_at(stamp, reference, inexact)) is not None:
+            self._has_taken(taken)
+            self.windows, self._proven = [taken], 1
+        elif not shifted and self._stands(*before, reference):
+            return False
+        elif shifted and self._shift(stamp, reference, before[1], together=delayed):
+            pass
+        elif delayed and self._relocate(stamp, reference):
+            return True
+        elif not any(
+            each.is_at(reference, stamp, NEAR, max(OFF, OFF_TIMES * inexact))
+            for each in self.windows
+        ):
+            return False
+        self.settle()
+        return True
+
+    def _dropped_at(self, stamp: int, reference: FloatArray, inexact: float) -> Window | None:
+        """Return the window, taken to be lost too early, that the controller follows, or None."""
+        for window in self._untaken:
+            if window.is_at(reference, stamp, CLOSE, inexact):
+                return window
+        return None
+
+    def _stands(self, since: int, before: FloatArray | None, reference: FloatArray) -> bool:
+        """Return whether the controller holds the arm while all windows move on."""
+        if before is None or not (np.abs(reference - before) <= SAME).all():
+            return False
+        ways = [each.at(self.seen)[:, 0] - each.at(since)[:, 0] for each in self.windows]
+        return all((np.abs(way) > CLOSE).any() for way in ways)
+
+    def _observe_begin(self, stamp: int, reference: FloatArray) -> bool:
+        window = self.windows[0]
+        starts = [window.motion.positions[0], self._rested_at]
+        if any(at is not None and (np.abs(reference - at) <= SAME).all() for at in starts):
+            self.pending = bool(window.motion.velocities.any())
+            return True
+        return self._relocate(stamp, reference)
+
+    def _relocate(self, stamp: int, reference: FloatArray) -> bool:
+        """Place the newest window on whose way the controller is where it is now."""
+        for window in reversed(self.windows):
+            placed = window.placed(reference, stamp)
+            if placed is not None:
+                if placed is not window:
+                    self._has_taken(window)
+                    self.windows, self.pending, self._proven = [placed], False, 1
+                return True
+        return False
+
+    def _shift(
+        self, stamp: int, reference: FloatArray, before: FloatArray | None, *, together: bool
+    ) -> bool:
+        """Place the oldest window on whose way the controller is; keep the later ones.
+
+        Those have the same time if they are `together`, as the controller then blends them.
+        """
+        placed = [window.placed(reference, stamp) for window in self.windows]
+        found = [k for k, each in enumerate(placed) if each is not None]
+        if not found:
+            return False
+        followed = found[0]
+        newest = self.windows[found[-1]]
+        stands = before is not None and (np.abs(reference - before) <= SAME).all()
+        if stands and (np.abs(newest.motion.positions[-1] - reference) <= SAME).all():
+            followed = found[-1]  # the others would move it on
+        first = placed[followed]
+        assert first is not None
+        later = self.windows[followed + 1 :]
+        self._has_taken(self.windows[followed])
+        if together:
+            by = first.begin - self.windows[followed].begin
+            self._untaken = [each.moved(by) for each in self._untaken]
+            later = [each.moved(by) for each in later]
+        self.windows, self._proven = [first, *later], 1
+        for each in placed[followed + 1 :]:
+            if each is None:
+                break
+            self._proven += 1
+        return True
+
+    def _has_taken(self, window: Window) -> None:
+        """Note that neither a window nor those before it can be taken any more."""
+        for k, each in enumerate(self._untaken):
+            if each.motion is window.motion:
+                del self._untaken[: k + 1]
+                return

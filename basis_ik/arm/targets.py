@@ -1,0 +1,133 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Admitted targets, in any frame."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from basis_ik.arm.goals import (
+    Goal,
+    JointVelocityGoal,
+    PointGoal,
+    PoseGoal,
+    Ray,
+    Triple,
+    TwistGoal,
+)
+from basis_ik.arm.pace import Pace
+from basis_ik.transforms.rigid import RigidTransform
+
+
+@dataclass(frozen=True)
+class PoseTarget:
+    """A pose.
+
+    Attributes:
+        frame_id: The frame of `frame_T_target`.
+        stamp: Time of the pose [ns]; 0 means now, in every cycle.
+        frame_T_target: The pose.
+        position_only: Leave the orientation free.
+        straight: As for a `PoseGoal`.
+    """
+
+    frame_id: str
+    stamp: int
+    frame_T_target: RigidTransform
+    position_only: bool = False
+    straight: bool = False
+
+    def goal(self, root_T_frame: RigidTransform | None) -> Goal:
+        """Return the goal in the chain's root frame; None: the target is in that frame."""
+        pose = self.frame_T_target if root_T_frame is None else root_T_frame @ self.frame_T_target
+        return PoseGoal(pose, self.position_only, self.straight)
+
+
+@dataclass(frozen=True)
+class PointTarget:
+    """A point to look at.
+
+    Attributes:
+        frame_id: The frame of `point`.
+        stamp: As for a pose [ns].
+        point: The point [m].
+        ray: The ray that should pass through it.
+        pace: Bounds on the motion; None: as for any other target.
+    """
+
+    frame_id: str
+    stamp: int
+    point: Triple
+    ray: Ray
+    pace: Pace | None = None
+
+    def goal(self, root_T_frame: RigidTransform | None) -> Goal:
+        """Return the goal in the chain's root frame; None: the target is in that frame."""
+        if root_T_frame is None:
+            return PointGoal(self.point, self.ray, self.pace)
+        x, y, z = root_T_frame.apply(self.point).tolist()
+        return PointGoal((x, y, z), self.ray, self.pace)
+
+
+@dataclass(frozen=True)
+class TwistTarget:
+    """A twist of the tip, until it expires.
+
+    Attributes:
+        frame_id: The frame whose axes the velocities refer to.
+        stamp: As for a pose [ns].
+        linear: [m/s].
+        angular: [rad/s].
+        expires: Steady time at which the motion ends [s].
+        in_tip: Whether the frame is the tip, whose axes turn with it.
+    """
+
+    frame_id: str
+    stamp: int
+    linear: Triple
+    angular: Triple
+    expires: float
+    in_tip: bool = False
+
+    def goal(self, root_T_frame: RigidTransform | None) -> Goal:
+        """Return the goal in the chain's root frame; None: the target is in that frame."""
+        if self.in_tip or root_T_frame is None:
+            return TwistGoal(self.linear, self.angular, self.in_tip)
+        v, w = root_T_frame.apply_vector((self.linear, self.angular)).tolist()
+        return TwistGoal(tuple(v), tuple(w))
+
+
+@dataclass(frozen=True)
+class JointVelocityTarget:
+    """Velocities of the joints, until they expire.
+
+    Attributes:
+        stamp: As for a pose [ns].
+        velocities: One for each of the chain's joints [rad/s or m/s].
+        expires: Steady time at which the motion ends [s].
+        frame_id: None, because it has no frame.
+    """
+
+    stamp: int
+    velocities: tuple[float, ...]
+    expires: float
+    frame_id: str = ""
+
+    def goal(self, root_T_frame: RigidTransform | None) -> Goal:
+        """Return the goal, which has no frame."""
+        return JointVelocityGoal(self.velocities)
+
+
+Target = PoseTarget | PointTarget | TwistTarget | JointVelocityTarget
