@@ -49,9 +49,10 @@ INSTANT = 1e-4  # half the interval of the finite difference for a speed [s]
 CLOSE = 1e-4  # fraction of the caps that the search for the fastest step may leave unused
 TRIES = 10  # iterations of that search
 SPARE = 0.98  # fraction of the caps that jogging uses; the rest is a reserve for changes
-# Fraction of the caps that whole motions use, because their samples are coarse; and iterations for
-# their speed.
-SAMPLED, CORRECTIONS = 0.999, 16
+# Fraction of the caps that is used: a controller's interpolation is a little faster between the
+# instants at which speeds are compared.
+SAMPLED = 0.999
+CORRECTIONS = 16  # iterations for the speed of a whole motion
 
 
 class _Step(NamedTuple):
@@ -64,7 +65,7 @@ class _Step(NamedTuple):
     out: FloatArray
     """(n, 27) the same, with profiles that brake."""
     ticks: int
-    """As in `motion.joints_kernel.step_joints`."""
+    """As in `arm.joints_kernel.step_joints`."""
 
 
 class SpeedCaps:
@@ -101,7 +102,7 @@ class SpeedCaps:
             angular: Cap for the link [rad/s]; 0: none.
         """
         caps = (linear or np.inf, angular or np.inf)
-        self._caps[:] = caps
+        self._caps[:] = np.multiply(caps, SAMPLED)
         if not self.active:
             self.reset()
         self.active = min(caps) < np.inf
@@ -131,9 +132,9 @@ class SpeedCaps:
         """Return whether a step keeps the caps; if so, store the braking after it.
 
         Args:
-            memory: As in `motion.joints_kernel`, before the step.
+            memory: As in `arm.joints_kernel`, before the step.
             then: The same, after the step.
-            limits: As in `motion.joints_kernel`.
+            limits: As in `arm.joints_kernel`.
             period: Time between the two [s].
         """
         return self._accept(self._evaluated(memory, then, limits, period, 0))
@@ -259,9 +260,9 @@ class SpeedCaps:
             times, way = planned(share)
             way = np.ascontiguousarray(way)
             part = kernels.part_on_way(times, way, self._limbs, self._starts, self._caps)
-            if part <= SAMPLED:
+            if part <= 1.0:
                 break
-            share *= SAMPLED**2 / float(part)
+            share *= SAMPLED / float(part)
         return share
 
 

@@ -14,7 +14,7 @@
 
 """Speeds of links between commands, and while the joints brake.
 
-The arrays `memory` (n, 27) and `limits` (5, n) are those of `motion.joints_kernel`. Three arrays
+The arrays `memory` (n, 27) and `limits` (5, n) are those of `arm.joints_kernel`. Three arrays
 describe the k capped links: `limbs` (M, 16) has the rows of `place_exactly` of all links; `starts`
 (k + 1,) has the first row of each, and M; `caps` (k, 2) has the largest speed of each link's origin
 [m/s] and its largest angular speed [rad/s], inf for none.
@@ -27,13 +27,37 @@ from math import asin, ceil, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.arm.joints_kernel import POSITION, PROFILE, START, plan_brake_together
+from basis_ik.arm.joints_kernel import (
+    JERK,
+    POSITION,
+    PROFILE,
+    RATE,
+    SPEED,
+    START,
+    plan_brake_together,
+)
 from basis_ik.arm.profile_kernel import sample
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
 from basis_ik.search.proof_kernel import place_exactly
 
 IntArray = NDArray[np.int64]
+
+FINE = 2e-3  # s, at most, from one instant to the next while the joints still get faster
+
+
+@helper
+def _interpolated(before: FloatArray, after: FloatArray, period: float, part: float) -> float:
+    """Return where a joint is between two rows of `memory` if a controller interpolates them.
+
+    The polynomial of fifth degree has positions, velocities and accelerations of both ends.
+    """
+    x, v, a = before[POSITION], before[SPEED] * period, before[RATE] * period**2
+    d = after[POSITION] - x - v - 0.5 * a
+    e = after[SPEED] * period - v - a
+    f = after[RATE] * period**2 - a
+    c3, c4, c5 = 10.0 * d - 4.0 * e + 0.5 * f, -15.0 * d + 7.0 * e - f, 6.0 * d - 3.0 * e + 0.5 * f
+    return x + part * (v + part * (0.5 * a + part * (c3 + part * (c4 + part * c5))))
 
 
 @helper
@@ -81,6 +105,9 @@ def part_to_rest(
 ) -> float:  # fmt: skip
     """Return the largest fraction of a cap that links use in a period and while braking after it.
 
+    Between two commands a link may be faster than on average while the joints still get faster, so
+    there the speeds are compared at more instants.
+
     Args:
         memory: (n, 27) now.
         then: (n, 27) after the period; the profiles of braking overwrite its own.
@@ -90,24 +117,33 @@ def part_to_rest(
         starts: (k + 1,).
         caps: (k, 2).
     """
-    n, count = memory.shape[0], caps.shape[0]
+    n, count, fine = memory.shape[0], caps.shape[0], ceil(period / FINE)
     q, here, there = np.empty(n), np.empty((count, 3, 4)), np.empty((count, 3, 4))
     for i in range(n):
         q[i] = memory[i, POSITION]
-    _place_links(limbs, starts, q, here)
-    for i in range(n):
-        q[i] = then[i, POSITION]
     _place_links(limbs, starts, q, there)
-    most = _part(here, there, caps, period)
-    periods = ceil(plan_brake_together(then, limits) / period)
-    for j in range(periods):
+    most = 0.0
+    for k in range(fine):
         here, there = there, here
         for i in range(n):
-            row = then[i, PROFILE:]
-            x, v, a = then[i, START], then[i, START + 1], then[i, START + 2]
-            q[i] = sample(row, x, v, a, (j + 1) * period)[0]
+            q[i] = _interpolated(memory[i], then[i], period, (k + 1) / fine)
         _place_links(limbs, starts, q, there)
-        most = max(most, _part(here, there, caps, period))
+        most = max(most, _part(here, there, caps, period / fine))
+    periods = ceil(plan_brake_together(then, limits) / period)
+    rise = 0.0  # how long a joint may still get faster
+    for i in range(n):
+        rise = max(rise, abs(then[i, START + 2]) / limits[JERK, i])
+    for j in range(periods):
+        parts = fine if j * period <= rise else 1
+        for k in range(parts):
+            here, there = there, here
+            time = (j + (k + 1) / parts) * period
+            for i in range(n):
+                row = then[i, PROFILE:]
+                x, v, a = then[i, START], then[i, START + 1], then[i, START + 2]
+                q[i] = sample(row, x, v, a, time)[0]
+            _place_links(limbs, starts, q, there)
+            most = max(most, _part(here, there, caps, period / parts))
     return most
 
 

@@ -141,7 +141,7 @@ class Limiter:
     the n-th differences of consecutive commands, divided by the period to the n-th power, also keep
     the limits of velocity, acceleration and jerk, up to rounding. Each joint moves as quickly as it
     can; from rest all joints move on a straight line in joint space (see
-    `motion.joints_kernel.plan_joints`). The last command equals the goal, bit for bit.
+    `arm.joints_kernel.plan_joints`). The last command equals the goal, bit for bit.
 
     Args:
         limits: Limits of the n joints.

@@ -59,7 +59,7 @@ MOST_SAMPLES = 500
 
 
 class Phase(enum.Enum):
-    """What the commands do; `motion.chain_state` decides what the chain may do."""
+    """What the commands do; `arm.chain_state` decides what the chain may do."""
 
     IDLE = "no goal"
     MOVING = "moving to the goal"
