@@ -31,8 +31,6 @@ from basis_ik.arm.joints_kernel import (
     JERK,
     POSITION,
     PROFILE,
-    RATE,
-    SPEED,
     START,
     plan_brake_together,
 )
@@ -43,21 +41,7 @@ from basis_ik.search.proof_kernel import place_exactly
 
 IntArray = NDArray[np.int64]
 
-FINE = 2e-3  # s, at most, from one instant to the next while the joints still get faster
-
-
-@helper
-def _interpolated(before: FloatArray, after: FloatArray, period: float, part: float) -> float:
-    """Return where a joint is between two rows of `memory` if a controller interpolates them.
-
-    The polynomial of fifth degree has positions, velocities and accelerations of both ends.
-    """
-    x, v, a = before[POSITION], before[SPEED] * period, before[RATE] * period**2
-    d = after[POSITION] - x - v - 0.5 * a
-    e = after[SPEED] * period - v - a
-    f = after[RATE] * period**2 - a
-    c3, c4, c5 = 10.0 * d - 4.0 * e + 0.5 * f, -15.0 * d + 7.0 * e - f, 6.0 * d - 3.0 * e + 0.5 * f
-    return x + part * (v + part * (0.5 * a + part * (c3 + part * (c4 + part * c5))))
+FINE = 1e-3  # s, at most, from one instant to the next while the joints still get faster
 
 
 @helper
@@ -105,8 +89,8 @@ def part_to_rest(
 ) -> float:  # fmt: skip
     """Return the largest fraction of a cap that links use in a period and while braking after it.
 
-    Between two commands a link may be faster than on average while the joints still get faster, so
-    there the speeds are compared at more instants.
+    Between two commands a link may be faster than on average while the joints that brake still get
+    faster, so there the speeds are compared at more instants.
 
     Args:
         memory: (n, 27) now.
@@ -121,14 +105,11 @@ def part_to_rest(
     q, here, there = np.empty(n), np.empty((count, 3, 4)), np.empty((count, 3, 4))
     for i in range(n):
         q[i] = memory[i, POSITION]
+    _place_links(limbs, starts, q, here)
+    for i in range(n):
+        q[i] = then[i, POSITION]
     _place_links(limbs, starts, q, there)
-    most = 0.0
-    for k in range(fine):
-        here, there = there, here
-        for i in range(n):
-            q[i] = _interpolated(memory[i], then[i], period, (k + 1) / fine)
-        _place_links(limbs, starts, q, there)
-        most = max(most, _part(here, there, caps, period / fine))
+    most = _part(here, there, caps, period)
     periods = ceil(plan_brake_together(then, limits) / period)
     rise = 0.0  # how long a joint may still get faster
     for i in range(n):
