@@ -280,6 +280,11 @@ class MeasuredState:
         stamped = 1e-9 * (clock - oldest) if clock and oldest else 0.0
         return max(now - min(self._arrivals), stamped)
 
+    @property
+    def doubted(self) -> bool:
+        """Whether newer positions than these were refused, because a joint has jumped."""
+        return any(each is not None for each in self._candidates)
+
     def excuse(self, until: float) -> None:
         """Do not count the time until `until` as silence: this program was late itself.
 

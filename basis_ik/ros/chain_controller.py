@@ -634,7 +634,9 @@ class ChainController:
             self.targets.clear()
             self.journal.warn("motion", "TRACKING_LOST", departure.text, lasting=True)
             self.state.handle(Event.LOSE_TRACKING, departure.text)
-            self._output.hold(self.pipeline, measured, now, departure.joints)
+            # Where newer positions are in doubt, a hold at these would throw the arm back.
+            held = departure.joints & np.array(not self.measured.doubted)
+            self._output.hold(self.pipeline, measured, now, held)
 
     def _accept_goal(self, goal: Goal, measured: NDArray[np.float64], now: float) -> None:
         order = self._needs_solve(goal, measured)

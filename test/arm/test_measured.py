@@ -184,7 +184,9 @@ def test_a_joint_faster_than_its_limit_is_a_jump(quick):
     assert "a: by 0.260 in 0.100 s" in refused.detail
     assert quick.positions().tolist() == [0.24] * 3
     assert quick.silent(0.3, 0.5) == ("a", "b", "c"), "nothing is believed"
+    assert quick.doubted
     assert reported(quick, 0.10, now=0.3) is None
+    assert not quick.doubted, "the newest is known"
     assert quick.silent(0.69, 0.5) == ("a", "b", "c")
     assert quick.refused is refused
     assert quick.silent(0.71, 0.5) == ()

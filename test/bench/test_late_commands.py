@@ -191,6 +191,33 @@ def test_a_controller_whose_cycles_stand_still_leaps_by_what_it_has_missed(stall
             robot.arm.complaints.clear()
 
 
+def starve(robot, seconds):
+    """Let the driver take no message and publish none; its cycles are punctual."""
+    robot.arm.taking.add(robot.world.now, seconds)
+    for link in (robot.states.link, robot.controller_states.link):
+        link.loss = 1.0
+        end = robot.world.now + round(SECOND * seconds)
+        robot.world.at(end, lambda link=link: setattr(link, "loss", 0.0))
+
+
+@pytest.mark.parametrize("stall", [0.55, 0.6, 0.65])
+@pytest.mark.parametrize("lag", [0.0, 0.03])
+def test_an_arm_that_a_late_message_has_thrown_is_not_thrown_back(lag, stall):
+    """Measured last before that leap, since then in doubt: no place at which to hold it."""
+    with robot_with(lag) as robot:
+        robot.arm.bound = np.inf
+        robot.send("base_link", robot.chain.forward(np.add(HOME, [0.9, -0.3, 0.4, 0.2, -0.2, 0.5])))
+        robot.run(0.38)
+        starve(robot, stall)
+        robot.run(0.05)
+        robot.send("base_link", robot.chain.forward(np.add(HOME, [-0.7, 0.0, 0.2, 0.1, -0.1, 0.2])))
+        robot.run(stall - 0.04)
+        since = robot.world.now
+        assert Seen(robot, 0).leap > 0.5, "the late message"
+        robot.run(3.0)
+        assert Seen(robot, since).leap <= 1e-4
+
+
 @pytest.mark.parametrize("unheard", [0.3, 0.6, 4.0])
 def test_a_motion_is_stopped_although_the_controllers_state_is_not_heard(unheard):
     """The controller has the whole motion, and would go on to its end."""
