@@ -33,7 +33,7 @@ from std_msgs.msg import Float64, Header
 from basis_ik.arm.admission import Refusal, Refusals, Refused, Request, printable
 from basis_ik.arm.chain_state import ChainState, Event, State
 from basis_ik.arm.goals import Goal, JointGoal, PointGoal, Ray
-from basis_ik.arm.interruption import Interruption
+from basis_ik.arm.interruption import STILL_TIME, Interruption
 from basis_ik.arm.measured import MeasuredState, StateStamp
 from basis_ik.arm.pace import Pace
 from basis_ik.arm.pipeline import Phase, Pipeline
@@ -174,6 +174,7 @@ class ChainController:
         self._has_new, self._sent_at = False, -math.inf
         self._last_placement = 0
         self._has_arrived = False  # at the present goal
+        self._seen_from = -math.inf  # time of the loop [s]; see `_is_unseen`
         self._retries, self._last_rest = 0, RestState(-math.inf, np.zeros(len(chain.joint_names)))
         self.output_name = self._output.name
         self._report = StatusReport(node, self, self.journal)
@@ -723,7 +724,8 @@ class ChainController:
                 self._interruption = None if self._output.failure else interruption
                 self.pipeline.rest()
                 self.state.handle(Event.DROP_TARGET, self._output.failure)
-            self.state.handle(Event.COME_TO_REST)
+            if not (self.state.latch is State.STOPPED and self._is_unseen(now)):
+                self.state.handle(Event.COME_TO_REST)
         elif phase is Phase.MOVING:
             self.state.handle(Event.MOVE)
         elif phase is Phase.ARRIVED:
@@ -735,6 +737,15 @@ class ChainController:
                 if self.state.handle(Event.DEPART):
                     self.journal.warn("motion", "DISPLACED", self.displaced)
                 self._retry(measured, now)
+
+    def _is_unseen(self, now: Moment) -> bool:
+        """Return whether it is not known if the arm moves.
+
+        A driver that stands still goes on from where its controller is by then.
+        """
+        if self.measured.silent(now.loop, self._settings.joint_state_timeout):
+            self._seen_from = now.loop + STILL_TIME
+        return now.loop < self._seen_from
 
     def _retry(self, measured: NDArray[np.float64], now: Moment) -> None:
         """Repeat the motion if the arm rests short of the end of its stream."""

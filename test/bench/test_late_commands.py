@@ -218,6 +218,26 @@ def test_an_arm_that_a_late_message_has_thrown_is_not_thrown_back(lag, stall):
         assert Seen(robot, since).leap <= 1e-4
 
 
+@pytest.mark.parametrize("stall", [1.5, 6.0])
+@pytest.mark.parametrize("lag", [0.0, 0.03])
+def test_an_arm_whose_driver_stands_still_is_not_said_to_be_stopped(lag, stall):
+    """It leaps when the driver goes on: until then nobody knows where it stops."""
+    with robot_with(lag) as robot:
+        robot.arm.bound = np.inf
+        robot.send("base_link", PLACES[2])
+        robot.run(0.2)
+        robot.arm.updating.add(robot.world.now, stall)
+        starve(robot, stall)
+        robot.run(0.2)
+        assert robot.call(Trigger, "stop").success
+        robot.run(stall - 0.25)
+        assert robot.statuses[-1]["state"] == "BRAKING"
+        assert "no joint state" in robot.statuses[-1]["message"]
+        robot.wait_status(state="STOPPED", patience=1.0)
+        assert Seen(robot, 0).leap > 0.2
+        assert stays(robot, 3.0, 0.05), "no more than the rest of the drives' way"
+
+
 @pytest.mark.parametrize("unheard", [0.3, 0.6, 4.0])
 def test_a_motion_is_stopped_although_the_controllers_state_is_not_heard(unheard):
     """The controller has the whole motion, and would go on to its end."""
