@@ -445,6 +445,25 @@ def test_whole_motions_that_come_late_keep_the_limits(rule, latest, kind, lag):
         assert not any("from where it was commanded" in line for line in robot.log.lines())
 
 
+@pytest.mark.parametrize(("lag", "stall"), [(0.0, 0.3), (0.0, 0.5), (0.03, 0.5)])
+def test_a_whole_motion_is_not_replaced_while_the_controller_is_not_heard(lag, stall):
+    """Its driver stands still; the goal would be taken afterwards, where it is by then."""
+    with robot_with(lag, command_interface="follow_joint_trajectory") as robot:
+        robot.arm.bound = np.inf
+        robot.send("base_link", robot.chain.forward(np.add(HOME, [0.9, -0.3, 0.4, 0.2, -0.2, 0.5])))
+        robot.run(0.27)
+        robot.arm.updating.add(robot.world.now, stall)
+        robot.commanding.hold(stall + 0.005)  # the driver's cycles go on before its messages
+        starve(robot, stall)
+        robot.run(0.19)
+        robot.send("base_link", PLACES[1])
+        robot.run(stall - 0.185)
+        since = robot.world.now
+        assert Seen(robot, 0).leap > 0.2, "the controller's own"
+        robot.run(3.0)
+        assert Seen(robot, since).leap <= 1e-4
+
+
 @pytest.mark.parametrize("after", [0.02, 0.05, 0.2])
 @pytest.mark.parametrize("rule", ["stamp", "blends"])
 def test_a_whole_motion_that_is_stopped_before_it_is_heard_of_keeps_the_limits(rule, after):

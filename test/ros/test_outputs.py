@@ -257,7 +257,8 @@ def whole(controller):
     output._count, output._refused, output._taken = 0, 0, None
     output._unanswered = {}
     output._phase, output._handle, output._ordered = Phase.MOVING, None, False
-    output._accepted, output._canceled, output._queried_at = 0, False, -math.inf
+    output._accepted, output._canceled = 0, False
+    output._queried_at = output._silent_at = -math.inf
     output._override, output._halted, output._boundary = 1.0, False, LIVE
     output.name = "follow_joint_trajectory"
     return output
@@ -297,6 +298,28 @@ def test_before_feedback_the_progress_is_unknown(controller, whole):
     whole.brake(SimpleNamespace(rest=lambda: None))  # which plans nothing
     assert len(controller.goals) == 1
     assert whole._handle.cancels == 1
+
+
+@pytest.mark.parametrize("later", [0.11, -5.0], ids=["later", "clock set back"])
+def test_another_target_waits_until_a_silent_controller_is_heard(controller, whole, later):
+    planned = []
+    pipeline = SimpleNamespace(
+        plan=lambda start, **_: planned.append(start) or line(1.0), speed_override=1.0
+    )
+
+    def advance():
+        whole.advance(pipeline, np.zeros(2), Moment(0.0, controller.now().nanoseconds))
+
+    whole._motion, whole._progress = None, Progress(0.0, 0.0, 1.0, 0.0)
+    whole._begun_since, whole._ordered = math.inf, True
+    controller.silence = 0.2
+    advance()
+    controller.silence = 0.0
+    advance()
+    assert planned == []
+    controller.time += later
+    advance()
+    assert len(planned) == 1
 
 
 def test_another_target_waits_for_the_progress(controller, whole):

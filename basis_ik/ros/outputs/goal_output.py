@@ -108,6 +108,7 @@ class FollowJointTrajectoryOutput(Output):
         # Where the controller was lately: ROS times [s], and positions (n,).
         self._passed: deque[tuple[float, FloatArray]] = deque(maxlen=PASSED)
         self._queried_at = -math.inf  # ROS time [s] of the last query to a silent controller
+        self._silent_at = -math.inf  # ROS time [s] at which the controller was silent last
         # ROS time [s] since which the motion may have begun; infinite after the first feedback.
         self._begun_since = math.inf
 
@@ -202,9 +203,13 @@ class FollowJointTrajectoryOutput(Output):
         # A motion that is being canceled must end first; one that was just sent must begin first.
         ending = self._canceled and self._motion is not None
         beginning = 0.0 <= 1e-9 * now.clock - self._begun_since <= FEEDBACK_TIMEOUT
+        # A silent controller would take it late; afterwards it tells first where it is.
+        if self._state.silence(now.clock) > 0.0:
+            self._silent_at = 1e-9 * now.clock
+        unheard = 0.0 <= 1e-9 * now.clock - self._silent_at < FIRST_FEEDBACK
         if self._ordered and self._state.moved:
             self._phase = Phase.MOVING  # it begins once they rest
-        elif self._ordered and not ending and not beginning:
+        elif self._ordered and not (ending or beginning or unheard):
             self._replace(pipeline, measured)
         return self._phase
 
