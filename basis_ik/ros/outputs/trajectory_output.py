@@ -550,12 +550,18 @@ class TrajectoryOutput(TopicOutput):
 
     def _brake_from_reference(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> None:
         """Brake where the controller leads the arm to a window that has the stamps of old."""
-        states = self._state.states()
+        states = self._present(now.clock)
         if states is None:
             self._sent.clear()
             return
-        states[:, 0] += 1e-9 * (now.clock - self._state.stamp) * states[:, 1]
         self._send_hold(pipeline, measured, now, states)
+
+    def _present(self, clock: int) -> FloatArray | None:
+        """Return where the controller's reference is by now (n, 3); None if it is not known."""
+        states = self._state.states()
+        if states is not None:
+            states[:, 0] += 1e-9 * (clock - self._state.stamp) * states[:, 1]
+        return states
 
     def _continue(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> None:
         """Send a window if the pipeline's next commands are not those of the newest one."""
@@ -681,6 +687,9 @@ class TrajectoryOutput(TopicOutput):
         states = pipeline.state
         if newest is not None and not self._sent.pending:
             states = newest.at(clock)
+        # One that was silent may have taken another window than the newest.
+        present = self._present(clock) if self._was_silent else None
+        states = states if present is None else present
         states[self._held] = 0.0
         states[self._held, 0] = measured[self._held]
         return states
