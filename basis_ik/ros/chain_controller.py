@@ -326,6 +326,8 @@ class ChainController:
     @property
     def hindrance(self) -> str:
         """Why the arm does not move as commanded for the moment; empty if it does."""
+        if self._interruption is not None and self.resting and self.targets.pursues:
+            return "the arm goes on to its target once it rests where it braked"
         return self._output.hindrance
 
     @property

@@ -244,6 +244,7 @@ def test_an_arm_that_was_moved_in_the_gap_does_not_go_on(robot):
     robot.publishing = True
     robot.wait_status(state="READY")
     assert robot.rests()
+    assert "goes on to its target once it rests where it braked" in robot.statuses[-1]["message"]
     robot.run(2.0 * RESUMES)
     assert is_dropped(robot, "the arm is not where it braked without joint states")
 
