@@ -500,6 +500,25 @@ def test_a_whole_motion_that_blends_is_stopped_at_a_sample_that_leaves_time(begi
         assert Seen(robot, since).rate <= ACCELERATION
 
 
+@pytest.mark.parametrize("after", [0.1, 0.25, 0.4])
+@pytest.mark.parametrize("factor", [0.5, 0.1])
+@pytest.mark.parametrize("kind", ["another target", "stop"])
+def test_a_whole_motion_whose_feedback_is_late_is_changed_where_the_controller_is(
+    kind, factor, after
+):
+    """It has changed its speed since the last feedback, as its published state tells."""
+    with robot_with(0.03, command_interface="follow_joint_trajectory") as robot:
+        robot.send("base_link", robot.chain.forward(np.add(HOME, [0.9, -0.3, 0.4, 0.2, -0.2, 0.5])))
+        robot.run(0.2)
+        robot.arm.goal.feed_back = lambda _: None
+        robot.arm.controller.speed_scaling = factor
+        robot.run(after)
+        stop(robot) if kind == "stop" else robot.send("base_link", PLACES[1])
+        robot.run(3.0)
+        assert Seen(robot, 0).leap <= 1e-4
+        assert not any("from where it was commanded" in line for line in robot.log.lines())
+
+
 @pytest.mark.parametrize("delay", [0, 20, 50])
 @pytest.mark.parametrize("factor", [0.5, 0.1])
 @pytest.mark.parametrize("kind", ["another target", "stop"])

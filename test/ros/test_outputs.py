@@ -300,6 +300,33 @@ def test_before_feedback_the_progress_is_unknown(controller, whole):
     assert whole._handle.cancels == 1
 
 
+@pytest.mark.parametrize(
+    ("stamp", "reference", "accepted", "corrected"),
+    [
+        pytest.param(100.2, [0.25, 0.25], True, True, id="slower than expected"),
+        pytest.param(100.2, [0.4001, 0.4001], True, False, id="as expected"),
+        pytest.param(100.2, [0.25, 0.15], True, False, id="off its way"),
+        pytest.param(99.9, [0.25, 0.25], True, False, id="before the feedback"),
+        pytest.param(100.2, [0.25, 0.25], False, False, id="of the motion before"),
+    ],
+)
+def test_the_progress_is_corrected_by_the_controllers_state(
+    controller, whole, stamp, reference, accepted, corrected
+):
+    whole._send(Begun.at_rest(np.zeros(2)), line(1.0))
+    if accepted:
+        controller.accept()
+    whole._motion = line(1.0)
+    told = whole._progress = Progress(100.0, 0.2, 1.0, 100.0)
+    whole._state.stamp, whole._state.speed_scaling = round(1e9 * stamp), 0.5
+    whole._state.reference = lambda: np.array(reference)
+    controller.time = 100.21
+    whole.advance(PIPELINE, np.zeros(2), Moment(0.0, controller.now().nanoseconds))
+    assert whole._progress == (
+        pytest.approx((stamp, 0.25, 0.5, told.received_at)) if corrected else told
+    )
+
+
 @pytest.mark.parametrize("later", [0.11, -5.0], ids=["later", "clock set back"])
 def test_another_target_waits_until_a_silent_controller_is_heard(controller, whole, later):
     planned = []

@@ -52,6 +52,7 @@ UNANSWERED = 10.0  # s after which a motion that is not wanted and not answered 
 PASSED = 200  # stored positions of the controller: seconds
 SHORTEST = 1e-6  # s between two samples
 SLOWEST = 1e-3  # a controller at a slower pace stands
+NEAR = 1e-3  # rad or m: a reference that is farther from where it was expected contradicts that
 ENDS = {
     GoalStatus.STATUS_ABORTED: "aborted",
     GoalStatus.STATUS_CANCELED: "canceled",
@@ -192,6 +193,7 @@ class FollowJointTrajectoryOutput(Output):
         if self._motion is not None and not self._is_ready():
             self._lose_motion("the controller is gone")
         elif self._motion is not None:
+            self._correct_progress()
             if self._brakes:
                 self._brake(pipeline)
             elapsed = self._progress.now(1e-9 * now.clock, self._motion.times[-1])
@@ -291,6 +293,23 @@ class FollowJointTrajectoryOutput(Output):
 
     def _now(self) -> float:
         return 1e-9 * float(self._boundary.clock(self._clock))
+
+    def _correct_progress(self) -> None:
+        """Correct the progress if the controller's newest reference contradicts it.
+
+        Feedback is rare and may be late; the controller may have changed its speed since.
+        """
+        motion, progress, reference = self._motion, self._progress, self._state.reference()
+        if motion is None or reference is None or self._accepted != self._newest:
+            return
+        when = 1e-9 * self._state.stamp
+        expected = motion.at(progress.now(when, motion.times[-1]))[:, 0]
+        if when <= progress.when or (np.abs(expected - reference) <= NEAR).all():
+            return
+        elapsed = motion.time_of(reference, progress.elapsed)
+        if (np.abs(motion.at(elapsed)[:, 0] - reference) <= NEAR).all():
+            rate = self._state.speed_scaling
+            self._progress = Progress(when, elapsed, rate, progress.received_at)
 
     def _begun(self) -> Begun | None:
         """Return where the controller is and will be; None if that is not known."""
