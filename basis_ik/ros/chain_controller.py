@@ -705,6 +705,7 @@ class ChainController:
         before, sent = self._output.failure, self._output.sent
         held = self.pipeline.line_held
         interruption = self._new_interruption(now) if self._is_aged(now) else None
+        unseen = self.state.latch is State.STOPPED and self._is_unseen(now)
         phase = self._output.advance(self.pipeline, measured, now)
         if self.pipeline.line_held not in (held, None) and self.pipeline.path != "straight":
             self.journal.info(
@@ -726,7 +727,7 @@ class ChainController:
                 self._interruption = None if self._output.failure else interruption
                 self.pipeline.rest()
                 self.state.handle(Event.DROP_TARGET, self._output.failure)
-            if not (self.state.latch is State.STOPPED and self._is_unseen(now)):
+            if not unseen:
                 self.state.handle(Event.COME_TO_REST)
         elif phase is Phase.MOVING:
             self.state.handle(Event.MOVE)
@@ -745,7 +746,7 @@ class ChainController:
 
         A driver that stands still goes on from where its controller is by then.
         """
-        if self.measured.silent(now.loop, self._settings.joint_state_timeout):
+        if self._is_aged(now) or self.measured.doubted:
             self._seen_from = now.loop + STILL_TIME
         return now.loop < self._seen_from
 
