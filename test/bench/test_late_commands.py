@@ -521,6 +521,27 @@ def test_a_whole_motion_whose_feedback_is_late_is_changed_where_the_controller_i
         assert not any("from where it was commanded" in line for line in robot.log.lines())
 
 
+@pytest.mark.parametrize("stall", [0.2, 0.4])
+@pytest.mark.parametrize("begin", [0.03, 0.06, 0.15])
+@pytest.mark.parametrize("kind", ["another target", "stop"])
+def test_a_node_that_was_late_changes_a_whole_motion_where_the_controller_is(kind, begin, stall):
+    """The controller has changed its speed meanwhile; the node handles all messages at once."""
+    with robot_with(0.0, command_interface="follow_joint_trajectory") as robot:
+        robot.send("base_link", robot.chain.forward(np.add(HOME, [0.9, -0.3, 0.4, 0.2, -0.2, 0.5])))
+        robot.boundary.stalls.add(robot.world.now + round(SECOND * begin), stall)
+        robot.world.at(
+            robot.world.now + round(SECOND * begin),
+            lambda: setattr(robot.arm.controller, "speed_scaling", 0.5),
+        )
+        other = robot.chain.forward(np.add(HOME, [-0.7, 0.0, 0.2, 0.1, -0.1, 0.2]))
+        robot.world.at(
+            robot.world.now + round(SECOND * (begin + stall - 0.02)),
+            lambda: stop(robot) if kind == "stop" else robot.send("base_link", other),
+        )
+        robot.run(4.0)
+        assert Seen(robot, 0).leap <= 1e-4
+
+
 @pytest.mark.parametrize("delay", [0, 20, 50])
 @pytest.mark.parametrize("factor", [0.5, 0.1])
 @pytest.mark.parametrize("kind", ["another target", "stop"])

@@ -295,7 +295,10 @@ def test_before_feedback_the_progress_is_unknown(controller, whole):
     controller.time += 0.1
     controller.accept()
     assert whole._begun() is None
-    whole.brake(SimpleNamespace(rest=lambda: None))  # which plans nothing
+    pipeline = SimpleNamespace(rest=lambda: None, speed_override=1.0)  # which plans nothing
+    whole.brake(pipeline)
+    assert whole._handle.cancels == 0, "what has come by the next period counts"
+    whole.advance(pipeline, np.zeros(2), Moment(0.0, controller.now().nanoseconds))
     assert len(controller.goals) == 1
     assert whole._handle.cancels == 1
 
@@ -325,6 +328,31 @@ def test_the_progress_is_corrected_by_the_controllers_state(
     assert whole._progress == (
         pytest.approx((stamp, 0.25, 0.5, told.received_at)) if corrected else told
     )
+
+
+@pytest.mark.parametrize(
+    ("known", "stamp", "when", "elapsed"),
+    [
+        pytest.param(0.25, 100.1, 100.3, 0.25, id="it came late"),
+        pytest.param(0.25, 99.0, 99.0, 0.4, id="clock set back"),
+        pytest.param(0.0, 100.1, 100.1, 0.4, id="the first"),
+    ],
+)
+def test_feedback_that_came_late_does_not_set_the_progress_back(
+    controller, whole, known, stamp, when, elapsed
+):
+    whole._send(Begun.at_rest(np.zeros(2)), line(1.0))
+    controller.accept()
+    whole._motion, whole._progress = line(1.0), Progress(100.3, known, 0.5, 100.0)
+    reported = SimpleNamespace(
+        header=SimpleNamespace(stamp=Time(sec=int(stamp), nanosec=round(stamp % 1.0 * 1e9))),
+        desired=SimpleNamespace(positions=[0.4, 0.4]),
+        joint_names=["a", "b"],
+    )
+    whole._on_feedback(1, SimpleNamespace(feedback=reported))
+    assert whole._progress.when == pytest.approx(when)
+    assert whole._progress.elapsed == pytest.approx(elapsed)
+    assert whole._progress.received_at == pytest.approx(stamp), "it is news all the same"
 
 
 @pytest.mark.parametrize("later", [0.11, -5.0], ids=["later", "clock set back"])
@@ -575,6 +603,16 @@ def test_after_a_jump_of_the_clock_the_arm_is_not_expected_where_it_was_before(c
     assert whole._rests_at(np.zeros(2)) is reference, "stamps are earlier now"
 
 
+def test_a_motion_whose_brake_is_not_sent_yet_is_canceled_at_the_end(controller, whole):
+    whole._send(Begun.at_rest(np.zeros(2)), line(0.0))
+    controller.accept()
+    whole._client = whole._rule = SimpleNamespace(destroy=lambda: None)
+    whole._state.destroy = lambda: None
+    whole.brake(PIPELINE)
+    whole.destroy()
+    assert whole._handle.cancels == 1
+
+
 def test_after_a_rejection_the_motion_that_was_accepted_last_is_braked(controller, whole):
     ends = SimpleNamespace(accepted=False)
     whole._send(Begun.at_rest(np.zeros(2)), line(0.0))
@@ -583,6 +621,7 @@ def test_after_a_rejection_the_motion_that_was_accepted_last_is_braked(controlle
     whole._send(moving(controller.time), line(1.0))
     middle = whole._motion
     whole.brake(PIPELINE)
+    after(controller, whole, 0.0)
     assert len(controller.goals) == 3
     accepted = Handle()
     controller.answers[1](SimpleNamespace(result=lambda: accepted))

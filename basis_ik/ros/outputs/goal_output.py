@@ -151,14 +151,16 @@ class FollowJointTrajectoryOutput(Output):
         self._ordered, self._brakes, self._refused = True, False, 0
 
     def brake(self, pipeline: Pipeline, *, quickest: bool = False) -> None:
-        """Bring the arm to rest: along its motion if its position within it is known."""
+        """Bring the arm to rest: along its motion if its position within it is known.
+
+        It is sent in the next period: what has come until then tells where the controller is.
+        """
         pipeline.rest()
         self._ordered = False
         if self._motion is None:
             self._phase = Phase.IDLE
         elif self._phase is not Phase.BRAKING:
             self._phase, self._brakes = Phase.BRAKING, True
-            self._brake(pipeline)
 
     def _brake(self, pipeline: Pipeline) -> None:
         """Send a motion that brakes, unless it might arrive after its stamp; or cancel.
@@ -285,7 +287,7 @@ class FollowJointTrajectoryOutput(Output):
         """Destroy the client; a controller that brakes continues to do so."""
         self._renumber()  # ignore all results
         self._unanswered.clear()
-        if self._phase is not Phase.BRAKING:
+        if self._phase is not Phase.BRAKING or self._brakes:
             self._cancel()
         self._client.destroy()
         self._rule.destroy()
@@ -449,7 +451,13 @@ class FollowJointTrajectoryOutput(Output):
             if np.isfinite(desired).all():
                 stamp = message.feedback.header.stamp
                 when = stamp.sec + 1e-9 * stamp.nanosec if stamp.sec else self._now()
-                self._progress = self._progress.updated(when, self._motion, desired)
+                progress = self._progress
+                if progress.elapsed > 0.0 and 0.0 < progress.when - when <= FEEDBACK_TIMEOUT:
+                    # It came late, and the controller's state has told more.
+                    heard = max(when, progress.received_at)
+                    self._progress = progress._replace(received_at=heard)
+                else:
+                    self._progress = progress.updated(when, self._motion, desired)
                 if self._progress.elapsed > 0.0:  # before, it may not have begun
                     self._begun_since = math.inf
 
