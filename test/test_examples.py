@@ -24,7 +24,7 @@ import pytest
 import basis_ik
 
 ROOT = Path(__file__).parents[1]
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("underlay/*.md")])
+PAGES = sorted(page for way in ("*.md", "[!.]*/*.md", "docs/*/*.md") for page in ROOT.glob(way))
 PROGRAMS = sorted(ROOT.glob("examples/*.py"))
 WITH_ROS = {"camera_target", "send_pose"}  # test/bench/test_documented_commands.py runs them
 TOLD = {
@@ -97,8 +97,14 @@ def test_a_program_runs_and_prints_what_it_is_about(path, capsys):
 
 
 def test_the_readme_leads_to_the_programs():
+    """By a page that has the first sentence of each."""
     assert {path.stem for path in PROGRAMS} == TOLD.keys() | WITH_ROS
-    assert "](examples/)" in (ROOT / "README.md").read_text()
+    assert "](examples/README.md)" in (ROOT / "README.md").read_text()
+    rows = []
+    for path in PROGRAMS:
+        text = " ".join(ast.get_docstring(ast.parse(path.read_text())).split())
+        rows.append(f"| [{path.name}]({path.name}) | {text.split('. ')[0]} |")
+    assert (ROOT / "examples" / "README.md").read_text().splitlines()[-len(rows) :] == rows
 
 
 def test_every_public_function_is_in_the_table():
