@@ -11,7 +11,7 @@ export DISTRO DEPENDENCIES
 ENV := . underlay/env.sh
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-long faults faults-mutate fuzz soak lint bench shell clean
+.PHONY: help setup demo test test-long faults faults-mutate fuzz soak lint bench site shell clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -56,6 +56,9 @@ bench: setup ## Measure, also against other solvers (fetches 2.7 GB once; up to 
 
 soak: setup ## Minutes of everything at once, drawn from a seed, on real processes; JSON below .setup/bench/results/
 	@mkdir -p $(RESULTS) && $(ENV) && python benchmark/soak.py --minutes $(MINUTES) --seed $(SEED) --json $(RESULTS)/soak.json $(ARGS)
+
+site: ## Build the pages for a browser: build/site/index.html (fetches 120 MB once)
+	@python3 -m venv .setup/site && .setup/site/bin/pip install -q --disable-pip-version-check -r docs/requirements.txt && .setup/site/bin/sphinx-build -q -W --keep-going -c docs . build/site
 
 shell: setup ## Open a shell in which ros2, colcon, python and pytest find everything
 	@$(ENV) && PS1='(basis_ik) \w\$$ ' exec bash --norc -i

@@ -115,6 +115,10 @@ def test_every_fault_is_tested_without_ros():
     assert script("faults").splitlines()[-1] == "make faults"
 
 
+def test_the_site_is_built_on_every_push():
+    assert script("site").splitlines()[-1] == "make site"
+
+
 def test_each_middleware_gets_what_it_needs():
     job = JOBS["middleware"]
     assert job["strategy"]["matrix"]["rmw"] == [

@@ -17,18 +17,22 @@
 import ast
 import json
 import re
+import runpy
+import sys
 import xml.etree.ElementTree as ET
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
 import yaml
 
+import basis_ik
 from basis_ik.arm.admission import Refusal
 from basis_ik.arm.chain_state import State
 from basis_ik.verdict import Verdict
 
 ROOT = Path(__file__).parents[1]
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("underlay/*.md")])
+PAGES = sorted(page for way in ("*.md", "[!.]*/*.md", "docs/*/*.md") for page in ROOT.glob(way))
 # What the node never reports: it solves without a bound on the move, and one task at a time.
 LIBRARY_ONLY = {"MOVE_BOUND", "STEP_BOUND", "OTHER_TASKS"}
 # What needs no help.
@@ -180,3 +184,58 @@ def test_the_table_of_first_starts_is_that_of_the_results():
         figures = " | ".join(f"{each:.1f}" for each in seconds)
         wanted.append(f"| {name} | {cold[0]['kernels']} | {figures} |")
     assert rows == wanted
+
+
+# The site -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def settings(monkeypatch):
+    """Return what docs/conf.py sets, for `make site` or with the names that rosdoc2 has set."""
+
+    def read(**names):
+        monkeypatch.setattr(sys, "path", [*sys.path])
+        return runpy.run_path(str(ROOT / "docs" / "conf.py"), names)
+
+    return read
+
+
+def test_every_page_is_once_in_the_site(settings):
+    index = (ROOT / "docs" / "index.rst").read_text()
+    listed = re.findall(r"^   (?:.*<)?(/?[\w/]+)>?$", index, re.MULTILINE)
+    ours = settings()
+    rst = [*ROOT.glob("*.rst"), *ROOT.glob("docs/*.rst")]
+    names = {str(page.relative_to(ROOT)) for page in (*PAGES, *rst)}
+    assert all(any(fnmatch(name, way) for way in ours["include_patterns"]) for name in names)
+    wanted = {name.rsplit(".", 1)[0] for name in names} - {ours["root_doc"]}
+    found = [name[1:] if name[0] == "/" else f"docs/{name}" for name in listed]
+    assert sorted(found) == sorted(wanted)
+
+
+def test_the_site_has_every_public_name():
+    text = (ROOT / "docs" / "api.rst").read_text()
+    listed = re.findall(r"^\.\. auto\w+:: basis_ik\.(\w+)$", text, re.MULTILINE)
+    assert sorted(listed) == basis_ik.__all__
+
+
+def test_rosdoc2_keeps_its_own_settings(settings):
+    theirs = {"project", "root_doc", "include_patterns", "html_theme", "html_extra_path"}
+    assert theirs <= settings().keys()
+    assert not theirs & settings(rosdoc2_settings={}).keys()
+    assert ET.parse(ROOT / "package.xml").findtext("export/rosdoc2") == "rosdoc2.yaml"
+    _, rosdoc2 = yaml.safe_load_all((ROOT / "rosdoc2.yaml").read_text())
+    assert rosdoc2["builders"] == [{"sphinx": {"user_doc_dir": "docs"}}]
+
+
+def test_what_builds_the_site_is_pinned(settings):
+    lines = (ROOT / "docs" / "requirements.txt").read_text().splitlines()[1:]
+    pin = r'([\w-]+)==[\w.]+(; python_version (?:<|>=) "3\.11")?'
+    names = {re.fullmatch(pin, line)[1] for line in lines}
+    ours = settings()
+    wanted = {each.replace("_", "-").replace(".", "-") for each in ours["extensions"]}
+    wanted = {each for each in wanted if not each.startswith("sphinx-ext-")}
+    assert {"sphinx", ours["html_theme"], *wanted} <= names
+    newest = (ROOT / "underlay" / "requirements" / "newest.txt").read_text().splitlines()
+    assert {line for line in lines if line.split("=")[0] in ("numba", "numpy", "transforms3d")} == {
+        line for line in newest if line.split("=")[0] in ("numba", "numpy", "transforms3d")
+    }

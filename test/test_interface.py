@@ -201,7 +201,7 @@ def options():
 
 
 def test_the_table_of_options_is_that_of_the_functions():
-    text = (ROOT / "docs" / "targets.md").read_text().split("### Options")[1].split("\n## ")[0]
+    text = (ROOT / "docs" / "targets.md").read_text().split("## Options")[1].split("\n## ")[0]
     rows = [re.split(r" ?\| ?", line)[1:5] for line in re.findall(r"^\| `.*", text, re.MULTILINE)]
     table = {
         (option.strip("`"), default.strip("`")): set(re.findall(r"`(\w+)`", functions))

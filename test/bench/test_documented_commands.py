@@ -49,7 +49,7 @@ from basis_ik.ros.programs import MODULES
 from basis_ik.transforms.rigid import RigidTransform
 
 ROOT = Path(__file__).parents[2]
-PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("underlay/*.md")]
+PAGES = sorted(page for way in ("*.md", "[!.]*/*.md", "docs/*/*.md") for page in ROOT.glob(way))
 DECLARED = {each.name: each for each in (*ik_parameters.NODE, *ik_parameters.CHAIN)}
 # What commands begin with that name something of this package.
 OURS = ("basis_ik", "make", "pytest", "python", "ros2")

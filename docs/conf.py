@@ -1,0 +1,53 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Settings of Sphinx, for `make site` and for rosdoc2.
+
+The source is the repository itself, not docs/ alone: a link to another page, or to any file, is
+then the same for a reader of the repository, for Sphinx and for rosdoc2.
+"""
+
+import sys
+from pathlib import Path
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+]
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 4
+autodoc_typehints = "description"
+autodoc_member_order = "bysource"
+default_role = "code"  # `name`, as docstrings have it
+toc_object_entries_show_parents = "hide"
+
+# rosdoc2 has its own of these, and allows no other extensions.
+if "rosdoc2_settings" not in globals():
+    ROOT = Path(__file__).resolve().parents[1]
+    sys.path.insert(0, str(ROOT))
+    project = "basis_ik"
+    author = "basis_ik maintainers"
+    project_copyright = f"2026 {author}"
+    root_doc = "docs/index"
+    include_patterns = ["*.md", "*.rst", "docs/*", "docs/tutorials/*", "*/README.md"]
+    exclude_patterns = [".*", "build", "install", "log"]
+    extensions += ["sphinxcontrib.mermaid"]
+    myst_fence_as_directive = ["mermaid"]
+    html_theme = "furo"
+    html_title = "basis_ik"
+    html_extra_path = ["site/index.html"]
+    html_static_path = ["site"]
+    html_css_files = ["style.css"]
