@@ -63,6 +63,17 @@ def test_the_readme_counts_the_demos_targets_and_frames():
     assert re.findall(r"walks through (\w+) targets", text) == [WORDS[len(targets)]]
 
 
+def test_the_readme_has_the_distributions_of_the_workflow_and_the_level_that_is_declared():
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())
+    *some, last = (
+        each.capitalize() for each in workflow["jobs"]["ros"]["strategy"]["matrix"]["distro"]
+    )
+    (level,) = re.findall(r"\*\*Claimed: (level \d)\*\*", prose("QUALITY_DECLARATION.md"))
+    text = prose("README.md")
+    assert f"| runs on | ROS 2 {', '.join(some)} and {last};" in text
+    assert f"| maturity | {basis_ik.__version__}, before the first release, [{level}]" in text
+
+
 def test_every_status_text_has_a_remedy():
     text = (ROOT / "docs" / "troubleshooting.md").read_text()
     for names in (Verdict, Refusal, State):
@@ -107,6 +118,25 @@ def results(name):
     return json.loads((ROOT / "benchmark" / "results" / f"{name}.json").read_text())
 
 
+def line_of_figures():
+    """Return how fast `solve` is, and how slow others are, as the benchmark has measured."""
+    field = results("solve")
+    arms, others = field["compare"], dict(field["summary"])
+    ours, _ = others.pop("basis_ik"), others.pop("basis_ik fabrik")
+    assert all(each["basis_ik"]["success_percent"] == 100.0 for each in arms.values())
+    (targets,) = {each["basis_ik"]["solved"] for each in arms.values()}
+    ratios = {name.split()[0]: each["geometric_mean_ratio"] for name, each in others.items()}
+    loop = ratios.pop("pinocchio")
+    best, *more = sorted(ratios, key=ratios.get)
+    return (
+        f"| a solve takes {ours['geometric_mean_us']:.1f} µs, the geometric mean over "
+        f"[{len(arms)} arms](docs/algorithms.md), and reaches all of the {targets} targets for "
+        f"each; on the arms that they support {best} takes {ratios[best]:.1f} times as long, "
+        + "".join(f"{name} {ratios[name]:.0f}, " for name in more)
+        + f"a loop on pinocchio {loop:.0f} |"
+    )
+
+
 def counted():
     """Return phrases with a count: the page, and the words as the counted things make them."""
     policy = ET.parse(ROOT / "config" / "security" / "policy.xml")
@@ -122,6 +152,7 @@ def counted():
     return [
         ("docs/simulated_arm.md", f"| {streams} streams of a sine"),
         ("docs/simulated_arm.md", f"in {streams - off}; the test lists the {off} others"),
+        ("README.md", line_of_figures()),
         ("README.md", {"1,000,000": "a million bad inputs"}.get(fuzzed, fuzzed)),
         ("SECURITY.md", f"It has {enclaves} enclaves"),
         ("SECURITY.md", f"from each of the {enclaves} enclaves"),
