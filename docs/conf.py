@@ -46,6 +46,7 @@ if "rosdoc2_settings" not in globals():
     exclude_patterns = [".*", "build", "install", "log"]
     extensions += ["sphinxcontrib.mermaid"]
     myst_fence_as_directive = ["mermaid"]
+    mermaid_height = "auto"
     html_theme = "furo"
     html_title = "basis_ik"
     html_extra_path = ["site/index.html"]

@@ -86,6 +86,7 @@ class Solution(NamedTuple):
     positions: FloatArray
     """(n,) [rad or m], in the order of `chain.joint_names`; read-only."""
     verdict: Verdict
+    """REACHED, or what these positions are short of."""
     position_error: float
     """Distance from the tip to the target, or to the box around it [m], by forward kinematics."""
     orientation_error: float

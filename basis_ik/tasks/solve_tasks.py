@@ -41,6 +41,7 @@ class Outcome(NamedTuple):
     """The outcome of one task; true only if it is met."""
 
     verdict: Verdict
+    """REACHED, OTHER_TASKS, or why the task cannot be met even alone."""
     position_error: float
     """Distance left [m], by forward kinematics; 0 where a point is looked at."""
     orientation_error: float
@@ -68,7 +69,9 @@ class TasksSolution(NamedTuple):
     outcomes: tuple[Outcome, ...]
     """In the order of the tasks."""
     iterations: int
+    """Steps of all descents together."""
     restarts: int
+    """Starts after the seed's."""
 
     @property
     def success(self) -> bool:
