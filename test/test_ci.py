@@ -218,3 +218,54 @@ def test_an_id_that_is_too_long_for_the_environment_is_refused(request, length, 
     items = [SimpleNamespace(nodeid="x" * length)]
     with nullcontext() if fits else pytest.raises(pytest.UsageError, match="give shorter ids"):
         conftest.pytest_collection_modifyitems(items)
+
+
+# What a report and a commit are asked for ---------------------------------------------------------
+
+PINS = {
+    line
+    for name in ("newest", "tools")
+    for line in (ROOT / "underlay" / "requirements" / f"{name}.txt").read_text().splitlines()
+}
+
+
+def test_the_hooks_before_a_commit_are_those_of_make_lint():
+    (repository,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
+    hooks = repository["hooks"]
+    (lint,) = re.findall(r"then (.*); else", (ROOT / "Makefile").read_text())
+    assert [hook["entry"] for hook in hooks] == lint.split(" && ")
+    for pin in (pin for hook in hooks for pin in hook["additional_dependencies"]):
+        assert {pin, f'{pin}; python_version >= "3.11"'} & PINS, pin
+
+
+@pytest.mark.parametrize("form", ["bug", "request"])
+def test_a_report_is_asked_for_by_a_form(form):
+    """GitHub shows none of a form that lacks one of these."""
+    text = (ROOT / ".github" / "ISSUE_TEMPLATE" / f"{form}.yml").read_text()
+    found = yaml.safe_load(text)
+    assert {"name", "description", "body"} <= found.keys()
+    asked = [each for each in found["body"] if each["type"] != "markdown"]
+    assert len({each["id"] for each in asked}) == len(asked)
+    assert all(each["attributes"]["label"] for each in asked)
+    assert asked[0]["validations"]["required"]
+
+
+def test_the_report_of_a_fault_has_what_reproduces_it():
+    text = (ROOT / ".github" / "ISSUE_TEMPLATE" / "bug.yml").read_text()
+    asked = {each.get("id"): each for each in yaml.safe_load(text)["body"]}
+    assert {"version", "recording", "robot_description", "status"} <= asked.keys()
+    distributions = [name.capitalize() for name in JOBS["ros"]["strategy"]["matrix"]["distro"]]
+    options = asked["distribution"]["attributes"]["options"]
+    assert options == [*distributions, "another", "none"]
+    page = (ROOT / "docs" / "troubleshooting.md").read_text()
+    for command in ("`-p record:=run.mcap`", " /basis_ik/status`"):
+        assert command in text
+        assert command in page
+
+
+def test_the_citation_is_of_this_version():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    package = ElementTree.parse(ROOT / "package.xml")
+    assert citation["version"] == package.findtext("version")
+    assert citation["license"] == package.findtext("license")
+    assert citation["authors"] == [{"name": package.findtext("author")}]
