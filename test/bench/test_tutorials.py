@@ -34,6 +34,9 @@ from basis_ik.transforms.rigid import RigidTransform
 
 PAGES = ("see_it_move", "send_a_pose", "your_own_arm", "your_first_change")
 LOCKED = 1.0  # s for which a handle ignores feedback after it has appeared
+# Of a reader's terminal; a `make test ARGS=...` that runs this file hands its own variables on.
+ENVIRONMENT = {name: value for name, value in os.environ.items()
+               if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "ARGS", "VIEW")}  # fmt: skip
 # The type checker has seen all but a word of the copy, in `make test` itself.
 TOOLS = {
     "python": f'exec {sys.executable} "$@"',
@@ -62,7 +65,7 @@ class Story(Rehearsal):
             case ["make", "demo", *_]:
                 made = subprocess.run(
                     [*shlex.split(line), "-n", "--no-print-directory"], cwd=ROOT,
-                    capture_output=True, text=True, timeout=60, check=True,
+                    env=ENVIRONMENT, capture_output=True, text=True, timeout=60, check=True,
                 )  # fmt: skip
                 self.give(made.stdout.splitlines()[-1].split(" && ")[1])
             case ["ros2", "launch", "basis_ik", "demo.launch.py", *given]:
@@ -166,8 +169,8 @@ def clone(tmp_path):
     for name, line in TOOLS.items():
         (tools / name).write_text(f"#!/bin/sh\n{line}\n")
         (tools / name).chmod(0o755)
-    path = os.pathsep.join([str(tools), os.environ["PATH"]])
-    return root, {**os.environ, "PATH": path, "DEPENDENCIES": "newest"}
+    path = os.pathsep.join([str(tools), ENVIRONMENT["PATH"]])
+    return root, {**ENVIRONMENT, "PATH": path, "DEPENDENCIES": "newest"}
 
 
 def test_the_first_change(clone):
