@@ -187,4 +187,3 @@ def test_the_first_change(clone):
             )  # fmt: skip
             assert (done.returncode != 0) == fails, f"{line}\n{done.stdout}\n{done.stderr}"
             assert not fails or said.strip() in done.stdout
-    assert "following the target" in (root / "basis_ik" / "view" / "words.py").read_text()
