@@ -11,7 +11,7 @@ export DISTRO DEPENDENCIES
 ENV := . underlay/env.sh
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-long faults faults-mutate fuzz soak lint bench site shell clean
+.PHONY: help setup demo test test-long faults faults-mutate fuzz soak lint coverage bench site shell clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -39,11 +39,14 @@ test-long: setup ## Run the tests that are too long for every change, and N rand
 	  BASIS_IK_PLAIN_NUMBA=1 python -m pytest -q -m long test/pose/test_solve.py && \
 	  python test/fuzz/fuzz_run.py --inputs $(N) --seed $(SEED)
 
+coverage: setup ## Run every test, or those in ARGS, in one process after another, and count the lines that they run, kernels aside
+	@$(ENV) && python -m coverage erase && { python -m coverage run -m pytest -q $(ARGS); python -m coverage combine -q && python -m coverage report; }
+
 faults: setup ## Try every fault of the catalogue, with processes too, and 10,000 motions whose messages are late (an hour); writes docs/faults.md, docs/late_commands.md
 	@$(ENV) && python -m basis_ik warm-up && python -m pytest -q test/faults/test_recorder.py && \
 	  python -m pytest -q test/faults --ignore test/faults/test_recorder.py --ignore test/faults/test_catalogue.py \
 	  --faults-table docs/faults.md && python -m pytest -q test/faults/test_catalogue.py && \
-  python test/fuzz/late_run.py --write
+	  python test/fuzz/late_run.py --write
 
 faults-mutate: setup ## Take the guards out one by one, and look which faults' tests fall; writes docs/faults_mutations.md
 	@$(ENV) && python -m basis_ik warm-up && python test/faults/mutate.py $(ARGS)
