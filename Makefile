@@ -40,7 +40,7 @@ test-long: setup ## Run the tests that are too long for every change, and N rand
 	  python test/fuzz/fuzz_run.py --inputs $(N) --seed $(SEED)
 
 coverage: setup ## Run every test, or those in ARGS, in one process after another, and count the lines that they run, kernels aside
-	@$(ENV) && python -m coverage erase && { python -m coverage run -m pytest -q $(ARGS); python -m coverage combine -q && python -m coverage report; }
+	@$(ENV) && python -m coverage erase && { python -m coverage run -m pytest -q $(ARGS); status=$$?; python -m coverage combine -q && python -m coverage report && exit $$status; }
 
 faults: setup ## Try every fault of the catalogue, with processes too, and 10,000 motions whose messages are late (an hour); writes docs/faults.md, docs/late_commands.md
 	@$(ENV) && python -m basis_ik warm-up && python -m pytest -q test/faults/test_recorder.py && \
