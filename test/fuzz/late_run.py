@@ -222,7 +222,8 @@ def main():
     )
     print(text)
     if given.write:
-        write(text, f"python {Path(__file__).relative_to(ROOT)} --patterns {given.patterns}")
+        program = Path(__file__).relative_to(ROOT)
+        write(text, f"python {program} --patterns {given.patterns} --seed {given.seed}")
     return 1 if wrong else 0
 
 
