@@ -424,5 +424,15 @@ ROWS: dict[int, Row] = {
             "the limits hold; no step back to where the motion was",
             BENCH,
         ),
+        (
+            "a motion that is on its way, up to 1.9 s, when a stop recalls it",
+            "STOPPED once it can begin no more; nothing moves afterwards",
+            BENCH,
+        ),
+        (
+            "a stop while the driver stands still, and publishes nothing",
+            "BRAKING until joint states are back and the arm rests",
+            BENCH,
+        ),
     ),
 }

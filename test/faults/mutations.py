@@ -1311,6 +1311,38 @@ MUTATIONS = tuple(
             (103,),
         ),
         (
+            "a motion that was recalled is taken to be lost after half a second",
+            "ros/outputs/trajectory_output.py",
+            "RECALLED = 2_000_000_000",
+            "RECALLED = 500_000_000",
+            (104,),
+        ),
+        (
+            "a stop does not wait for the joint states of a driver that stands",
+            "ros/chain_controller.py",
+            "            if not unseen:",
+            "            if True:",
+            (105,),
+        ),
+        (
+            "a window for a controller that blends may come after its stamp",
+            "ros/outputs/replacement_rule.py",
+            "TRANSIT = 12_000_000",
+            "TRANSIT = 10_000_000",
+            (
+                "test/bench/test_late_commands.py::test_delays_of_up_to_10_ms_keep_the_limits_by_each_rule",
+            ),
+        ),
+        (
+            "the speeds of links are compared at the commands only",
+            "arm/caps_kernel.py",
+            "FINE = 1e-3",
+            "FINE = 1.0",
+            (
+                "test/bench/test_ik_node_caps.py::test_what_the_controller_interpolates_keeps_the_caps",
+            ),
+        ),
+        (
             "a goal of a controller that is slow begins at full speed",
             "ros/outputs/goal_output.py",
             "        slowed = states * pace ** np.array([0.0, 1.0, 2.0])",

@@ -482,3 +482,44 @@ def test_row_103_a_goal_that_comes_late(observed, replaces, late):
         observed(f"{late} ms late: within the limits, STOPPED after {took:.2f} s")
         robot.commanding.delay = (0, 0)
         enable(robot)
+
+
+@pytest.mark.parametrize("late", [0.3, 0.9, 1.9])
+def test_row_104_a_recalled_motion_that_comes(observed, late):
+    with robot_of(lag=0.03) as robot:
+        robot.commanding.delay = (round(SECOND * late), round(SECOND * late))
+        since = robot.time
+        robot.send("base_link", FAR)
+        robot.run(0.2)
+        assert robot.call(Trigger, "stop").success
+        robot.wait_status(state="STOPPED", patience=6.0)
+        took, first = robot.time - since - 0.2, len(robot.arm.outputs)
+        robot.run(5.0)
+        assert not moving(robot, first).any()
+        observed(f"{late:g} s late: STOPPED after {took:.1f} s, nothing moves afterwards")
+        robot.commanding.delay = (0, 0)
+        enable(robot)
+
+
+@pytest.mark.parametrize("stall", [0.8, 3.0])
+def test_row_105_a_stop_while_the_driver_stands(observed, stall):
+    with robot_of(lag=0.03) as robot:
+        robot.send("base_link", FAR)
+        robot.run(0.4)
+        robot.arm.bound = np.inf  # it leaps by what it has missed
+        robot.arm.updating.add(robot.world.now, stall)
+        robot.commanding.hold(stall + 0.005)
+        robot.states.link.hold(stall)
+        robot.controller_states.link.hold(stall)
+        robot.run(0.2)
+        assert robot.call(Trigger, "stop").success
+        robot.run(stall - 0.25)
+        assert robot.statuses[-1]["state"] == "BRAKING"
+        robot.wait_status(state="STOPPED")
+        stopped = robot.positions
+        robot.run(3.0)
+        left = np.abs(robot.positions - stopped).max()
+        assert left < 0.01
+        observed(f"it stands for {stall:g} s: STOPPED afterwards, {left:.3f} rad of its way left")
+        robot.arm.complaints.clear()
+        enable(robot)
