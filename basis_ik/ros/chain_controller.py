@@ -705,8 +705,8 @@ class ChainController:
         before, sent = self._output.failure, self._output.sent
         held = self.pipeline.line_held
         interruption = self._new_interruption(now) if self._is_aged(now) else None
-        unseen = self.state.latch is State.STOPPED and self._is_unseen(now)
         phase = self._output.advance(self.pipeline, measured, now)
+        unseen = self.state.latch is State.STOPPED and self._is_unseen(now)
         if self.pipeline.line_held not in (held, None) and self.pipeline.path != "straight":
             self.journal.info(
                 "path", "held", f"{self.pipeline.line_held}; continuing in joint space"
@@ -742,11 +742,12 @@ class ChainController:
                 self._retry(measured, now)
 
     def _is_unseen(self, now: Moment) -> bool:
-        """Return whether it is not known if the arm moves.
+        """Return whether the arm moves after all, or it is not known if it does.
 
-        A driver that stands still goes on from where its controller is by then.
+        A driver that stands still goes on from where its controller is by then. A controller that
+        has left the way of a brake may have taken it late, and follow it.
         """
-        if self._is_aged(now) or self.measured.doubted:
+        if self._is_aged(now) or self.measured.doubted or self._output.is_led_elsewhere:
             self._seen_from = now.loop + STILL_TIME
         return now.loop < self._seen_from
 

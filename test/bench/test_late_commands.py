@@ -335,6 +335,20 @@ def test_a_motion_that_comes_late_does_not_begin_once_it_is_stopped(delay):
         assert stays(robot, 5.0)
 
 
+@pytest.mark.parametrize("delay", [0.03, 0.06, 0.1, 0.15])
+def test_a_brake_that_a_controller_blends_too_late_is_followed_to_its_end(delay):
+    """Its output leaps back to where the brake begins, and then moves on."""
+    with robot_with(0.03, RULES["blends"]) as robot:
+        robot.arm.bound = np.inf
+        robot.send("base_link", PLACES[2])
+        robot.run(0.35)
+        robot.commanding.delay = (round(SECOND * delay), round(SECOND * delay))
+        stop(robot)
+        robot.wait_status(state="STOPPED", patience=5.0)
+        assert rests_since(robot, robot.statuses[-1]["heard"] - 0.05)
+        assert stays(robot, 2.0, 0.02), "no more than the rest of the drives' way"
+
+
 def test_a_motion_that_is_given_up_is_recalled():
     with robot_with(0.03) as robot:
         robot.arm.taking.add(robot.world.now, 20.0)

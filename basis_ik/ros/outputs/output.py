@@ -172,6 +172,11 @@ class Output(ABC):
         """Return the controller's reference (n,) [rad or m]; None if it is not published."""
         return None
 
+    @property
+    def is_led_elsewhere(self) -> bool:
+        """Whether the controller moves the arm, but not on the way that was sent last."""
+        return False
+
     def keeps(self, command: FloatArray) -> bool:
         """Return whether the controller still holds the last command (n,) of an ended motion."""
         return True

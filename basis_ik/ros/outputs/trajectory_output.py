@@ -32,6 +32,7 @@ from basis_ik.ros.boundary import Moment
 from basis_ik.ros.outputs.controller_state import (
     CONTROLLER_TIMEOUT,
     PAUSED,
+    STILL,
     ControllerState,
     others_move,
 )
@@ -245,6 +246,14 @@ class TrajectoryOutput(TopicOutput):
         if pipeline.phase is Phase.ARRIVED and newest is not None and now.clock < newest.end:
             return Phase.MOVING  # the commands have arrived, the controller has not
         return pipeline.phase
+
+    @property
+    def is_led_elsewhere(self) -> bool:
+        """Whether the controller moves; see `Output.is_led_elsewhere`."""
+        if not self.failure or len(self._followed) < 2:
+            return False
+        (_, before), (_, here) = self._followed[-2], self._followed[-1]
+        return bool((np.abs(here - before) > STILL).any())
 
     def _silence(self, now: Moment) -> float:
         """Return for how long the controller has not published its state [s]; 0 if it does.
