@@ -30,25 +30,18 @@ from typing import Any, NamedTuple, TypeVar
 from rclpy.clock import Clock
 from rclpy.node import Node
 
+from basis_ik.arm.moment import Moment
+
 T = TypeVar("T")
 
 
-class Moment(NamedTuple):
-    """The time on both clocks of a control loop; read once in each period."""
-
-    loop: float
-    """As in `sim_clock.loop_time` [s]."""
-    clock: int
-    """The node's clock [ns]."""
-
-    @staticmethod
-    def now(clock: Clock) -> Moment:
-        """Return the present moment of a node's clock."""
-        if clock.ros_time_is_active:
-            now = int(clock.now().nanoseconds)
-            return Moment(1e-9 * now, now)
-        # The same as the clock's own method, without rclpy's temporary objects.
-        return Moment(time.monotonic(), time.time_ns())
+def present(clock: Clock) -> Moment:
+    """Return the present moment of a node's clock."""
+    if clock.ros_time_is_active:
+        now = int(clock.now().nanoseconds)
+        return Moment(1e-9 * now, now)
+    # The same as the clock's own method, without rclpy's temporary objects.
+    return Moment(time.monotonic(), time.time_ns())
 
 
 class Form(NamedTuple):
@@ -106,7 +99,7 @@ class Boundary:
 
     def moment(self, clock: Clock) -> Moment:
         """Return the present moment of a node's clock."""
-        return Moment(*self.read("moment", lambda: Moment.now(clock)))
+        return Moment(*self.read("moment", lambda: present(clock)))
 
     def sleep(self, seconds: float) -> None:
         """Sleep."""

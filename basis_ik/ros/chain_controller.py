@@ -32,9 +32,11 @@ from std_msgs.msg import Float64, Header
 
 from basis_ik.arm.admission import Refusal, Refusals, Refused, Request, printable
 from basis_ik.arm.chain_state import ChainState, Event, State
+from basis_ik.arm.execution.execution import MOVED_AWAY, Arm
 from basis_ik.arm.goals import Goal, JointGoal, PointGoal, Ray
 from basis_ik.arm.interruption import STILL_TIME, Interruption
 from basis_ik.arm.measured import MeasuredState, StateStamp
+from basis_ik.arm.moment import Moment
 from basis_ik.arm.pace import Pace
 from basis_ik.arm.pipeline import Phase, Pipeline
 from basis_ik.arm.statistics import ArmMeter
@@ -43,11 +45,10 @@ from basis_ik.errors import BasisIkError
 from basis_ik.pose.solve import Solution
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.robot import RobotModel
-from basis_ik.ros.boundary import Moment, boundary_of
+from basis_ik.ros.boundary import boundary_of
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.journal import Journal
-from basis_ik.ros.outputs.make_output import make_output
-from basis_ik.ros.outputs.output import MOVED_AWAY, OutputOptions
+from basis_ik.ros.outputs.make_output import CommandPath, ControllerOptions
 from basis_ik.ros.parameters.arm_parameters import Settings, misplaced, outside
 from basis_ik.ros.parameters.chain_parameters import ChainParameters
 from basis_ik.ros.parameters.parameters import Parameters
@@ -149,16 +150,17 @@ class ChainController:
         self.others = MeasuredState(self.other_joints)
         self.journal = Journal(node, name)
         lag, margin = parameters["tracking_lag"], parameters["tracking_margin"]
-        options = OutputOptions(
-            node, self.own("controller"), chain.joint_names, period, lag, chain.velocity,
-            self.own("trajectory_replacement"), self.own("resume_after_pause"),
-            self.own("hold_other_joints"),
+        options = ControllerOptions(
+            self.own("controller"), self.own("trajectory_replacement"),
+            self.own("resume_after_pause"), self.own("hold_other_joints"),
         )  # fmt: skip
-        self._output = make_output(self.own("command_interface"), options)
+        arm = Arm(chain.joint_names, period, lag, chain.velocity)
+        self._path = CommandPath(self.own("command_interface"), node, arm, options)
+        self._execution = self._path.execution
         self._tracking = Tracking(chain.joint_names, chain.continuous, lag, margin)
         self.refusals = Refusals(self._boundary.steady)
         self.targets = TargetInput(
-            buffer, chain, self.journal, self.refusals, streams=self._output.streams
+            buffer, chain, self.journal, self.refusals, streams=self._execution.streams
         )
         self.targets.farthest = self._cached_settings.target_max_reach
         self._caps = self._own.caps(model, chain)
@@ -176,7 +178,7 @@ class ChainController:
         self._has_arrived = False  # at the present goal
         self._seen_from = -math.inf  # time of the loop [s]; see `_is_unseen`
         self._retries, self._last_rest = 0, RestState(-math.inf, np.zeros(len(chain.joint_names)))
-        self.output_name = self._output.name
+        self.output_name = self._path.name
         self._report = StatusReport(node, self, self.journal)
         self._state_publishers = Publishers(node, "joint_states")
         self._subscribe()
@@ -222,7 +224,7 @@ class ChainController:
         Raises:
             OtherCommanderError: Another node commands the arm.
         """
-        other_commander = self._output.find_other_commander()
+        other_commander = self._path.find_other_commander()
         if other_commander:
             raise OtherCommanderError(other_commander)
 
@@ -243,7 +245,7 @@ class ChainController:
         self.pipeline.begin_where_measured()
         self.state.handle(Event.ENABLE)
         self.targets.clear()
-        self._output.failure = ""
+        self._execution.failure = ""
 
     def stop(self) -> None:
         """Brake, hold, and refuse targets until enabled again."""
@@ -252,7 +254,8 @@ class ChainController:
 
     def halt(self) -> None:
         """Stop sending; the controller comes to rest by itself."""
-        self._output.end(self.pipeline)
+        self._execution.end(self.pipeline, self._now())
+        self._path.flush()
         self.pipeline.rest()
         self.state.handle(Event.DROP_TARGET)
         self.state.handle(Event.COME_TO_REST)
@@ -266,7 +269,7 @@ class ChainController:
         moving = self.state.has_target or self.state.state is State.BRAKING
         self.state.handle(event, why)
         if moving:
-            self._output.brake(self.pipeline, quickest=event is not Event.DROP_TARGET)
+            self._execution.brake(self.pipeline, quickest=event is not Event.DROP_TARGET)
 
     def go_to(self, positions: Sequence[float]) -> str | None:
         """Move to joint positions, as for `~/home`, until there is a newer goal.
@@ -316,24 +319,24 @@ class ChainController:
     @property
     def streams(self) -> bool:
         """Whether each command is sent; otherwise whole motions."""
-        return self._output.streams
+        return self._execution.streams
 
     @property
     def problem(self) -> str:
         """The controller's problem; empty if there is none."""
-        return self._output.failure or self.state.unmet
+        return self._execution.failure or self.state.unmet
 
     @property
     def hindrance(self) -> str:
         """Why the arm does not move as commanded for the moment; empty if it does."""
         if self._interruption is not None and self.resting and self.targets.pursues:
             return "the arm goes on to its target once it rests where it braked"
-        return self._output.hindrance
+        return self._execution.hindrance
 
     @property
     def other_commander(self) -> str:
         """The other node that commands the arm; empty if there is none."""
-        return self._output.other_commander
+        return self._execution.other_commander
 
     @property
     def displaced(self) -> str:
@@ -343,7 +346,7 @@ class ChainController:
         off = np.abs(self.pipeline.missing(self.measured.positions()))
         k = int(off.argmax())
         unit = "m" if self.chain.prismatic[k] else "rad"
-        reference, who = self._output.controller_reference(), "something else"
+        reference, who = self._execution.controller_reference(), "something else"
         if reference is not None and np.abs(self.pipeline.missing(reference)).max() > END_MISSED:
             who = "another client of the controller"
         return (
@@ -362,7 +365,7 @@ class ChainController:
             self._node.destroy_subscription(subscription)
         self._publishers.destroy()
         self._report.destroy()
-        self._output.destroy()
+        self._path.destroy()
 
     def on_joint_state(
         self, names: list[str], positions: Sequence[float], now: float, stamp: StateStamp
@@ -397,7 +400,7 @@ class ChainController:
         self._interruption, self._cycled_at = None, math.inf
         self.measured.reset()
         self.others.reset()
-        self._output.on_clock_jump()
+        self._execution.on_clock_jump(self._now())
         self._brake(Event.DROP_TARGET, "the clock has jumped")
         self._sent_at = -math.inf
 
@@ -448,10 +451,13 @@ class ChainController:
             self.targets.refuse(Refused(Refusal.NOT_READY, why_not), request)
         return not why_not
 
+    def _now(self) -> Moment:
+        return self._boundary.moment(self._clock)
+
     def _arrival(self) -> Arrival:
         self.meter.targets.count += 1
         self._has_new = True
-        now = self._boundary.moment(self._clock)
+        now = self._now()
         return Arrival(now.clock, now.loop, self._settings.stamp_rules)
 
     @property
@@ -492,7 +498,7 @@ class ChainController:
         moving = self.state.state in (State.MOVING, State.BRAKING)
         if now.loop - self._cycled_at > self._period + OWN_DELAY and not self.state.unmet:
             self.measured.excuse(now.loop + OWN_DELAY)
-            self._output.excuse(now.loop + OWN_DELAY)
+            self._execution.excuse(now.loop + OWN_DELAY)
         self._cycled_at = now.loop
         silent = self.measured.silent(now.loop, settings.joint_state_timeout, moving=moving)
         self._check_requirements(silent, now)
@@ -511,7 +517,7 @@ class ChainController:
         if not self.resting:
             self._move(measured, now)
             if self._interruption is not None and self.state.state is State.BRAKING:
-                self._interruption.brake_to(self._output.end_of_motion(self.pipeline))
+                self._interruption.brake_to(self._execution.end_of_motion(self.pipeline))
         if self.state.active:
             self._report.publish(self)
 
@@ -520,7 +526,7 @@ class ChainController:
 
         If only the driver is silent, the target is kept for a while.
         """
-        of_output = self._output.unmet(now)  # in any case: it asks the controller for its rule
+        of_output = self._execution.unmet(now)  # in any case: it asks the controller for its rule
         silence = self._silence(silent, now.loop)
         unmet = silence or self._outside() or self._change_tool() or of_output
         self._has_measured = self._has_measured or not silent
@@ -554,7 +560,7 @@ class ChainController:
         if not (silent or of_output) or self._outside():  # something else is wrong
             return False
         begun = self._interruption is not None or self._is_aged(now)
-        return begun and (not of_output or self._output.is_silent)
+        return begun and (not of_output or self._execution.is_silent)
 
     def _is_aged(self, now: Moment) -> bool:
         """Return whether joint states are late: a silent driver may be missed elsewhere first."""
@@ -576,7 +582,7 @@ class ChainController:
         return Interruption(
             now.loop + settings.resume_timeout,
             measured + self.pipeline.missing(measured),
-            self._output.end_of_motion(self.pipeline),
+            self._execution.end_of_motion(self.pipeline),
             settings.goal_tolerance,
         )
 
@@ -629,7 +635,7 @@ class ChainController:
 
     def _check_tracking(self, measured: NDArray[np.float64], now: Moment) -> None:
         """Stop an arm that does not follow its commands."""
-        expected = self._output.expected(now, self.measured.age(now.loop, now.clock))
+        expected = self._execution.expected(now, self.measured.age(now.loop, now.clock))
         if expected is None or self.state.latch is State.TRACKING_LOST:
             return
         departure = self._tracking.check(expected, measured)
@@ -639,7 +645,8 @@ class ChainController:
             self.state.handle(Event.LOSE_TRACKING, departure.text)
             # Where newer positions are in doubt, a hold at these would throw the arm back.
             held = departure.joints & np.array(not self.measured.doubted)
-            self._output.hold(self.pipeline, measured, now, held)
+            self._execution.hold(self.pipeline, measured, now, held)
+            self._path.flush()
 
     def _accept_goal(self, goal: Goal, measured: NDArray[np.float64], now: float) -> None:
         order = self._needs_solve(goal, measured)
@@ -649,10 +656,10 @@ class ChainController:
         if (
             self.pipeline.command is None
             and left_at is not None
-            and not self._output.keeps(left_at)
+            and not self._execution.keeps(left_at)
         ):
             self.pipeline.begin_where_measured()
-        if order or self._output.streams or self.pipeline.waiting:
+        if order or self._execution.streams or self.pipeline.waiting:
             self._set_up()
             self._set_goal(goal, measured, order=order)
             self._slow_down(goal, measured, now)
@@ -685,7 +692,7 @@ class ChainController:
             self.state.handle(Event.MOVE)
             self._retries, self._has_arrived = RETRIES, False
         if not self.pipeline.waiting and (order or solution is not before):
-            self._output.begin()
+            self._execution.begin()
         if solution is not None and solution is not before:
             self.meter.solved(time.perf_counter() - began, solution.verdict.name)
 
@@ -702,31 +709,32 @@ class ChainController:
 
     def _move(self, measured: NDArray[np.float64], now: Moment) -> None:
         """Advance the output by one period, and handle the result."""
-        before, sent = self._output.failure, self._output.sent
+        before, sent = self._execution.failure, self._execution.sent
         held = self.pipeline.line_held
         interruption = self._new_interruption(now) if self._is_aged(now) else None
-        phase = self._output.advance(self.pipeline, measured, now)
+        phase = self._execution.advance(self.pipeline, measured, now)
+        self._path.flush()
         unseen = self.state.latch is State.STOPPED and self._is_unseen(now)
         if self.pipeline.line_held not in (held, None) and self.pipeline.path != "straight":
             self.journal.info(
                 "path", "held", f"{self.pipeline.line_held}; continuing in joint space"
             )
-        if self._output.sent > sent:
-            self.meter.commands.count += self._output.sent - sent
+        if self._execution.sent > sent:
+            self.meter.commands.count += self._execution.sent - sent
             self._sent_at = now.loop
-        if self._output.failure and self._output.failure != before:
-            self.journal.warn("controller", "failure", self._output.failure)
+        if self._execution.failure and self._execution.failure != before:
+            self.journal.warn("controller", "failure", self._execution.failure)
         if phase is Phase.UNSAFE:
             self._on_unsafe(phase.value)
         elif phase is Phase.IDLE:
             if self.state.has_target:  # the controller has given up
-                if self._output.failure:
+                if self._execution.failure:
                     self.targets.clear()
                 elif interruption is None:
                     self.targets.drop("the controller does not tell where it is")
-                self._interruption = None if self._output.failure else interruption
+                self._interruption = None if self._execution.failure else interruption
                 self.pipeline.rest()
-                self.state.handle(Event.DROP_TARGET, self._output.failure)
+                self.state.handle(Event.DROP_TARGET, self._execution.failure)
             if not unseen:
                 self.state.handle(Event.COME_TO_REST)
         elif phase is Phase.MOVING:
@@ -747,13 +755,13 @@ class ChainController:
         A driver that stands still goes on from where its controller is by then. A controller that
         has left the way of a brake may have taken it late, and follow it.
         """
-        if self._is_aged(now) or self.measured.doubted or self._output.is_led_elsewhere:
+        if self._is_aged(now) or self.measured.doubted or self._execution.is_led_elsewhere:
             self._seen_from = now.loop + STILL_TIME
         return now.loop < self._seen_from
 
     def _retry(self, measured: NDArray[np.float64], now: Moment) -> None:
         """Repeat the motion if the arm rests short of the end of its stream."""
-        if not (self._output.streams and self.pipeline.command is None and self._retries):
+        if not (self._execution.streams and self.pipeline.command is None and self._retries):
             return
         moved = np.abs(measured - self._last_rest.positions) > self._settings.goal_tolerance
         if moved.any() or self._last_rest.since <= self._sent_at:
@@ -780,7 +788,7 @@ class ChainController:
         If the controller publishes its reference, it must also have accepted the last command: the
         arm may have stopped early, but within the tolerance.
         """
-        reference = self._output.controller_reference() if self._retries else None
+        reference = self._execution.controller_reference() if self._retries else None
         if reference is not None and np.abs(self.pipeline.missing(reference)).max() > END_MISSED:
             return False
         return bool(
@@ -801,7 +809,7 @@ class ChainController:
         pipeline.orientation_tolerance = settings.orientation_tolerance
         pipeline.solver, pipeline.path = self.own("solver"), self.own("path")
         pipeline.singularities = self.own("singularities")
-        if pipeline.path != "joint" and not (self._output.streams and pipeline.leads_lines):
+        if pipeline.path != "joint" and not (self._execution.streams and pipeline.leads_lines):
             text = "path is ignored: straight needs six joints and an interface that streams"
             self.journal.warn("path", "unfit", text)
 

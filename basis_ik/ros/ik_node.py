@@ -36,10 +36,11 @@ from basis_ik import process
 from basis_ik.arm.chain_state import ChainState, Event
 from basis_ik.arm.limiter import WIDEST
 from basis_ik.arm.measured import StateStamp
+from basis_ik.arm.moment import Moment
 from basis_ik.arm.statistics import LoopMeter
 from basis_ik.errors import BasisIkError
 from basis_ik.numerics.jit import WHY_PLAIN
-from basis_ik.ros.boundary import Boundary, Moment
+from basis_ik.ros.boundary import Boundary
 from basis_ik.ros.chain_controller import OtherCommanderError
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.journal import Journal

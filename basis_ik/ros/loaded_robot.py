@@ -23,11 +23,12 @@ from typing import NamedTuple
 from rclpy.lifecycle import LifecycleNode
 
 from basis_ik.arm.chain_state import ChainState
+from basis_ik.arm.moment import Moment
 from basis_ik.arm.statistics import LoopMeter
 from basis_ik.process import giving_way
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.robot import RobotModel
-from basis_ik.ros.boundary import Moment, boundary_of
+from basis_ik.ros.boundary import boundary_of
 from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.parameters.chain_parameters import ChainParameters, check_apart

@@ -692,18 +692,18 @@ def test_an_arm_whose_controllers_states_are_lost_goes_on_afterwards(kind, quiet
 def test_the_arm_is_expected_where_it_is(kind, stall):
     """Also by a loop that was late: its drives do not lag here."""
     with robot_with(0.0) as robot:
-        output = robot.node._robot.arms[0]._output
-        advance, widest = output.advance, []
+        execution = robot.node._robot.arms[0]._execution
+        advance, widest = execution.advance, []
 
         def advance_and_look(pipeline, measured, now):
-            way, here = output.expected(now), robot.positions
+            way, here = execution.expected(now), robot.positions
             if way is not None:
                 widest.append(np.ptp(way, axis=0).max())
                 assert (way.min(axis=0) - 1e-6 <= here).all()
                 assert (here <= way.max(axis=0) + 1e-6).all()
             return advance(pipeline, measured, now)
 
-        output.advance = advance_and_look
+        execution.advance = advance_and_look
         robot.boundary.stalls.add(robot.world.now + SECOND // 4, stall)
         move(robot, random.Random(1), kind)
         robot.run(0.5)

@@ -41,7 +41,8 @@ from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory
 from world import SECOND, Stalls, World
 
-from basis_ik.ros.boundary import Boundary, Moment
+from basis_ik.arm.moment import Moment
+from basis_ik.ros.boundary import Boundary, present
 from basis_ik.ros.ik_node import IkNode, turn
 from basis_ik.ros.periodic_spinner import PAUSE
 
@@ -101,7 +102,7 @@ class VirtualBoundary(Boundary):
 
     def moment(self, clock):
         if clock.ros_time_is_active:
-            return Moment.now(clock)
+            return present(clock)
         return Moment(1e-9 * (STEADY + self.world.now), self.system())
 
     def is_ready(self, name, live, wait):

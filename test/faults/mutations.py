@@ -52,7 +52,7 @@ NO_BORDERS = "test/robot/test_infer.py::test_the_borders_of_what_is_not"
 
 LED_ON = "test/arm/test_pipeline.py::test_an_arm_beside_its_last_command_continues_from_it"
 
-KEEPS = "test/ros/test_outputs.py::test_a_motion_continues_from_the_held_command"
+KEEPS = "test/arm/test_window_execution.py::test_a_motion_continues_from_the_held_command"
 
 MUTATIONS = tuple(
     Mutation(*each)
@@ -344,8 +344,8 @@ MUTATIONS = tuple(
         (
             "the loop uses system time",
             "ros/boundary.py",
-            "        return Moment(time.monotonic(), time.time_ns())",
-            "        return Moment(1e-9 * time.time_ns(), time.time_ns())",
+            "    return Moment(time.monotonic(), time.time_ns())",
+            "    return Moment(1e-9 * time.time_ns(), time.time_ns())",
             (27,),
         ),
         # Joint state
@@ -1024,20 +1024,20 @@ MUTATIONS = tuple(
         (
             "the controller's reference is ignored",
             CONTROLLER,
-            "            and not self._output.keeps(left_at)\n",
+            "            and not self._execution.keeps(left_at)\n",
             "            and False\n",
             (98,),
         ),
         (
             "the tolerance of the controller's reference is ten times as large",
-            "ros/outputs/trajectory_output.py",
+            "arm/execution/window_execution.py",
             "ACCEPTED = 1e-4",
             "ACCEPTED = 1e-3",
             (KEEPS,),
         ),
         (
             "a controller without a state counts as at the last command",
-            "ros/outputs/trajectory_output.py",
+            "arm/execution/window_execution.py",
             "reference is not None and bool((np.abs(reference - command) <= ACCEPTED)",
             "reference is None or bool((np.abs(reference - command) <= ACCEPTED)",
             (KEEPS,),
@@ -1074,7 +1074,7 @@ MUTATIONS = tuple(
         (
             "a jump of the clock counts as silence of the controller",
             "ros/chain_controller.py",
-            "        self._output.on_clock_jump()\n",
+            "        self._execution.on_clock_jump(self._now())\n",
             "",
             (25,),
         ),
@@ -1197,16 +1197,16 @@ MUTATIONS = tuple(
         ),
         (
             "a motion in progress is not braked",
-            "ros/outputs/goal_output.py",
+            "arm/execution/goal_execution.py",
             "            self._send(begun, braking)",
             "            pass",
             (83,),
         ),
         (
             "a joint that did not follow keeps its command",
-            "ros/outputs/stream_output.py",
-            "            states[lost, 0] = measured[lost]",
-            "            pass",
+            "arm/execution/window_execution.py",
+            "        states[self._held, 0] = measured[self._held]",
+            "        pass",
             (84,),
         ),
         (
@@ -1232,28 +1232,28 @@ MUTATIONS = tuple(
         ),
         (
             "old windows are sent to a controller after its silence",
-            "ros/outputs/trajectory_output.py",
+            "arm/execution/window_execution.py",
             "        if silence > 0.0:\n            if silence > CONTROLLER_TIMEOUT:",
             "        if False:\n            if silence > CONTROLLER_TIMEOUT:",
             (96,),
         ),
         (
             "a refused brake is not sent again earlier",
-            "ros/outputs/trajectory_output.py",
+            "arm/execution/window_execution.py",
             "        if self._refused:",
             "        if False:",
             (99,),
         ),
         (
             "braking ends with the commands, not with the controller",
-            "ros/outputs/trajectory_output.py",
+            "arm/execution/window_execution.py",
             "                if brakes:",
             "                if False:",
             (99,),
         ),
         (
             "a motion that waits to be taken is not recalled",
-            "ros/outputs/trajectory_output.py",
+            "arm/execution/window_execution.py",
             "        elif self._recalled_at is None:\n            self._recall(clock)",
             "        elif self._recalled_at is None:\n            self._recalled_at = clock",
             (100,),
@@ -1270,21 +1270,21 @@ MUTATIONS = tuple(
         ),
         (
             "the joint that was off its path is not named",
-            "ros/outputs/trajectory_output.py",
+            "arm/execution/window_execution.py",
             "        if errors.max() < NOTABLE:",
             "        if True:",
             (101,),
         ),
         (
             "a motion is begun by a controller that stands, and given up",
-            "ros/outputs/trajectory_output.py",
+            "arm/execution/window_execution.py",
             "clock - max(self._started, self._stood_at) <= PATIENCE",
             "clock - self._started <= PATIENCE",
             ("test/bench/test_closed_loop.py::test_a_motion_that_stands_at_its_begin_is_not_lost",),
         ),
         (
             "a hold of a controller that stands cannot be told from before",
-            "ros/outputs/trajectory_output.py",
+            "arm/execution/window_execution.py",
             "            slowed[:, 0] += NUDGE",
             "            slowed[:, 0] += 0.0",
             (102,),
@@ -1298,21 +1298,21 @@ MUTATIONS = tuple(
         ),
         (
             "a goal in mid-motion leaves the way of the controller at once",
-            "ros/outputs/goal_output.py",
+            "arm/execution/goal_execution.py",
             "SAFE_AFTER = 1e-9 * SAFE, 0.3, 1.0",
             "SAFE_AFTER = 1e-9 * EARLY, 0.3, 1.0",
             (103,),
         ),
         (
             "a goal to a controller that blends has its stamp in the past",
-            "ros/outputs/goal_output.py",
+            "arm/execution/goal_execution.py",
             "        if not self._rule.by_stamp:  # it",
             "        if False:  # it",
             (103,),
         ),
         (
             "a motion that was recalled is taken to be lost after half a second",
-            "ros/outputs/trajectory_output.py",
+            "arm/execution/window_execution.py",
             "RECALLED = 2_000_000_000",
             "RECALLED = 500_000_000",
             (104,),
@@ -1326,7 +1326,7 @@ MUTATIONS = tuple(
         ),
         (
             "a window for a controller that blends may come after its stamp",
-            "ros/outputs/replacement_rule.py",
+            "arm/execution/execution.py",
             "TRANSIT = 12_000_000",
             "TRANSIT = 10_000_000",
             (
@@ -1344,7 +1344,7 @@ MUTATIONS = tuple(
         ),
         (
             "a goal of a controller that is slow begins at full speed",
-            "ros/outputs/goal_output.py",
+            "arm/execution/goal_execution.py",
             "        slowed = states * pace ** np.array([0.0, 1.0, 2.0])",
             "        slowed = states * 1.0",
             (83,),

@@ -32,7 +32,7 @@ from sensor_msgs.msg import JointState
 
 from basis_ik.arm.chain_state import ChainState, Event, State
 from basis_ik.arm.measured import StateStamp
-from basis_ik.ros.boundary import Moment
+from basis_ik.ros.boundary import present
 from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.convert import pose_message, transform_message
 from basis_ik.ros.frame_buffer import FrameBuffer
@@ -190,7 +190,7 @@ class Arm:
     @property
     def now(self):
         """The moment, as the node sees it."""
-        return Moment.now(self.node.clock)
+        return present(self.node.clock)
 
     @property
     def commands(self):

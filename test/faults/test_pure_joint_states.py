@@ -246,7 +246,7 @@ def stop(arm):
 
 def take_away(arm):
     """Let the controller publish another reference."""
-    arm.control._output.keeps = lambda _: False
+    arm.control._execution.keeps = lambda _: False
 
 
 def test_row_98_late_states_and_an_arm_beside_its_command(observed):

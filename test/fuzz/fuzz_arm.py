@@ -51,14 +51,15 @@ from tf2_ros import TransformException
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from basis_ik.arm.chain_state import LATCHES, ChainState, Event, State
+from basis_ik.arm.execution.stream_execution import AHEAD
 from basis_ik.arm.limiter import Motion
 from basis_ik.arm.limits import MotionLimits
 from basis_ik.arm.measured import StateStamp
+from basis_ik.arm.moment import Moment
 from basis_ik.errors import BasisIkError
-from basis_ik.ros.boundary import Boundary, Moment
+from basis_ik.ros.boundary import Boundary
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.loaded_robot import Robot, read_description
-from basis_ik.ros.outputs.stream_output import AHEAD
 from basis_ik.ros.outputs.trajectory_messages import to_command
 from basis_ik.ros.parameters import ik_parameters
 from basis_ik.ros.parameters.parameters import Parameters

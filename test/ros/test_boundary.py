@@ -27,7 +27,8 @@ from rclpy.serialization import serialize_message
 from rclpy.task import Future
 from std_msgs.msg import String
 
-from basis_ik.ros.boundary import LIVE, Form, boundary_of, named_inputs
+from basis_ik.arm.moment import Moment
+from basis_ik.ros.boundary import LIVE, Form, boundary_of, named_inputs, present
 from basis_ik.ros.recording import replay
 from basis_ik.ros.recording.action_forms import END, FEEDBACK, HEAD_GOAL, HEAD_HANDLE, RESPONSE
 from basis_ik.ros.recording.recorded import RecordingError
@@ -72,6 +73,12 @@ def test_values_of_sources_are_replayed_in_order(recording, entries):
     boundary = replaying(**json.loads(json.dumps(entries[0].readings)))
     assert [boundary.steady(), boundary.steady(), boundary.steady_ns()] == logged[:3]
     assert boundary.read("listeners", lambda: 99) == 3
+
+
+def test_while_simulated_time_stands_no_time_passes():
+    now = SimpleNamespace(nanoseconds=5 * 10**9)
+    clock = SimpleNamespace(ros_time_is_active=True, now=lambda: now)
+    assert present(clock) == Moment(5.0, 5 * 10**9)
 
 
 def test_further_readings_repeat_the_last_value():

@@ -26,7 +26,7 @@ from rosgraph_msgs.msg import Clock
 
 from basis_ik.process import still_compiling
 from basis_ik.ros import sim_clock
-from basis_ik.ros.boundary import Moment
+from basis_ik.ros.boundary import present
 from basis_ik.ros.convert import time_message
 from basis_ik.ros.demo import checker
 from basis_ik.ros.demo.legs_motion import LegsMotion
@@ -127,7 +127,7 @@ def simulation(make):
     clock = LoopClock(node, PERIOD, jumps.append)
 
     def periods():
-        return clock.periods(Moment.now(node.get_clock()).clock)
+        return clock.periods(present(node.get_clock()).clock)
 
     def at(seconds):
         receive_time(node, seconds)

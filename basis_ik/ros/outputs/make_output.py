@@ -12,34 +12,122 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Creates the output that the parameter `command_interface` names."""
+"""Creates what the parameter `command_interface` names."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import NamedTuple
 
-from basis_ik.ros.outputs.goal_output import FollowJointTrajectoryOutput
-from basis_ik.ros.outputs.output import Output, OutputOptions
-from basis_ik.ros.outputs.stream_output import JointStateOutput, PositionOutput, VelocityOutput
-from basis_ik.ros.outputs.trajectory_output import TrajectoryOutput
+from rclpy.node import Node
+
+from basis_ik.arm.execution.controller_state import ControllerState
+from basis_ik.arm.execution.execution import Arm, Execution
+from basis_ik.arm.execution.goal_execution import GoalExecution
+from basis_ik.arm.execution.messages import ControllerReport
+from basis_ik.arm.execution.stream_execution import PositionExecution, VelocityExecution
+from basis_ik.arm.execution.window_execution import WindowExecution
+from basis_ik.ros.boundary import boundary_of
+from basis_ik.ros.outputs.action_output import ActionOutput
+from basis_ik.ros.outputs.controller_topic import ControllerTopic
+from basis_ik.ros.outputs.output import Output
+from basis_ik.ros.outputs.replacement_rule import ReplacementRule
+from basis_ik.ros.outputs.topic_output import JointStateOutput, NumbersOutput, TrajectoryOutput
 
 INTERFACES = (
     "joint_trajectory", "position", "velocity", "joint_state", "follow_joint_trajectory",
 )  # fmt: skip
 
 
-def make_output(kind: str, options: OutputOptions) -> Output:
-    """Return the output that the parameter `command_interface` names.
+class ControllerOptions(NamedTuple):
+    """What the parameters say of the controller."""
+
+    controller: str
+    """Its name."""
+    trajectory_replacement: str
+    """Its rule, one of `replacement_rule.RULES`."""
+    resume_after_pause: bool
+    """Whether a motion goes on after the controller has scaled its speed to 0."""
+    hold_other_joints: bool
+    """Whether trajectories hold its joints that are not the chain's."""
+
+
+class CommandPath:
+    """The way of commands to a controller, and back.
 
     Args:
         kind: One of `INTERFACES`.
-        options: The arguments of all outputs.
+        node: The node that owns the publishers, subscriptions and clients.
+        arm: The arm.
+        options: Of its controller.
+
+    Attributes:
+        execution: Decides what is sent.
+        name: Topic or action of the commands.
     """
-    outputs: dict[str, Callable[[OutputOptions], Output]] = {
-        "joint_trajectory": TrajectoryOutput,
-        "position": PositionOutput,
-        "velocity": VelocityOutput,
-        "joint_state": JointStateOutput,
-        "follow_joint_trajectory": FollowJointTrajectoryOutput,
-    }
-    return outputs[kind](options)
+
+    def __init__(self, kind: str, node: Node, arm: Arm, options: ControllerOptions) -> None:
+        self._node, self._boundary, self._options = node, boundary_of(node), options
+        self._told: list[ControllerTopic | ReplacementRule] = []
+        self._output: Output
+        self.execution: Execution
+        controller, names = options.controller, arm.joint_names
+        resumes = options.resume_after_pause
+        if kind == "joint_trajectory":
+            output = self._output = TrajectoryOutput(node, controller, names)
+            state, rule = self._controller_state(arm), self._rule()
+            self.execution = WindowExecution(arm, output, state, rule, resumes=resumes)
+        elif kind == "follow_joint_trajectory":
+            action = self._output = ActionOutput(node, controller, names)
+            state, rule = self._controller_state(arm), self._rule()
+            now = self._boundary.moment(node.get_clock())
+            goals = GoalExecution(arm, action, state, rule, now, resumes=resumes)
+            self.execution = action.execution = goals
+            action.flush = self.flush
+        elif kind == "velocity":
+            self._output = NumbersOutput(node, controller)
+            self.execution = VelocityExecution(arm, self._output)
+        else:
+            positions = kind == "position"
+            self._output = (
+                NumbersOutput(node, controller) if positions else JointStateOutput(node, names)
+            )
+            self.execution = PositionExecution(arm, self._output)
+        self.name = self._output.name
+
+    def _controller_state(self, arm: Arm) -> ControllerState:
+        options, clock = self._options, self._node.get_clock()
+        topic = ControllerTopic(self._node, options.controller)
+        now = self._boundary.moment(clock)
+        holds = options.hold_other_joints
+        state = ControllerState(topic, arm.joint_names, now, holds_others=holds)
+
+        def take(report: ControllerReport) -> None:
+            simulated = bool(clock.ros_time_is_active)  # with simulated time both use /clock
+            state.take(report, self._boundary.moment(clock), simulated=simulated)
+
+        topic.on_report = take
+        self._told.append(topic)
+        return state
+
+    def _rule(self) -> ReplacementRule:
+        options = self._options
+        rule = ReplacementRule(self._node, options.controller, options.trajectory_replacement)
+        self._told.append(rule)
+        return rule
+
+    def flush(self) -> None:
+        """Send what the execution wants to send."""
+        for each in self.execution.outgoing():
+            self._output.send(each)
+
+    def find_other_commander(self) -> str:
+        """Return the other node that commands the arm; empty if there is none."""
+        return self._output.other_commander()
+
+    def destroy(self) -> None:
+        """Send the last, and destroy the node's entities."""
+        self.execution.close()
+        self.flush()
+        for each in self._told:
+            each.destroy()
+        self._output.destroy()

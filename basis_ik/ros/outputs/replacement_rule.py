@@ -21,10 +21,6 @@ from rclpy.node import Node
 from basis_ik.ros.outputs.controller_parameter import ControllerParameter
 
 RULES = ASK, ALLOWED, NOT_ALLOWED = "ask", "allowed", "not_allowed"
-# Of a trajectory that replaces another one, times [ns].
-SAFE = 50_000_000  # by which it may be late and still continue the one before
-EARLY = 3_000_000  # by which its first sample is in the past
-TRANSIT = 12_000_000  # that it may need until a cycle of the controller has taken it
 
 
 class ReplacementRule:

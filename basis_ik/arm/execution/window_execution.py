@@ -22,24 +22,31 @@ from collections import deque
 
 import numpy as np
 from numpy.typing import NDArray
-from trajectory_msgs.msg import JointTrajectory
 
-from basis_ik.arm.limiter import WIDEST, Motion, stride_of
-from basis_ik.arm.pipeline import Phase, Pipeline
-from basis_ik.arm.sent_windows import SentWindows, Window
-from basis_ik.numerics.arrays import FloatArray
-from basis_ik.ros.boundary import Moment
-from basis_ik.ros.outputs.controller_state import (
+from basis_ik.arm.execution.controller_state import (
     CONTROLLER_TIMEOUT,
     PAUSED,
     STILL,
     ControllerState,
     others_move,
 )
-from basis_ik.ros.outputs.output import LONG_AGO, MOVED_AWAY, OutputOptions
-from basis_ik.ros.outputs.replacement_rule import EARLY, SAFE, TRANSIT, ReplacementRule
-from basis_ik.ros.outputs.stream_output import TopicOutput
-from basis_ik.ros.outputs.trajectory_messages import SerializedTrajectory
+from basis_ik.arm.execution.execution import (
+    EARLY,
+    LONG_AGO,
+    MOVED_AWAY,
+    SAFE,
+    TRANSIT,
+    Arm,
+    Execution,
+    Link,
+    Rule,
+)
+from basis_ik.arm.execution.messages import Trajectory
+from basis_ik.arm.limiter import WIDEST, Motion, stride_of
+from basis_ik.arm.moment import Moment
+from basis_ik.arm.pipeline import Phase, Pipeline
+from basis_ik.arm.sent_windows import SentWindows, Window
+from basis_ik.numerics.arrays import FloatArray
 
 # Times [ns], unless stated otherwise.
 SECOND = 1_000_000_000
@@ -69,7 +76,7 @@ NARROWEST = 0.01  # s: least spacing of samples in motion
 EXACT, BLENDED = 2e-5, 5e-3  # s by which the stamps of the controller's states are inexact
 
 
-class TrajectoryOutput(TopicOutput):
+class WindowExecution(Execution):
     """Streams windows of a trajectory that a joint_trajectory_controller follows smoothly.
 
     A window that the controller takes late is entered where it then is, in one cycle. So a window
@@ -90,26 +97,23 @@ class TrajectoryOutput(TopicOutput):
     until then: that one would be led to from the measured state, a cycle late.
 
     Args:
-        options: As of every output.
+        arm: The arm.
+        link: The way to the controller.
+        state: What the controller publishes.
+        rule: How the controller replaces trajectories.
+        resumes: Whether a motion goes on after the controller has scaled its speed to 0.
     """
 
-    def __init__(self, options: OutputOptions) -> None:
-        topic = f"{options.controller}/joint_trajectory"
-        super().__init__(options, JointTrajectory, topic)
-        self._state = ControllerState(
-            options.node,
-            options.controller,
-            options.joint_names,
-            holds_others=options.hold_other_joints,
-        )
-        self._rule = ReplacementRule(
-            options.node, options.controller, options.trajectory_replacement
-        )
-        self._resumes = options.resume_after_pause
+    streams = True
+
+    def __init__(
+        self, arm: Arm, link: Link, state: ControllerState, rule: Rule, *, resumes: bool
+    ) -> None:
+        super().__init__(link)
+        self._period, self._lag, self._joint_names = arm.period, arm.lag, arm.joint_names
+        self._state, self._rule, self._resumes = state, rule, resumes
         self._by_stamp, self._stride = False, 1  # of the current motion
-        self._step_time = round(SECOND * options.period)
-        # By the number of their samples, and the joints that they hold.
-        self._messages: dict[tuple[int, tuple[str, ...]], SerializedTrajectory] = {}
+        self._step_time = round(SECOND * arm.period)
         self._sent = SentWindows()
         # Where the controller was lately: times, and positions (n,).
         self._followed: deque[tuple[int, FloatArray]] = deque(maxlen=FOLLOWED)
@@ -132,15 +136,20 @@ class TrajectoryOutput(TopicOutput):
         self._errors: deque[FloatArray] = deque(maxlen=3)  # of the controller, before it left
         self._held = np.zeros(len(self._joint_names), bool)  # joints held where they are measured
 
-    def _check(self) -> str:
+    def unmet(self, now: Moment) -> str:
+        """Return why no command would be executed; see `Execution.unmet`."""
+        self._state.begin_period(now)
+        return super().unmet(now)
+
+    def _check(self, now: Moment) -> str:
         self._rule.ask()
-        unmet = super()._check()
+        unmet = super()._check(now)
         self.is_silent = not unmet and self._state.is_silent
         return unmet or self._state.unmet(waits=self._resumes)
 
     @property
     def hindrance(self) -> str:
-        """Why the arm does not move as commanded for the moment; see `Output.hindrance`."""
+        """Why the arm does not move as commanded for the moment; see `Execution.hindrance`."""
         newest = self._sent.newest
         if self._state.stands:
             return PAUSED
@@ -154,27 +163,27 @@ class TrajectoryOutput(TopicOutput):
         return ""
 
     def excuse(self, until: float) -> None:
-        """Do not take the controller for silent until then; see `Output.excuse`."""
+        """Do not take the controller for silent until then; see `Execution.excuse`."""
         self._state.excuse(until)
 
-    def on_clock_jump(self) -> None:
-        """Discard all times; see `Output.on_clock_jump`."""
-        super().on_clock_jump()
-        self._state.on_clock_jump()
+    def on_clock_jump(self, now: Moment) -> None:
+        """Discard all times; see `Execution.on_clock_jump`."""
+        super().on_clock_jump(now)
+        self._state.on_clock_jump(now)
         self._followed.clear()
         # Where the controller is on its way is found anew, as after a change of its speed.
-        self._slow_at = self._started = self._boundary.clock(self._node.get_clock())
+        self._slow_at = self._started = now.clock
         self._sent.on_clock_jump(self._state.stamp)
         self._jumped_after = self._state.stamp
         self._jumped = self._sent.newest is not None
 
     def end_of_motion(self, pipeline: Pipeline) -> FloatArray | None:
-        """Return where the newest window ends (n,); see `Output.end_of_motion`."""
+        """Return where the newest window ends (n,); see `Execution.end_of_motion`."""
         newest = self._sent.newest
         return pipeline.command if newest is None else newest.motion.positions[-1]
 
     def controller_reference(self) -> FloatArray | None:
-        """Return the controller's reference; see `Output.controller_reference`."""
+        """Return the controller's reference; see `Execution.controller_reference`."""
         return self._state.reference()
 
     def keeps(self, command: FloatArray) -> bool:
@@ -194,7 +203,7 @@ class TrajectoryOutput(TopicOutput):
 
     def brake(self, pipeline: Pipeline, *, quickest: bool = False) -> None:
         """Bring the arm to rest as soon as its limits allow; see `Pipeline.brake`."""
-        super().brake(pipeline, quickest=quickest)
+        pipeline.brake(quickest=quickest)
         self._changed = True
 
     # A period --------------------------------------------------------------------------------
@@ -202,8 +211,9 @@ class TrajectoryOutput(TopicOutput):
     def advance(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> Phase:
         """Send a window if the last one does not lead where the pipeline does.
 
-        See `Output.advance`.
+        See `Execution.advance`.
         """
+        self._state.begin_period(now)
         silence = self._silence(now)
         if silence > 0.0:
             if silence > CONTROLLER_TIMEOUT:
@@ -249,7 +259,7 @@ class TrajectoryOutput(TopicOutput):
 
     @property
     def is_led_elsewhere(self) -> bool:
-        """Whether the controller moves; see `Output.is_led_elsewhere`."""
+        """Whether the controller moves; see `Execution.is_led_elsewhere`."""
         if not self.failure or len(self._followed) < 2:
             return False
         (_, before), (_, here) = self._followed[-2], self._followed[-1]
@@ -312,7 +322,7 @@ class TrajectoryOutput(TopicOutput):
         self._recalled_at = clock
         start = newest.motion.at(0.0)
         still = np.ascontiguousarray(np.stack([start, start]).transpose(2, 0, 1))
-        self._publish(Motion(np.array([0.0, 1e-9 * REST]), *still), clock - 2 * REST, 0)
+        self._send(Motion(np.array([0.0, 1e-9 * REST]), *still), clock - 2 * REST, 0)
 
     def _give_up(self, pipeline: Pipeline) -> None:
         """Drop the goal; the next motion begins from rest, once no window can be taken."""
@@ -458,11 +468,11 @@ class TrajectoryOutput(TopicOutput):
             self._head -= EARLY
             window = window._replace(begin=now.clock - EARLY)
             self._sent.send(window, alone=True)
-            self._publish(window.motion, window.begin, 0)
+            self._send(window.motion, window.begin, 0)
         else:
             self._started, self._recalled_at = now.clock, None
             self._sent.begin(window, reference)
-            self._publish(window.motion, 0, 0)
+            self._send(window.motion, 0, 0)
 
     def _begins_at(
         self, pipeline: Pipeline, measured: FloatArray, now: Moment
@@ -537,7 +547,7 @@ class TrajectoryOutput(TopicOutput):
         self._head = joins + self._step_time
         window = self._completed(pipeline, [*begun, self._head], [*way, pipeline.state], joins)
         self._sent.send(window)
-        self._publish(window.motion, stamp, window.begin - begin)
+        self._send(window.motion, stamp, window.begin - begin)
 
     def _slowed(self, states: FloatArray) -> FloatArray:
         """Return states on a window's way (n, 3) as a controller has them that scales its speed."""
@@ -617,7 +627,7 @@ class TrajectoryOutput(TopicOutput):
         window = self._completed(pipeline, begun + times, way + states, joins)
         self._sent.send(window, alone=not self._state.is_published)
         stamp = window.begin if self._by_stamp else self._next_sample(newest, joins, now.clock)
-        self._publish(window.motion, stamp, window.begin - stamp)
+        self._send(window.motion, stamp, window.begin - stamp)
 
     def _assembled(
         self,
@@ -665,16 +675,12 @@ class TrajectoryOutput(TopicOutput):
     def _next_sample(self, window: Window, joins: int, clock: int) -> int:
         """Return the time of a running window's next sample, at most that at which it is left."""
         samples = window.begin + np.rint(1e9 * window.motion.times).astype(np.int64)
-        return min([joins, *samples[samples > clock].tolist()])
+        ahead: list[int] = samples[samples > clock].tolist()
+        return min([joins, *ahead])
 
-    def _publish(self, motion: Motion, stamp: int, start: int) -> None:
-        """Publish a motion whose first sample comes some time after the stamp."""
-        count, others = len(motion.times), self._state.others
-        if (count, others) not in self._messages:
-            made = SerializedTrajectory(self._joint_names, count, others)
-            self._messages[count, others] = made
-        data = self._messages[count, others].filled(stamp, motion, start, self._state.places)
-        self._boundary.publish(self._publisher, data)
+    def _send(self, motion: Motion, stamp: int, start: int) -> None:
+        """Send a motion whose first sample comes some time after the stamp."""
+        self._outgoing.append(Trajectory(motion, stamp, start, self._state.held))
         self.sent += 1
 
     # Holding ---------------------------------------------------------------------------------
@@ -682,7 +688,7 @@ class TrajectoryOutput(TopicOutput):
     def hold(
         self, pipeline: Pipeline, measured: FloatArray, now: Moment, lost: NDArray[np.bool_]
     ) -> None:
-        """Brake from the arm's position; see `Output.hold`."""
+        """Brake from the arm's position; see `Execution.hold`."""
         self._held = lost
         if pipeline.command is not None:
             pipeline.go_on(self._held_states(pipeline, measured, now.clock))
@@ -751,12 +757,11 @@ class TrajectoryOutput(TopicOutput):
         stamp = now.clock
         if not self._by_stamp and newest is not None:
             stamp = self._next_sample(newest, self._head, now.clock)
-        self._publish(window.motion, stamp, window.begin - stamp)
+        self._send(window.motion, stamp, window.begin - stamp)
 
-    def end(self, pipeline: Pipeline) -> None:
-        """Send a window that brakes, unless the last one does; see `Output.end`."""
-        newest = self._sent.newest
-        clock = self._boundary.clock(self._node.get_clock())
+    def end(self, pipeline: Pipeline, now: Moment) -> None:
+        """Send a window that brakes, unless the last one does; see `Execution.end`."""
+        newest, clock = self._sent.newest, now.clock
         if newest is None or self._sent.pending:  # it has been recalled
             return
         if newest.settles and clock < newest.end:
@@ -771,10 +776,10 @@ class TrajectoryOutput(TopicOutput):
         window = self._assembled(pipeline.tail(), begun, way, joins, settles=False)
         self._sent.send(window)
         stamp = window.begin if self._by_stamp else self._next_sample(newest, joins, clock)
-        self._publish(window.motion, stamp, window.begin - stamp)
+        self._send(window.motion, stamp, window.begin - stamp)
 
     def expected(self, now: Moment, age: float = 0.0) -> FloatArray | None:
-        """Return the positions between which the arm should be; see `Output.expected`."""
+        """Return the positions between which the arm should be; see `Execution.expected`."""
         windows, way = self._sent.windows, []
         if not windows or self._jumped:
             return None
@@ -794,9 +799,3 @@ class TrajectoryOutput(TopicOutput):
             way.append(window.at(since)[:, 0])
             way += [state[:, 0] for time, state in zip(times, states, strict=True) if time > since]
         return np.stack(way)
-
-    def destroy(self) -> None:
-        """Destroy the publisher, the subscription and the client."""
-        self._rule.destroy()
-        self._state.destroy()
-        super().destroy()

@@ -12,36 +12,41 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Sends whole motions as goals of the action FollowJointTrajectory."""
+"""Sends whole motions as goals, and follows what the controller answers."""
 
 from __future__ import annotations
 
-import functools
 import math
 from collections import deque
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
-from action_msgs.msg import GoalStatus
-from builtin_interfaces.msg import Duration
-from control_msgs.action import FollowJointTrajectory
 from numpy.typing import NDArray
-from rclpy.action import ActionClient
-from rclpy.action.client import ClientGoalHandle
-from rclpy.task import Future
-from trajectory_msgs.msg import JointTrajectory
 
+from basis_ik.arm.execution.controller_state import PAUSED, ControllerState, others_move
+from basis_ik.arm.execution.execution import (
+    EARLY,
+    LONG_AGO,
+    MOVED_AWAY,
+    SAFE,
+    TRANSIT,
+    Arm,
+    Execution,
+    Link,
+    Rule,
+)
+from basis_ik.arm.execution.messages import (
+    CancelRequest,
+    GoalFeedback,
+    GoalOutcome,
+    GoalRequest,
+    GoalResult,
+    StatusRequest,
+)
 from basis_ik.arm.limiter import WIDEST, Motion, stride_of
+from basis_ik.arm.moment import Moment
 from basis_ik.arm.pipeline import Phase, Pipeline
 from basis_ik.numerics.arrays import FloatArray
-from basis_ik.ros.boundary import Form, Moment
-from basis_ik.ros.convert import time_message
-from basis_ik.ros.outputs.controller_state import PAUSED, ControllerState, others_move
-from basis_ik.ros.outputs.output import LONG_AGO, MOVED_AWAY, Output, OutputOptions
-from basis_ik.ros.outputs.replacement_rule import EARLY, SAFE, TRANSIT, ReplacementRule
-from basis_ik.ros.outputs.trajectory_messages import to_point
-from basis_ik.ros.recording.action_forms import END, FEEDBACK, RESPONSE
 
 # s after which feedback is too old to give the controller's position within a motion.
 FEEDBACK_TIMEOUT = 0.5
@@ -53,14 +58,19 @@ PASSED = 200  # stored positions of the controller: seconds
 SHORTEST = 1e-6  # s between two samples
 SLOWEST = 1e-3  # a controller at a slower pace stands
 NEAR = 1e-3  # rad or m: a reference that is farther from where it was expected contradicts that
-ENDS = {
-    GoalStatus.STATUS_ABORTED: "aborted",
-    GoalStatus.STATUS_CANCELED: "canceled",
-    GoalStatus.STATUS_UNKNOWN: "lost",
-}
 
 
-class FollowJointTrajectoryOutput(Output):
+class GoalLink(Link, Protocol):
+    """What can be asked of the way to a controller that takes goals."""
+
+    name: str
+    """The action."""
+
+    def is_ready(self) -> bool:
+        """Return whether the action's server is there."""
+
+
+class GoalExecution(Execution):
     """Sends each motion as one goal to a joint_trajectory_controller; a newer one replaces it.
 
     A motion ends with the controller's result. Another one, also to rest, may be taken late: it
@@ -69,29 +79,31 @@ class FollowJointTrajectoryOutput(Output):
     count the stamp alone, the stamp is a sample of the current motion that is still ahead.
 
     Args:
-        options: The arguments of all outputs.
+        arm: The arm.
+        link: The way to the controller.
+        state: What the controller publishes.
+        rule: How the controller replaces trajectories.
+        now: The present moment.
+        resumes: Whether a motion goes on after the controller has scaled its speed to 0.
     """
 
     streams = False
 
-    def __init__(self, options: OutputOptions) -> None:
-        super().__init__(options.node)
-        self._joint_names, self._lag = options.joint_names, options.lag
-        self._resumes = options.resume_after_pause
-        self._clock = options.node.get_clock()
-        topic = f"{options.controller}/follow_joint_trajectory"
-        self._client = ActionClient(options.node, FollowJointTrajectory, topic)
-        self.name = options.node.resolve_service_name(topic)
-        self._state = ControllerState(
-            options.node,
-            options.controller,
-            options.joint_names,
-            holds_others=options.hold_other_joints,
-        )
-        self._rule = ReplacementRule(
-            options.node, options.controller, options.trajectory_replacement
-        )
-        self._widest = options.period * stride_of(WIDEST, options.period)
+    def __init__(
+        self,
+        arm: Arm,
+        link: GoalLink,
+        state: ControllerState,
+        rule: Rule,
+        now: Moment,
+        *,
+        resumes: bool,
+    ) -> None:
+        super().__init__(link)
+        self._action, self._now = link, now
+        self._joint_names, self._lag = arm.joint_names, arm.lag
+        self._state, self._rule, self._resumes = state, rule, resumes
+        self._widest = arm.period * stride_of(WIDEST, arm.period)
         self._phase, self._ordered = Phase.IDLE, False
         self._brakes = False  # whether a motion that brakes is still to be sent
         self._override, self._halted = 1.0, False  # of the current motion; whether it is 0
@@ -100,7 +112,7 @@ class FollowJointTrajectoryOutput(Output):
         self._taken: Motion | None = None  # the one that was accepted last
         self._unanswered: dict[int, Motion] = {}  # by number
         self._refused = 0  # motions that brake in vain
-        self._handle: ClientGoalHandle | None = None
+        self._running: int | None = None  # number of the one that the controller pursues
         self._motion: Motion | None = None
         self._progress = Progress(0.0, 0.0, 1.0, -math.inf)
         # Where the last motion has ended, if it is known, and when that was heard [ns].
@@ -113,37 +125,44 @@ class FollowJointTrajectoryOutput(Output):
         # ROS time [s] since which the motion may have begun; infinite after the first feedback.
         self._begun_since = math.inf
 
-    def _check(self) -> str:
+    def _begin_period(self, now: Moment) -> None:
+        self._now = now
+        self._state.begin_period(now)
+
+    def unmet(self, now: Moment) -> str:
+        """Return why no command would be executed; see `Execution.unmet`."""
+        self._begin_period(now)
+        return super().unmet(now)
+
+    def _check(self, now: Moment) -> str:
         self._rule.ask()
-        if not self._is_ready():
-            return f"waiting for the action {self.name}"
+        if not self._action.is_ready():
+            return f"waiting for the action {self._action.name}"
         self.is_silent = self._state.is_silent
         return self._state.unmet(waits=self._resumes)
 
     @property
     def hindrance(self) -> str:
-        """Why the arm does not move as commanded for the moment; see `Output.hindrance`."""
+        """Why the arm does not move as commanded for the moment; see `Execution.hindrance`."""
         if self._ordered and self._state.moved:
             return others_move(self._state.moved)
         return PAUSED if self._state.stands else ""
 
     def excuse(self, until: float) -> None:
-        """Do not take the controller for silent until then; see `Output.excuse`."""
+        """Do not take the controller for silent until then; see `Execution.excuse`."""
         self._state.excuse(until)
 
-    def on_clock_jump(self) -> None:
-        """Discard all times; see `Output.on_clock_jump`."""
-        super().on_clock_jump()
-        self._state.on_clock_jump()
+    def on_clock_jump(self, now: Moment) -> None:
+        """Discard all times; see `Execution.on_clock_jump`."""
+        super().on_clock_jump(now)
+        self._now = now
+        self._state.on_clock_jump(now)
         self._passed.clear()
         self._left_since = LONG_AGO
 
     def end_of_motion(self, pipeline: Pipeline) -> FloatArray | None:
-        """Return where the motion ends (n,); see `Output.end_of_motion`."""
+        """Return where the motion ends (n,); see `Execution.end_of_motion`."""
         return None if self._motion is None else self._motion.positions[-1]
-
-    def _is_ready(self) -> bool:
-        return self._boundary.read(f"ready {self.name}", self._client.server_is_ready)
 
     def begin(self) -> None:
         """Send a motion to the new goal in the next period."""
@@ -168,7 +187,7 @@ class FollowJointTrajectoryOutput(Output):
         To cancel stops the controller's reference at once, where the arm is measured: soon after a
         motion was sent, the first feedback is waited for instead.
         """
-        now = self._now()
+        now = 1e-9 * self._now.clock
         begun = None if self._state.stands else self._begun()
         if begun is None and 0.0 <= now - self._begun_since < FIRST_FEEDBACK:
             return
@@ -184,15 +203,16 @@ class FollowJointTrajectoryOutput(Output):
     def hold(
         self, pipeline: Pipeline, measured: FloatArray, now: Moment, lost: NDArray[np.bool_]
     ) -> None:
-        """Make the controller hold the arm at its current position; see `Output.hold`."""
+        """Make the controller hold the arm at its current position; see `Execution.hold`."""
         pipeline.rest()
         self._ordered = self._brakes = False
         self._phase = Phase.IDLE if self._motion is None else Phase.BRAKING
         self._cancel()
 
     def advance(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> Phase:
-        """Send a motion if one is due; see `Output.advance`."""
-        if self._motion is not None and not self._is_ready():
+        """Send a motion if one is due; see `Execution.advance`."""
+        self._begin_period(now)
+        if self._motion is not None and not self._action.is_ready():
             self._lose_motion("the controller is gone")
         elif self._motion is not None:
             self._correct_progress()
@@ -220,7 +240,7 @@ class FollowJointTrajectoryOutput(Output):
     def _replace(self, pipeline: Pipeline, measured: FloatArray) -> None:
         """Send a motion to the goal, unless it might arrive after its stamp."""
         begun = self._begun()
-        if begun is not None and begun.is_too_late(self._now()):
+        if begun is not None and begun.is_too_late(1e-9 * self._now.clock):
             return
         if begun is None and self._override == 0.0 and self._motion is not None:
             self._ordered, self._halted = False, True
@@ -244,7 +264,7 @@ class FollowJointTrajectoryOutput(Output):
 
     def _rests_at(self, measured: FloatArray) -> FloatArray | None:
         """Return where a motion from rest begins (n,); see `ControllerState.rests_at`."""
-        lag = self._boundary.clock(self._clock) - self._left_since
+        lag = self._now.clock - self._left_since
         lags = 0 <= lag < round(1e9 * self._lag)
         if self._state.reference() is None:
             left = self._left_at
@@ -260,7 +280,7 @@ class FollowJointTrajectoryOutput(Output):
         return pipeline.plan(start, braking=braking, spacing=spacing)
 
     def expected(self, now: Moment, age: float = 0.0) -> FloatArray | None:
-        """Return the positions between which the arm should be; see `Output.expected`."""
+        """Return the positions between which the arm should be; see `Execution.expected`."""
         if self._motion is None or self._accepted != self._newest:
             return None  # until it accepts a motion, the controller continues the previous one
         progress, clock = self._progress, 1e-9 * now.clock
@@ -279,22 +299,16 @@ class FollowJointTrajectoryOutput(Output):
         past = [at for when, at in self._passed if when >= clock - self._lag - age]
         return np.vstack([part, *ends, *past])
 
-    def end(self, pipeline: Pipeline) -> None:
+    def end(self, pipeline: Pipeline, now: Moment) -> None:
         """Make the controller stop."""
         self._cancel()
 
-    def destroy(self) -> None:
-        """Destroy the client; a controller that brakes continues to do so."""
+    def close(self) -> None:
+        """Make the controller stop, unless it brakes; see `Execution.close`."""
         self._renumber()  # ignore all results
         self._unanswered.clear()
         if self._phase is not Phase.BRAKING or self._brakes:
             self._cancel()
-        self._client.destroy()
-        self._rule.destroy()
-        self._state.destroy()
-
-    def _now(self) -> float:
-        return 1e-9 * float(self._boundary.clock(self._clock))
 
     def _correct_progress(self) -> None:
         """Correct the progress if the controller's newest reference contradicts it.
@@ -315,7 +329,7 @@ class FollowJointTrajectoryOutput(Output):
 
     def _begun(self) -> Begun | None:
         """Return where the controller is and will be; None if that is not known."""
-        motion, progress, now = self._motion, self._progress, self._now()
+        motion, progress, now = self._motion, self._progress, 1e-9 * self._now.clock
         if motion is None or now - progress.received_at > FEEDBACK_TIMEOUT:
             return None
         if self._begun_since < math.inf:
@@ -341,19 +355,10 @@ class FollowJointTrajectoryOutput(Output):
 
     def _send(self, begun: Begun, motion: Motion) -> None:
         """Send a motion that follows what the controller has begun."""
-        now = 1e-9 * self._boundary.clock(self._clock)
-        places, still = self._state.places, np.zeros(len(self._state.others))
-        trajectory = JointTrajectory(joint_names=[*self._joint_names, *self._state.others])
+        now = 1e-9 * self._now.clock
         # From rest, it begins when the controller accepts it, however late. In mid-motion the arm
         # moves on until then, and the stamp aligns the new motion with the old one.
-        if begun.stamp is not None:
-            trajectory.header.stamp = time_message(round(1e9 * begun.stamp))
         whole = begun.followed_by(motion)
-        for when, *state in zip(*whole, strict=True):
-            held = (places, still, still)
-            point = to_point(*(np.append(each, own) for each, own in zip(state, held, strict=True)))
-            point.time_from_start = _duration_message(when)
-            trajectory.points.append(point)
         self._renumber()
         self._canceled = False
         self._motion = whole._replace(times=whole.times - whole.times[0])
@@ -364,30 +369,14 @@ class FollowJointTrajectoryOutput(Output):
             rate = self._state.speed_scaling
             self._begun_since = math.inf
             self._progress = Progress(begun.stamp, -whole.times[0], rate, now)
-        goal = FollowJointTrajectory.Goal(trajectory=trajectory)
-        on_feedback = self._wrap("feedback", self._newest, self._on_feedback, FEEDBACK)
-        callback = self._wrap("response", self._newest, self._on_goal_response, RESPONSE)
-        response = self._boundary.send(
-            f"{self.name}/goal",
-            trajectory,
-            lambda: self._client.send_goal_async(goal, feedback_callback=on_feedback),
-        )
-        if response is not None:
-            response.add_done_callback(callback)
+        self._outgoing.append(GoalRequest(self._newest, whole, begun.stamp, self._state.held))
         self.sent += 1
-
-    def _wrap(
-        self, what: str, number: int, callback: Callable[[int, Any], None], form: Form
-    ) -> Callable[[Any], None]:
-        """Return a callback for an event of a motion; see `Boundary.wrap`."""
-        name = f"{what} {self.name} {number}"
-        return self._boundary.wrap(name, functools.partial(callback, number), form)
 
     def _cancel(self) -> None:
         """Cancel the current motion, even if it is not accepted yet."""
         self._canceled = True
-        if self._handle is not None:
-            self._handle.cancel_goal_async()
+        if self._running is not None:
+            self._outgoing.append(CancelRequest(self._running))
 
     def _query_status(self, now: Moment) -> None:
         """Query the result of the motion from a controller that has sent no feedback for long.
@@ -400,42 +389,44 @@ class FollowJointTrajectoryOutput(Output):
         if known or queried or self._state.silence(now.clock) > 0.0:
             return
         self._queried_at = clock
-        if self._handle is not None:
-            on_response = functools.partial(self._on_status_response, self._handle)
-            callback = self._wrap("known", self._newest, on_response, END)
-            self._handle.get_result_async().add_done_callback(callback)
+        if self._running is not None:
+            self._outgoing.append(StatusRequest(self._running, self._newest))
         elif self._canceled and clock - self._progress.received_at > UNANSWERED:
             self._lose_motion("the controller has not responded")
 
-    def _on_status_response(self, handle: ClientGoalHandle, number: int, response: Future) -> None:
-        """Handle a response to `_query_status`; `_on_end` gets all results of known motions."""
-        end: Any = response.result()
-        is_newest = number == self._newest and handle is self._handle
-        if is_newest and end.status == GoalStatus.STATUS_UNKNOWN:
+    def take_unknown(self, request: StatusRequest, now: Moment) -> None:
+        """Take that the controller does not know a goal; `take_result` takes all other results."""
+        self._begin_period(now)
+        if request.newest == self._newest and request.number == self._running:
             self._lose_motion("the controller was restarted")
 
-    def _on_goal_response(self, number: int, response: Future) -> None:
-        handle: Any = response.result()
+    def take_answer(self, number: int, now: Moment, *, accepted: bool) -> None:
+        """Take whether the controller has accepted a goal.
+
+        Args:
+            number: The goal's number.
+            now: When the answer came.
+            accepted: Whether it has.
+        """
+        self._begin_period(now)
         motion = self._unanswered.pop(number, None)
-        if handle.accepted:
-            callback = self._wrap("end", number, self._on_end, END)
-            handle.get_result_async().add_done_callback(callback)
+        if accepted:
             if motion is not None:
-                self._handle, self._accepted, self._taken = handle, number, motion
+                self._running, self._accepted, self._taken = number, number, motion
                 if number == self._newest and self._begun_since < math.inf:
-                    now = self._now()
-                    self._progress = Progress(now, 0.0, self._state.speed_scaling, now)
+                    when = 1e-9 * now.clock
+                    self._progress = Progress(when, 0.0, self._state.speed_scaling, when)
             if motion is None or self._canceled:
-                handle.cancel_goal_async()
+                self._outgoing.append(CancelRequest(number))
         elif number == self._newest:
             self._on_rejection("the controller rejected the motion")
 
     def _on_rejection(self, text: str) -> None:
         """Brake on the motion before, which the controller continues, if there is one."""
-        if self._handle is None:
+        if self._running is None:
             self._fail(text)
             return
-        now = self._now()
+        now = 1e-9 * self._now.clock
         self._newest, self._motion = self._accepted, self._taken
         self._begun_since, self._progress = now, Progress(now, 0.0, 1.0, -math.inf)
         if self._phase is not Phase.BRAKING:
@@ -445,12 +436,13 @@ class FollowJointTrajectoryOutput(Output):
         if not self._brakes:
             self._cancel()
 
-    def _on_feedback(self, number: int, message: Any) -> None:
-        if number == self._newest and self._motion is not None:
-            desired = self._desired(message.feedback)
+    def take_feedback(self, feedback: GoalFeedback, now: Moment) -> None:
+        """Take what the controller tells of a goal."""
+        self._begin_period(now)
+        if feedback.number == self._newest and self._motion is not None:
+            desired = self._desired(feedback)
             if np.isfinite(desired).all():
-                stamp = message.feedback.header.stamp
-                when = stamp.sec + 1e-9 * stamp.nanosec if stamp.sec else self._now()
+                when = 1e-9 * now.clock if feedback.when is None else feedback.when
                 progress = self._progress
                 if progress.elapsed > 0.0 and 0.0 < progress.when - when <= FEEDBACK_TIMEOUT:
                     # It came late, and the controller's state has told more.
@@ -461,37 +453,37 @@ class FollowJointTrajectoryOutput(Output):
                 if self._progress.elapsed > 0.0:  # before, it may not have begun
                     self._begun_since = math.inf
 
-    def _desired(self, feedback: FollowJointTrajectory.Feedback) -> FloatArray:
+    def _desired(self, feedback: GoalFeedback) -> FloatArray:
         """Return the desired positions in the order of the joints (n,); NaN where there is none."""
-        names, positions = feedback.joint_names or self._joint_names, feedback.desired.positions
+        names, positions = feedback.joint_names or self._joint_names, feedback.desired
         if len(names) != len(positions):
             return np.full(len(self._joint_names), math.nan)
         told = dict(zip(names, positions, strict=True))
         return np.array([told.get(name, math.nan) for name in self._joint_names])
 
-    def _on_end(self, number: int, response: Future) -> None:
+    def take_result(self, result: GoalResult, now: Moment) -> None:
+        """Take how a goal has ended."""
+        self._begin_period(now)
+        number = result.number
         if number == self._accepted != self._newest:  # the newest one, of which nothing is known
-            self._handle = self._taken = None
+            self._running = self._taken = None
         if number != self._newest:
             return
-        end: Any = response.result()
-        done = self._motion is not None and end.status == GoalStatus.STATUS_SUCCEEDED
+        done = self._motion is not None and result.outcome is GoalOutcome.SUCCEEDED
         self._left_at = self._motion.positions[-1] if self._motion is not None and done else None
-        self._left_since = self._boundary.clock(self._clock)
-        self._handle = self._motion = None
+        self._left_since = now.clock
+        self._running = self._motion = None
         self._begun_since = math.inf
         self._brakes = False
         if self._phase is Phase.BRAKING:
             self._phase = Phase.IDLE
-        elif self._halted and end.status in (
-            GoalStatus.STATUS_SUCCEEDED, GoalStatus.STATUS_CANCELED,
-        ):  # fmt: skip
+        elif self._halted and result.outcome in (GoalOutcome.SUCCEEDED, GoalOutcome.CANCELED):
             self._phase = Phase.MOVING  # it continues once the override is above 0
-        elif end.status == GoalStatus.STATUS_SUCCEEDED:
+        elif result.outcome is GoalOutcome.SUCCEEDED:
             self._phase, self.failure = Phase.ARRIVED, ""
         else:
-            what = ENDS.get(end.status, f"ended with status {end.status}")
-            self._fail(f"the motion was {what} by the controller: {end.result.error_string}")
+            what = result.outcome.value
+            self._fail(f"the motion was {what} by the controller: {result.text}")
 
     def _renumber(self) -> None:
         """Give the present motion a new number, of which nothing has been heard."""
@@ -501,7 +493,7 @@ class FollowJointTrajectoryOutput(Output):
     def _lose_motion(self, text: str) -> None:
         self._renumber()  # its result will never arrive
         self._unanswered.clear()
-        self._handle = None
+        self._running = None
         self._fail(text)
 
     def _fail(self, text: str) -> None:
@@ -564,8 +556,3 @@ class Progress(NamedTuple):
         if when - self.when > 0.0 and self.elapsed > 0.0:  # when it began is not known exactly
             rate = min((elapsed - self.elapsed) / (when - self.when), 1.0)
         return Progress(when, elapsed, rate, when)
-
-
-def _duration_message(time: float) -> Duration:
-    seconds, nanoseconds = divmod(round(time * 1e9), 1_000_000_000)
-    return Duration(sec=seconds, nanosec=nanoseconds)

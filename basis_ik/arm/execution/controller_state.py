@@ -19,19 +19,17 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
-from control_msgs.msg import JointTrajectoryControllerState
-from rclpy.node import Node
-from rclpy.qos import qos_profile_sensor_data
 
 from basis_ik.arm.admission import printable
+from basis_ik.arm.execution.execution import MOVED_AWAY
+from basis_ik.arm.execution.messages import ControllerReport, Held
+from basis_ik.arm.moment import Moment
 from basis_ik.numerics.arrays import FloatArray
-from basis_ik.ros.boundary import boundary_of
-from basis_ik.ros.outputs.controller_parameter import PATIENCE, ControllerParameter
-from basis_ik.ros.outputs.output import MOVED_AWAY, count_publishers
-from basis_ik.ros.sim_clock import loop_time
 
+SECOND = 1_000_000_000  # ns
 # s without a state from a controller that publishes it, after which it counts as inactive. The
 # timeout of joint states is shorter, but a busy machine may delay the controller's update loop.
 CONTROLLER_TIMEOUT = 0.5
@@ -47,9 +45,40 @@ STANDS = "the controller scales its speed to 0"
 PAUSED = f"{STANDS}: the arm goes on once it is above"
 
 
+NOTHING = ControllerReport((), 0, (), (), (), (), (), 0.0)
+
+
 def others_move(names: str) -> str:
     """Return why no motion begins while other joints of the controller move."""
     return f"somebody else moves {names}: the arm begins once they rest"
+
+
+class ControllerTopic(Protocol):
+    """What can be asked of a controller that publishes its state."""
+
+    name: str
+    """The topic."""
+    controller: str
+    """The controller."""
+
+    def count_publishers(self) -> int:
+        """Return the number of the topic's publishers."""
+
+    def takes_scaling(self) -> bool:
+        """Return whether the controller takes factors of its speed."""
+
+    def ask_for_partial_goals(self) -> None:
+        """Ask whether it takes trajectories without some of its joints, if that is due."""
+
+    @property
+    def takes_partial_goals(self) -> bool | None:
+        """Whether it does; None: not known."""
+
+    def waits_for_partial_goals(self, others: str) -> str:
+        """Return the service that may still tell, or nothing once it is too late."""
+
+    def forget_partial_goals(self) -> None:
+        """Ask anew."""
 
 
 class ControllerState:
@@ -60,10 +89,12 @@ class ControllerState:
     future proves that the clock is ahead. A large smallest delay has two possible causes: the clock
     is behind, or all states are late. What varies is delay, whatever the clocks.
 
+    Times without a message are those of the last `begin_period` or `take`.
+
     Args:
-        node: The node that subscribes.
-        controller: Name of the controller.
+        topic: Where it is published.
         joint_names: The commanded joints.
+        now: The present moment.
         holds_others: Whether trajectories hold its other joints.
 
     Attributes:
@@ -74,57 +105,58 @@ class ControllerState:
 
     def __init__(
         self,
-        node: Node,
-        controller: str,
+        topic: ControllerTopic,
         joint_names: Sequence[str],
+        now: Moment,
         *,
         holds_others: bool = False,
     ) -> None:
-        self._node, self._boundary = node, boundary_of(node)
-        self._controller, self._joint_names = controller, joint_names
+        self._topic, self._joint_names, self._now = topic, joint_names, now
         self._holds_others = holds_others
         self.others: tuple[str, ...] = ()
         self.places: FloatArray = np.zeros(0)
         self.moved = self._unknown = ""
-        self._partial: ControllerParameter | None = None  # asked for if it has other joints
-        self._reported = False
-        self._subscription = node.create_subscription(
-            JointTrajectoryControllerState,
-            f"{controller}/controller_state",
-            self._on_state,
-            qos_profile_sensor_data,
-        )
-        self._received_at = loop_time(self._node)
+        self._received_at = now.loop
         self._expected = False
         self._has_passed = False  # whether a motion may have begun
         self._received_clock, self._interval = 0, 0.0  # ROS time [ns]; average interval [s]
         self._ahead: deque[float] = deque(maxlen=STAMPS)
-        self._newest = JointTrajectoryControllerState()
+        self._newest = NOTHING
         self._scaling, self._scales = 1.0, False
         self._excused_for, self._excused_until = -math.inf, -math.inf
 
-    def _on_state(self, message: JointTrajectoryControllerState) -> None:
-        if loop_time(self._node) - self._received_at > CONTROLLER_TIMEOUT:
+    def begin_period(self, now: Moment) -> None:
+        """Let time pass."""
+        self._now = now
+
+    def take(self, report: ControllerReport, now: Moment, *, simulated: bool = False) -> None:
+        """Take what the controller has published.
+
+        Args:
+            report: Its state.
+            now: When it came.
+            simulated: Whether both clocks are that of a simulation.
+        """
+        self._now = now
+        if now.loop - self._received_at > CONTROLLER_TIMEOUT:
             self._forget_answer()
-        self._received_at, self._expected, self._newest = loop_time(self._node), True, message
-        stamp, clock = message.header.stamp, self._node.get_clock()
-        now = self._boundary.clock(clock)
-        gap = min(1e-9 * (now - self._received_clock), CONTROLLER_TIMEOUT)
+        self._received_at, self._expected, self._newest = now.loop, True, report
+        gap = min(1e-9 * (now.clock - self._received_clock), CONTROLLER_TIMEOUT)
         self._interval += SMOOTHING * (gap - self._interval)
-        self._received_clock = now
-        if stamp.sec and not clock.ros_time_is_active:  # with simulated time both use /clock
-            self._ahead.append(stamp.sec + 1e-9 * (stamp.nanosec - now))
-        self._scaling = message.speed_scaling_factor
+        self._received_clock = now.clock
+        if abs(report.stamp) >= SECOND and not simulated:
+            self._ahead.append(1e-9 * (report.stamp - now.clock))
+        self._scaling = report.speed_scaling
         self._scales = self._scales or self._scaling > 0.0
         if self._holds_others:
-            self._take_others(message)
+            self._take_others(report)
 
-    def _take_others(self, message: JointTrajectoryControllerState) -> None:
+    def _take_others(self, report: ControllerReport) -> None:
         """Store where the controller leads its other joints, and which of them move."""
-        told = dict(zip(message.joint_names, message.reference.positions, strict=False))
+        told = dict(zip(report.joint_names, report.reference, strict=False))
         told = {name: place for name, place in told.items() if math.isfinite(place)}
         known = dict(zip(self.others, self.places.tolist(), strict=True))
-        self.others = tuple(name for name in message.joint_names if name not in self._joint_names)
+        self.others = tuple(name for name in report.joint_names if name not in self._joint_names)
         before = np.array([known.get(name, math.nan) for name in self.others])
         self.places = np.array([{**known, **told}.get(name, math.nan) for name in self.others])
         rest = np.abs(self.places - before) <= STILL
@@ -147,16 +179,16 @@ class ControllerState:
     def _find_scaling(self) -> None:
         """Find out whether a 0 is a factor: the controller has given others, or takes them."""
         if self._scaling == 0.0 and not self._scales:
-            topic = f"{self._controller}/speed_scaling_input"
-            count = self._boundary.read(
-                f"scaling {topic}", lambda: self._node.count_subscribers(topic)
-            )
-            self._scales = count > 0
+            self._scales = self._topic.takes_scaling()
 
-    def on_clock_jump(self) -> None:
+    def on_clock_jump(self, now: Moment) -> None:
         """Restart the time without a message: the last one was timed by the old clock."""
-        self._received_at = loop_time(self._node)
-        self._received_clock = self._boundary.clock(self._node.get_clock())
+        self._now, self._received_at, self._received_clock = now, now.loop, now.clock
+
+    @property
+    def held(self) -> Held:
+        """Its other joints, if they are held, and where."""
+        return Held(self.others, self.places)
 
     def excuse(self, until: float) -> None:
         """Do not take the controller for inactive until then; see `MeasuredState.excuse`.
@@ -169,7 +201,7 @@ class ControllerState:
 
     @property
     def _is_excused(self) -> bool:
-        return loop_time(self._node) < self._excused_until
+        return self._now.loop < self._excused_until
 
     def silence(self, now: int) -> float:
         """Return the time without a message [s]; 0 if it is normal.
@@ -187,18 +219,18 @@ class ControllerState:
     def is_published(self) -> bool:
         """Whether it is published, or was."""
         if not self._expected:
-            self._expected = count_publishers(self._node, self._subscription.topic_name) > 0
+            self._expected = self._topic.count_publishers() > 0
         return self._expected
 
     @property
     def is_gone(self) -> bool:
         """Whether nothing publishes it any more."""
-        return count_publishers(self._node, self._subscription.topic_name) == 0
+        return self._topic.count_publishers() == 0
 
     @property
     def is_silent(self) -> bool:
         """Whether something publishes it, but nothing has come for too long."""
-        silence = loop_time(self._node) - self._received_at
+        silence = self._now.loop - self._received_at
         return self._expected and silence > CONTROLLER_TIMEOUT and not self.is_gone
 
     @property
@@ -209,20 +241,19 @@ class ControllerState:
     @property
     def stamp(self) -> int:
         """Stamp of the newest state, on the controller's clock [ns]."""
-        stamp = self._newest.header.stamp
-        return int(stamp.sec * 10**9 + stamp.nanosec)
+        return self._newest.stamp
 
     def reference(self) -> FloatArray | None:
         """Return the controller's reference (n,) [rad or m]; None if it is not published."""
-        return self._values(self._newest.reference.positions)
+        return self._values(self._newest.reference)
 
     def feedback(self) -> FloatArray | None:
         """Return the positions (n,) that the controller has measured then; as `reference`."""
-        return self._values(self._newest.feedback.positions)
+        return self._values(self._newest.feedback)
 
     def error(self) -> FloatArray | None:
         """Return by how much the reference is ahead of the feedback (n,); as `reference`."""
-        return self._values(self._newest.error.positions)
+        return self._values(self._newest.error)
 
     def rests_at(self, measured: FloatArray, *, lags: bool) -> FloatArray | None:
         """Return where a motion from rest begins (n,), or None if that is not known.
@@ -243,19 +274,19 @@ class ControllerState:
 
     def output(self) -> FloatArray | None:
         """Return the positions (n,) that the controller has sent then; as `reference`."""
-        return self._values(self._newest.output.positions)
+        return self._values(self._newest.output)
 
     def states(self) -> FloatArray | None:
         """Return the reference's positions and velocities, without accelerations (n, 3)."""
-        reference = self._newest.reference
-        positions, velocities = map(self._values, (reference.positions, reference.velocities))
+        newest = self._newest
+        positions, velocities = map(self._values, (newest.reference, newest.reference_velocities))
         if positions is None or velocities is None:
             return None
         return np.stack([positions, velocities, np.zeros(len(positions))], axis=1)
 
     def _values(self, values: Sequence[float]) -> FloatArray | None:
         """Return a state's values in the order of the joints (n,); None if some are missing."""
-        if loop_time(self._node) - self._received_at > CONTROLLER_TIMEOUT:
+        if self._now.loop - self._received_at > CONTROLLER_TIMEOUT:
             return None
         named = dict(zip(self._newest.joint_names, values, strict=False))
         found = np.array([named.get(name, math.nan) for name in self._joint_names])
@@ -267,11 +298,10 @@ class ControllerState:
         Args:
             waits: Whether motions wait while the controller stands; otherwise that is a reason.
         """
-        silence = loop_time(self._node) - self._received_at
+        silence = self._now.loop - self._received_at
         self._find_scaling()
         if self._holds_others and not self._newest.joint_names:
-            topic = self._subscription.topic_name
-            return f"waiting for {topic}: it has the joints for hold_other_joints"
+            return f"waiting for {self._topic.name}: it has the joints for hold_other_joints"
         if silence <= CONTROLLER_TIMEOUT or self._is_excused:
             unmet = self._clock_offset() or self._other_joints()
             if not unmet and self.stands and not waits:
@@ -279,13 +309,12 @@ class ControllerState:
             self._has_passed = self._has_passed or not unmet
             return unmet
         if not self._expected:
-            topic = self._subscription.topic_name
-            self._expected = count_publishers(self._node, topic) > 0
-            self._received_at = loop_time(self._node)
+            self._expected = self._topic.count_publishers() > 0
+            self._received_at = self._now.loop
             return ""
         if self.is_gone:
             return "the controller is gone"
-        return f"the controller is not active: no {self._subscription.topic_name}"
+        return f"the controller is not active: no {self._topic.name}"
 
     def _clock_offset(self) -> str:
         ahead = max(self._ahead, default=0.0)
@@ -305,14 +334,14 @@ class ControllerState:
             return ""
         if self._unknown:
             return (
-                f"{self._controller} does not tell where it holds {self._unknown}: "
+                f"{self._topic.controller} does not tell where it holds {self._unknown}: "
                 "hold_other_joints needs the reference"
             )
         missing = ", ".join(name for name in self._joint_names if name not in theirs)
         if missing:
             return (
-                f"{self._controller} does not have {printable(missing)}: set controller to one "
-                "with all joints of the chain, or root_link and tip_link to a chain that it has"
+                f"{self._topic.controller} does not have {printable(missing)}: set controller to "
+                "one with all joints of the chain, or root_link and tip_link to a chain that it has"
             )
         if self._holds_others:
             return ""
@@ -321,37 +350,21 @@ class ControllerState:
 
     def _without(self, others: str) -> str:
         """Return why the controller refuses trajectories without other joints, if it does."""
-        if self._partial is None:
-            self._partial = ControllerParameter(
-                self._node, self._controller, "allow_partial_joints_goal", unset=None
-            )
-        # It can be set at run time.
-        self._partial.ask(again=math.inf if self._partial.value else PATIENCE)
-        if self._partial.value is False:
+        self._topic.ask_for_partial_goals()
+        takes = self._topic.takes_partial_goals
+        if takes is False:
             return (
-                f"{self._controller} has {others}, too, and refuses trajectories without: set its "
-                "parameter allow_partial_joints_goal, let hold_other_joints hold them, or move "
-                "them with a controller of their own"
+                f"{self._topic.controller} has {others}, too, and refuses trajectories without: "
+                "set its parameter allow_partial_joints_goal, let hold_other_joints hold them, or "
+                "move them with a controller of their own"
             )
-        if self._partial.value is None and not self._partial.is_overdue:
-            if self._has_passed:  # a motion that may be right must not end for it
-                return ""
-            return f"{self._controller} has {others}, too: waiting for {self._partial.service}"
-        if self._partial.value is None and not self._reported:
-            self._reported = True
-            self._node.get_logger().warning(
-                f"{self._partial.service} does not tell whether the controller takes trajectories "
-                f"without {others}: see its parameter allow_partial_joints_goal"
-            )
-        return ""
+        service = "" if takes else self._topic.waits_for_partial_goals(others)
+        # A motion that may be right must not end for it.
+        if not service or self._has_passed:
+            return ""
+        return f"{self._topic.controller} has {others}, too: waiting for {service}"
 
     def _forget_answer(self) -> None:
         """Ask a controller again that was away: it may have been started with another answer."""
-        if self._partial is not None:
-            self._partial.destroy()
-        self._partial, self._has_passed = None, False
-
-    def destroy(self) -> None:
-        """Destroy the subscription and the client."""
-        self._forget_answer()
-        self._node.destroy_subscription(self._subscription)
+        self._topic.forget_partial_goals()
+        self._has_passed = False

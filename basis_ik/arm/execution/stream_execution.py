@@ -1,0 +1,144 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Executions that send each command of a motion."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from basis_ik.arm.execution.execution import Arm, Execution, Link
+from basis_ik.arm.execution.messages import Samples
+from basis_ik.arm.moment import Moment
+from basis_ik.arm.pipeline import Phase, Pipeline
+from basis_ik.arm.tracking import RecentCommands
+from basis_ik.numerics.arrays import FloatArray
+
+AHEAD = 3  # periods that may be missed: after more, a motion goes on from rest
+RECENT = 0.2  # s since the last command, after which the arm is taken to be at rest
+OLDEST_STATE = 1.0  # s of commands that measured states are compared with, at most
+
+
+class StreamExecution(Execution):
+    """Sends each command; subclasses say as what.
+
+    Args:
+        arm: The arm.
+        link: The way to the controller.
+    """
+
+    streams = True
+
+    def __init__(self, arm: Arm, link: Link) -> None:
+        super().__init__(link)
+        self._period, self._lag = arm.period, arm.lag
+        lately = math.ceil((arm.lag + OLDEST_STATE) / arm.period) + 1
+        self._recent = RecentCommands(lately, len(arm.joint_names))
+        self._commanded_at = -math.inf
+
+    def brake(self, pipeline: Pipeline, *, quickest: bool = False) -> None:
+        """Bring the arm to rest as soon as its limits allow; see `Pipeline.brake`."""
+        pipeline.brake(quickest=quickest)
+
+    def hold(
+        self, pipeline: Pipeline, measured: FloatArray, now: Moment, lost: NDArray[np.bool_]
+    ) -> None:
+        """Brake; joints that do not follow brake where they are measured; see `Execution.hold`."""
+        if pipeline.command is not None:
+            states = pipeline.state
+            states[lost] = 0.0
+            states[lost, 0] = measured[lost]
+            pipeline.go_on(states)
+        self._recent.clear()
+        pipeline.brake(quickest=True)
+
+    def advance(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> Phase:
+        """Send the next command; after a gap from rest. See `Execution.advance`."""
+        if pipeline.command is None:
+            self._recent.clear()
+        elif now.loop - self._commanded_at > (AHEAD + 1) * self._period:
+            states = np.zeros((len(pipeline.command), 3))
+            states[:, 0] = pipeline.command
+            pipeline.go_on(states)
+        command = pipeline.step(measured, now.loop + self._period)
+        if command is not None:
+            self._recent.add(command)
+            self._commanded_at = now.loop
+            self._send(pipeline, command, measured)
+            self.sent += 1
+        return pipeline.phase
+
+    @abstractmethod
+    def _send(self, pipeline: Pipeline, command: FloatArray, measured: FloatArray) -> None:
+        """Send a command (n,)."""
+
+    def expected(self, now: Moment, age: float = 0.0) -> FloatArray | None:
+        """Return the positions between which the arm should be; see `Execution.expected`."""
+        if now.loop - self._commanded_at >= RECENT:
+            return None
+        return self._recent.newest(math.ceil((self._lag + age) / self._period) + 1)
+
+
+class PositionExecution(StreamExecution):
+    """Sends positions.
+
+    Args:
+        arm: The arm.
+        link: The way to the controller.
+    """
+
+    def _send(self, pipeline: Pipeline, command: FloatArray, measured: FloatArray) -> None:
+        self._outgoing.append(Samples(command))
+
+    def end(self, pipeline: Pipeline, now: Moment) -> None:
+        """Do nothing: without commands the arm stops."""
+
+
+class VelocityExecution(StreamExecution):
+    """Sends velocities: those of the commands plus a correction of the arm's error.
+
+    They are within the joints' limits. The last one is zero.
+
+    Args:
+        arm: The arm.
+        link: The way to the controller.
+    """
+
+    GAIN = 2.0  # 1/s: most of the arm's error is corrected in half a second
+
+    def __init__(self, arm: Arm, link: Link) -> None:
+        super().__init__(arm, link)
+        self._velocity, self._moves = arm.velocity, False
+
+    def _send(self, pipeline: Pipeline, command: FloatArray, measured: FloatArray) -> None:
+        self._moves = True
+        if pipeline.command is None:  # the last command
+            self.close()
+        else:
+            velocity = pipeline.state[:, 1] + self.GAIN * (command - measured)
+            self._outgoing.append(Samples(np.clip(velocity, -self._velocity, self._velocity)))
+
+    def end(self, pipeline: Pipeline, now: Moment) -> None:
+        """Send zero, unless it was sent last."""
+        self.close()
+
+    def close(self) -> None:
+        """Send zero, unless it was sent last."""
+        if self._moves:
+            self._outgoing.append(Samples(np.zeros(len(self._velocity))))
+            self._moves = False
