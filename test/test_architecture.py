@@ -95,6 +95,15 @@ def test_the_check_finds_violations(text, own_layer):
     assert list(violations(text, own_layer))
 
 
+# What decides for an arm knows the time by its arguments alone, and starts nothing.
+IMPURE = {"time", "datetime", "threading", "concurrent", "multiprocessing", "asyncio", "random"}
+
+
+def test_the_arm_has_no_clock_and_no_thread():
+    for path in (PACKAGE / "arm").rglob("*.py"):
+        assert not {name.split(".")[0] for name in imported(path.read_text())} & IMPURE, path
+
+
 def test_every_layer_exists():
     assert {layer(p) for p in FILES} == set(LAYERS)
 

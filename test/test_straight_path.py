@@ -219,7 +219,6 @@ def test_out_of_reach_the_line_ends_at_the_nearest_pose(chains):
     arm.set_goal(
         PoseGoal(RigidTransform.from_rotation_translation(start.rotation, [0.5, 1.5, 0.5]))
     )
-    arm.pipe._background._threads.shutdown(wait=True)
     best = None
     for _ in range(200):
         arm.set_goal(arm.pipe.goal)

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import enum
 import math
-import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -132,7 +131,7 @@ class Refusals:
         last: The last refusal by input; the newest is last.
     """
 
-    clock: Callable[[], float] = time.monotonic
+    clock: Callable[[], float]
     counts: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
     accepted: Counter[str] = field(default_factory=Counter)

@@ -18,10 +18,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -44,7 +43,7 @@ from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Reason, Verdict
 
 # Steps of a solve that fit into a control period, about a millisecond. A FABRIK pass takes longer.
-# Solves that need more, mostly for unreachable targets, run in a thread.
+# Solves that need more, mostly for unreachable targets, go on elsewhere.
 QUICK, QUICK_PASSES = 2000, 300
 FULL = 6  # joints that a chain needs to move its tip along any line
 BESIDE = 0.1  # rad or m: largest distance of the joints at the line's end from a solution there
@@ -68,13 +67,42 @@ class Phase(enum.Enum):
     UNSAFE = "the next command failed the last check"
 
 
-class _BackgroundSolver:
-    """Solves in its own thread. A newer problem replaces one that still waits."""
+class Job(Protocol):
+    """A solve that goes on elsewhere."""
 
-    def __init__(self, is_done: Callable[[Future[Any]], bool]) -> None:
-        self._is_done = is_done
-        self._threads = ThreadPoolExecutor(1)  # the thread starts with the first problem
-        self._running: Future[Solution] | None = None
+    def done(self) -> bool:
+        """Return whether it has ended."""
+
+    def result(self) -> Solution:
+        """Return its result, once it has ended."""
+
+
+class Solved(NamedTuple):
+    """A job that has ended."""
+
+    solution: Solution
+    """Its result."""
+
+    @classmethod
+    def at_once(cls, problem: Callable[[], Solution]) -> Solved:
+        """Solve a problem before anything else goes on."""
+        return cls(problem())
+
+    def done(self) -> bool:
+        """Return True."""
+        return True
+
+    def result(self) -> Solution:
+        """Return its result."""
+        return self.solution
+
+
+class _LongSolves:
+    """Solves one problem after the other. A newer one replaces one that still waits."""
+
+    def __init__(self, submit: Callable[[Callable[[], Solution]], Job]) -> None:
+        self._submit = submit
+        self._running: Job | None = None
         self._next: Callable[[], Solution] | None = None
         self._needed = True  # whether the running solve is still needed
 
@@ -91,11 +119,11 @@ class _BackgroundSolver:
     def poll(self) -> Solution | None:
         """Return a new result, if any."""
         result = None
-        if self._running is not None and self._is_done(self._running):
+        if self._running is not None and self._running.done():
             result = self._running.result() if self._needed else None
             self._running = None
         if self._running is None and self._next is not None:
-            self._running, self._next = self._threads.submit(self._next), None
+            self._running, self._next = self._submit(self._next), None
             self._needed = True
         return result
 
@@ -107,7 +135,7 @@ class _BackgroundSolver:
 class Pipeline:
     """Solves for a goal, and moves there within the chain's limits.
 
-    A solve that takes longer than a control period runs in a thread; until it ends, the last
+    A solve that takes longer than a control period goes on elsewhere; until it ends, the last
     solution is used.
 
     A goal at rest is solved once; a moving goal is followed with its own velocity. Motion starts
@@ -121,7 +149,7 @@ class Pipeline:
         period: Time between two calls of `step` [s].
         limits: Limits of the chain's variables; None: `MotionLimits.of_chain`.
         caps: Caps on the speeds of links; None: none.
-        is_done: Returns whether a thread's future is done.
+        submit: Begins a solve that may take longer than a period.
 
     Attributes:
         velocity_scaling: Fraction of the joints' velocity limits to use, in (0, 1].
@@ -153,7 +181,7 @@ class Pipeline:
         period: float,
         limits: MotionLimits | None = None,
         caps: SpeedCaps | None = None,
-        is_done: Callable[[Future[Any]], bool] = Future.done,
+        submit: Callable[[Callable[[], Solution]], Job] = Solved.at_once,
     ) -> None:
         self._chain = self._ray_chain = chain
         self._period = period
@@ -165,7 +193,7 @@ class Pipeline:
         self._goal_motion = GoalMotion(limits.velocity)
         self._jog = Jog(chain, self._limiter)
         self._joint_jog = JointJog(chain, self._limiter)
-        self._background = _BackgroundSolver(is_done)
+        self._long_solves = _LongSolves(submit)
         self.velocity_scaling = self.acceleration_scaling = self.speed_override = 1.0
         self.position_tolerance = self.orientation_tolerance = 1e-5
         self.solver: Literal["descent", "fabrik"] = "descent"
@@ -209,7 +237,7 @@ class Pipeline:
         self._goal_time = time
         if goal == self.goal and not again:
             if self.waiting:
-                self._use(self._background.poll(), measured)
+                self._use(self._long_solves.poll(), measured)
             return
         # Successive goals keep the branch; a first goal takes the one nearest to the arm.
         start = measured if self._destination is None else self._destination
@@ -223,12 +251,14 @@ class Pipeline:
             quick = QUICK_PASSES if by_passes else QUICK
             solution: Solution | None = self._solve(goal, seed, quick)
             if solution is not None and solution.verdict is Verdict.BUDGET_SPENT:
-                solution = self._background.submit(partial(self._solve, goal, seed, MAX_ITERATIONS))
+                solution = self._long_solves.submit(
+                    partial(self._solve, goal, seed, MAX_ITERATIONS)
+                )
             else:
-                self._background.cancel()
+                self._long_solves.cancel()
             self._use(solution, measured)
             return
-        self._background.cancel()
+        self._long_solves.cancel()
         if isinstance(goal, JOGGING):
             self._go_to(measured if self.command is None else self.command)
             self._valid = True
@@ -252,7 +282,7 @@ class Pipeline:
     @property
     def waiting(self) -> bool:
         """Whether the goal is still being solved for."""
-        return self._background.busy
+        return self._long_solves.busy
 
     def _use(self, solution: Solution | None, measured: FloatArray) -> None:
         """Move to a solution; without one, continue as before or stay."""
@@ -307,7 +337,7 @@ class Pipeline:
                 takes little longer.
         """
         self.goal = self.solution = None
-        self._background.cancel()
+        self._long_solves.cancel()
         self._clear_notice()
         self._quickest = quickest or (self._quickest and self.phase is Phase.BRAKING)
         if self.command is None:
@@ -336,7 +366,7 @@ class Pipeline:
     def rest(self) -> None:
         """Clear goal and command; the next motion starts from rest."""
         self.goal = self.solution = self.command = self._destination = None
-        self._background.cancel()
+        self._long_solves.cancel()
         self._clear_notice()
         self.phase = Phase.IDLE
 

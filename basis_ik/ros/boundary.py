@@ -24,8 +24,8 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
-from typing import Any, NamedTuple, TypeVar
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from rclpy.clock import Clock
 from rclpy.node import Node
@@ -56,6 +56,26 @@ class Form(NamedTuple):
     unpack: Callable[[Any], Any]
 
 
+class Job(Generic[T]):
+    """Work in another thread.
+
+    Args:
+        future: Its future.
+        boundary: The node's boundary.
+    """
+
+    def __init__(self, future: Future[T], boundary: Boundary) -> None:
+        self._future, self._boundary = future, boundary
+
+    def done(self) -> bool:
+        """Return whether it has ended."""
+        return self._boundary.done(self._future)
+
+    def result(self) -> T:
+        """Return its result, once it has ended."""
+        return self._future.result()
+
+
 class Boundary:
     """Reads clocks and graph, forwards input, and sends; it stores nothing.
 
@@ -84,6 +104,15 @@ class Boundary:
     def done(self, future: Future[Any]) -> bool:
         """Return whether another thread's future is done."""
         return self.is_ready("done", future.done, future.exception)
+
+    def thread(self, name: str) -> Callable[[Callable[[], T]], Job[T]]:
+        """Return a function that lets a thread of its own do work.
+
+        Args:
+            name: Name of the thread, which starts with the first work.
+        """
+        executor = ThreadPoolExecutor(1, name)
+        return lambda work: Job(executor.submit(work), self)
 
     def steady(self) -> float:
         """Return the time of a steady clock [s]."""

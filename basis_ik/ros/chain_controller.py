@@ -12,87 +12,46 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""One chain of the node: its targets, its state, its commands and its status."""
+"""One chain of the node: messages in, and what its arm decides as messages out."""
 
 from __future__ import annotations
 
-import itertools
-import math
 import time
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
 from control_msgs.msg import JointJog
 from geometry_msgs.msg import PointStamped, PoseStamped, TwistStamped
-from numpy.typing import NDArray
 from rclpy.lifecycle import LifecycleNode
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64, Header
+from std_msgs.msg import Float64
 
-from basis_ik.arm.admission import Refusal, Refusals, Refused, Request, printable
-from basis_ik.arm.chain_state import ChainState, Event, State
-from basis_ik.arm.execution.execution import MOVED_AWAY, Arm
-from basis_ik.arm.goals import Goal, JointGoal, PointGoal, Ray
-from basis_ik.arm.interruption import STILL_TIME, Interruption
-from basis_ik.arm.measured import MeasuredState, StateStamp
+from basis_ik.arm.arm import Arm, Design, Surroundings
+from basis_ik.arm.chain_state import ChainState
+from basis_ik.arm.execution.execution import Drives
+from basis_ik.arm.goals import Ray
 from basis_ik.arm.moment import Moment
 from basis_ik.arm.pace import Pace
-from basis_ik.arm.pipeline import Phase, Pipeline
-from basis_ik.arm.statistics import ArmMeter
-from basis_ik.arm.tracking import Tracking
 from basis_ik.errors import BasisIkError
-from basis_ik.pose.solve import Solution
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.boundary import boundary_of
+from basis_ik.ros.convert import frame_stamp, pose_value
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.journal import Journal
 from basis_ik.ros.outputs.make_output import CommandPath, ControllerOptions
-from basis_ik.ros.parameters.arm_parameters import Settings, misplaced, outside
 from basis_ik.ros.parameters.chain_parameters import ChainParameters
 from basis_ik.ros.parameters.parameters import Parameters
 from basis_ik.ros.publishers import Publishers, TopicPublishers, incompatible_qos
 from basis_ik.ros.status import StatusReport
-from basis_ik.ros.target_input import Arrival, TargetInput
 from basis_ik.ros.tool import Tool
-
-# An arm that rests short of the end of its stream repeats the motion after this time [s], at most
-# so often. A controller refuses late windows; if the last one was late, the arm has braked early.
-RETRY_DELAY = 0.3
-RETRIES = 2
-# The end was missed if the controller's reference is farther than this from it [rad or m].
-END_MISSED = 1e-4
-
-RECENT = 1.0  # s for which a joint state is part of the answer to why none is accepted
-MOST_STRANGERS = 50  # of one joint state that are stored
-
-# A speed override below this counts as 0, because a motion would take hours.
-SLOWEST_OVERRIDE = 1e-3
-
-
-# A period that begins this late [s] was delayed by this program or its machine: what came meanwhile
-# is awaited for as long again, before the joint states count as silent.
-OWN_DELAY = 0.1
-# Joint states are late, not wrong, if these are the reasons for which they are refused.
-LATE = (Refusal.STALE, Refusal.OUT_OF_ORDER)
 
 
 class OtherCommanderError(BasisIkError):
     """Another node commands the arm."""
 
 
-class RestState(NamedTuple):
-    """Where and since when an arm has been at rest without commands."""
-
-    since: float
-    """Time of the loop [s]."""
-    positions: NDArray[np.float64]
-    """Measured, shape (n,) [rad or m]."""
-
-
 class ChainController:
-    """A chain that follows targets while its state permits it.
+    """The subscriptions, publishers and parameters of one arm.
 
     Args:
         node: The node that owns it.
@@ -104,21 +63,8 @@ class ChainController:
         state: Whether it may move; kept when the robot is replaced.
 
     Attributes:
-        name: As given.
-        model: As given.
-        chain: As given.
-        tip: The last link; it moves to the targets unless there is a tool.
-        tool: The tool that moves to the targets.
-        ray: The ray that points at target points.
-        measured: Measured positions of the joints.
-        other_joints: The robot's other independent joints.
-        others: Their measured positions.
-        targets: The targets.
-        refusals: Accepted targets, and refused messages of all inputs.
-        pipeline: Makes the commands.
-        meter: Measures rates of events and durations of solves.
+        journal: The node's log.
         output_name: Topic or action of the commands.
-        state: Whether it may move, and why not.
 
     Raises:
         ConfigError: A parameter does not fit the chain.
@@ -135,52 +81,37 @@ class ChainController:
         state: ChainState,
     ) -> None:
         self._node, self._parameters, self._clock = node, parameters, node.get_clock()
-        self._read, self._cached_settings = parameters.changes, Settings.of(parameters)
-        self.name, self.model, self.chain, self.tip = name, model, chain, chain.tip
-        self._boundary = boundary_of(node)
-        self.tool = Tool(model, chain, buffer, self._boundary.done)
-        parameters.guard(f"{name}.tool_frame" if name else "tool_frame", self.tool.complaint)
-        self._own = ChainParameters(parameters, name)
-        self._own.check_home(chain)
-        self.ray, limits = self._own.ray(model, chain), self._own.limits(chain)
-        self._period = period = 1.0 / parameters["update_rate"]
-        self.meter = ArmMeter()
-        self.measured = MeasuredState(chain.joint_names, chain.velocity, chain.continuous)
-        self.other_joints = other_joints(model, chain)
-        self.others = MeasuredState(self.other_joints)
+        self._boundary = boundary = boundary_of(node)
+        self._prefix = f"~/{name}" if name else "~"
+        tool = Tool(model, chain, buffer, boundary.thread("tool"))
+        parameters.guard(f"{name}.tool_frame" if name else "tool_frame", tool.complaint)
+        self._own = own = ChainParameters(parameters, name)
+        own.check_home(chain)
+        ray, limits = own.ray(model, chain), own.limits(chain)
+        period, lag = 1.0 / parameters["update_rate"], parameters["tracking_lag"]
         self.journal = Journal(node, name)
-        lag, margin = parameters["tracking_lag"], parameters["tracking_margin"]
         options = ControllerOptions(
-            self.own("controller"), self.own("trajectory_replacement"),
-            self.own("resume_after_pause"), self.own("hold_other_joints"),
+            own["controller"], own["trajectory_replacement"],
+            own["resume_after_pause"], own["hold_other_joints"],
         )  # fmt: skip
-        arm = Arm(chain.joint_names, period, lag, chain.velocity)
-        self._path = CommandPath(self.own("command_interface"), node, arm, options)
-        self._execution = self._path.execution
-        self._tracking = Tracking(chain.joint_names, chain.continuous, lag, margin)
-        self.refusals = Refusals(self._boundary.steady)
-        self.targets = TargetInput(
-            buffer, chain, self.journal, self.refusals, streams=self._execution.streams
-        )
-        self.targets.farthest = self._cached_settings.target_max_reach
-        self._caps = self._own.caps(model, chain)
-        self.pipeline = Pipeline(
-            chain, period=period, limits=limits, caps=self._caps, is_done=self._boundary.done
-        )
-        self._set_caps()
-        self.state = state
-        self._has_measured = False
-        self._strangers: dict[str, float] = {}  # joints of others, and when they came [s]
-        self._cycled_at = math.inf
-        self._interruption: Interruption | None = None
-        self._has_new, self._sent_at = False, -math.inf
-        self._last_placement = 0
-        self._has_arrived = False  # at the present goal
-        self._seen_from = -math.inf  # time of the loop [s]; see `_is_unseen`
-        self._retries, self._last_rest = 0, RestState(-math.inf, np.zeros(len(chain.joint_names)))
+        drives = Drives(chain.joint_names, period, lag, chain.velocity)
+        self._path = CommandPath(own["command_interface"], node, drives, options)
         self.output_name = self._path.name
-        self._report = StatusReport(node, self, self.journal)
-        self._state_publishers = Publishers(node, "joint_states")
+        caps, margin = own.caps(model, chain), parameters["tracking_margin"]
+        design = Design(name, model, chain, ray, limits, caps, period, lag, margin)
+        states = Publishers(node, "joint_states")
+        surroundings = Surroundings(
+            buffer,
+            tool,
+            states,
+            self.journal,
+            boundary.steady,
+            time.perf_counter,
+            boundary.thread("solver"),
+        )
+        self._read, settings = parameters.changes, own.settings(model)
+        self._arm = Arm(design, settings, self._path.execution, state, surroundings)
+        self._report = StatusReport(node, self)
         self._subscribe()
 
     def _subscribe(self) -> None:
@@ -210,13 +141,11 @@ class ChainController:
 
     def resolve(self, name: str) -> str:
         """Return a private topic or service name of this chain: `~/name` or `~/chain/name`."""
-        return f"~/{self.name}/{name}" if self.name else f"~/{name}"
+        return f"{self._prefix}/{name}"
 
     def own(self, name: str) -> Any:
         """Return a parameter of this chain."""
         return self._own[name]
-
-    # Requests --------------------------------------------------------------------------------
 
     def check_alone(self) -> None:
         """Raise an error if another node commands the arm.
@@ -227,132 +156,6 @@ class ChainController:
         other_commander = self._path.find_other_commander()
         if other_commander:
             raise OtherCommanderError(other_commander)
-
-    def activate(self) -> None:
-        """Accept targets from now on; earlier ones are dropped."""
-        self.targets.clear()
-        self.pipeline.begin_where_measured()
-        self._interruption = None
-        self.state.handle(Event.ACTIVATE)
-
-    def deactivate(self) -> None:
-        """Stop accepting targets; brake, and then send nothing."""
-        self.targets.clear()
-        self._brake(Event.DEACTIVATE, "deactivated")
-
-    def enable(self) -> None:
-        """Accept targets again; those received meanwhile are dropped."""
-        self.pipeline.begin_where_measured()
-        self.state.handle(Event.ENABLE)
-        self.targets.clear()
-        self._execution.failure = ""
-
-    def stop(self) -> None:
-        """Brake, hold, and refuse targets until enabled again."""
-        self.targets.clear()
-        self._brake(Event.STOP, "stopped")
-
-    def halt(self) -> None:
-        """Stop sending; the controller comes to rest by itself."""
-        self._execution.end(self.pipeline, self._now())
-        self._path.flush()
-        self.pipeline.rest()
-        self.state.handle(Event.DROP_TARGET)
-        self.state.handle(Event.COME_TO_REST)
-
-    def _brake(self, event: Event, why: str) -> None:
-        """Handle an event that ends the motion.
-
-        If only the target has ended, the tip stays on its line. A stop or a missing requirement
-        stops each joint as soon as possible.
-        """
-        moving = self.state.has_target or self.state.state is State.BRAKING
-        self.state.handle(event, why)
-        if moving:
-            self._execution.brake(self.pipeline, quickest=event is not Event.DROP_TARGET)
-
-    def go_to(self, positions: Sequence[float]) -> str | None:
-        """Move to joint positions, as for `~/home`, until there is a newer goal.
-
-        Args:
-            positions: One for each joint (n,) [rad or m].
-
-        Returns:
-            Why not, or None.
-        """
-        if self.state.why_not:
-            return self.state.why_not
-        refused = misplaced(self.chain, positions)
-        if refused is None:
-            self.targets.put(JointGoal(tuple(map(float, positions))), "home")
-        return refused
-
-    def look_at(self, message: PointStamped, ray: Ray, pace: Pace) -> bool:
-        """Accept a point for a ray to pass through, as if it had been received by topic.
-
-        Args:
-            message: The point.
-            ray: In tip coordinates.
-            pace: Bounds on the motion.
-
-        Returns:
-            Whether it was accepted; `targets.refusal` has the reason if not.
-        """
-        return self.targets.offer_point(message, self._arrival(), ray=ray, pace=pace)
-
-    def go_home(self) -> str | None:
-        """Move to the positions in the parameter `home`; return why not, or None."""
-        home: list[float] = self.own("home")
-        return self.go_to(home) if home else "the parameter home is empty"
-
-    @property
-    def speed_override(self) -> float:
-        """Factor on the speed of every motion, in [0, 1]."""
-        override: float = self.own("speed_override")
-        return override if override >= SLOWEST_OVERRIDE else 0.0
-
-    @property
-    def resting(self) -> bool:
-        """Whether no command is sent until a new goal arrives."""
-        return self.state.resting
-
-    @property
-    def streams(self) -> bool:
-        """Whether each command is sent; otherwise whole motions."""
-        return self._execution.streams
-
-    @property
-    def problem(self) -> str:
-        """The controller's problem; empty if there is none."""
-        return self._execution.failure or self.state.unmet
-
-    @property
-    def hindrance(self) -> str:
-        """Why the arm does not move as commanded for the moment; empty if it does."""
-        if self._interruption is not None and self.resting and self.targets.pursues:
-            return "the arm goes on to its target once it rests where it braked"
-        return self._execution.hindrance
-
-    @property
-    def other_commander(self) -> str:
-        """The other node that commands the arm; empty if there is none."""
-        return self._execution.other_commander
-
-    @property
-    def displaced(self) -> str:
-        """Which joint something else has moved from the target that was reached, or nothing."""
-        if not (self._has_arrived and self.state.state is State.HOLDING):
-            return ""
-        off = np.abs(self.pipeline.missing(self.measured.positions()))
-        k = int(off.argmax())
-        unit = "m" if self.chain.prismatic[k] else "rad"
-        reference, who = self._execution.controller_reference(), "something else"
-        if reference is not None and np.abs(self.pipeline.missing(reference)).max() > END_MISSED:
-            who = "another client of the controller"
-        return (
-            f"{who} has moved the arm from the target: {self.chain.joint_names[k]} is "
-            f"{off[k]:.3g} {unit} off; send the target again to return"
-        )
 
     @property
     def unheard(self) -> str:
@@ -367,122 +170,52 @@ class ChainController:
         self._report.destroy()
         self._path.destroy()
 
-    def on_joint_state(
-        self, names: list[str], positions: Sequence[float], now: float, stamp: StateStamp
-    ) -> None:
-        """Process a joint state; arguments as for `MeasuredState.update`."""
-        refused = self.measured.update(names, positions, now, stamp)
-        if self.state.unmet or not self._has_measured:
-            self._note_strangers(names, now)
-        if self.other_joints:
-            self.others.update(
-                names, positions, now, stamp
-            )  # a refusal there does not concern the chain
-        if refused is None:
-            self.meter.joint_states.count += 1
-            self.journal.recovered("joint state", "joint states are valid again")
-        else:
-            if refused.reason is Refusal.JUMP:  # there may be a second publisher of joint states
-                text = f"{refused.detail}; {self._state_publishers}"
-                refused = self.measured.refused = Refused(refused.reason, text)
-            self.refusals.add(refused, Request("joint_states"))
-            self.journal.warn("joint state", refused.reason.name, f"joint state: {refused}")
-
-    def _note_strangers(self, names: Sequence[str], now: float) -> None:
-        """Store which joints that the robot does not have have come within the last second."""
-        self._strangers = {n: then for n, then in self._strangers.items() if now - then <= RECENT}
-        new = (name for name in names if name not in self.model.joints)
-        self._strangers.update((name, now) for name in itertools.islice(new, MOST_STRANGERS))
-
-    def on_clock_jump(self) -> None:
-        """Brake, and discard all times, which refer to the old clock."""
-        self.targets.reset()
-        self._interruption, self._cycled_at = None, math.inf
-        self.measured.reset()
-        self.others.reset()
-        self._execution.on_clock_jump(self._now())
-        self._brake(Event.DROP_TARGET, "the clock has jumped")
-        self._sent_at = -math.inf
-
-    def report_standstill(self, text: str) -> None:
-        """Publish why simulated time stands still."""
-        if self.state.active:
-            self._report.report_standstill(self, text)
-
     # Messages --------------------------------------------------------------------------------
 
     def take_pose(self, message: PoseStamped, *, straight: bool = False) -> None:
-        """Accept a pose as target, if the arm may move.
-
-        Args:
-            message: The pose.
-            straight: Whether to move on a straight line as far as possible, regardless of `path`.
-        """
-        if self._takes_targets("target_pose", message.header):
-            position_only, arrival = self._settings.position_only, self._arrival()
-            self.targets.offer_pose(
-                message, arrival, position_only=position_only, straight=straight
-            )
+        """Accept a pose as target, if the arm may move; see `Arm.take_pose`."""
+        at, pose = frame_stamp(message.header), pose_value(message.pose)
+        self.arm.take_pose(at, pose, self._now(), straight=straight)
 
     def take_point(self, message: PointStamped) -> None:
-        """Accept a point to look at, if the arm may move."""
-        if self._takes_targets("target_point", message.header):
-            self.targets.offer_point(message, self._arrival(), ray=self.ray)
+        """Accept a point to look at, if the arm may move; see `Arm.take_point`."""
+        p = message.point
+        self.arm.take_point(frame_stamp(message.header), (p.x, p.y, p.z), self._now())
+
+    def look_at(self, message: PointStamped, ray: Ray, pace: Pace) -> bool:
+        """Accept a point for a ray to pass through; see `Arm.look_at`."""
+        at, p = frame_stamp(message.header), message.point
+        return self.arm.look_at(at, (p.x, p.y, p.z), self._now(), ray, pace)
 
     def _on_twist(self, message: TwistStamped) -> None:
-        if self._takes_targets("twist", message.header):
-            lasts = self._settings.twist_lasts
-            units = self._own.units()
-            self.targets.offer_twist(message, self._arrival(), lasts=lasts, units=units)
+        at, v, w = frame_stamp(message.header), message.twist.linear, message.twist.angular
+        self.arm.take_twist(at, (v.x, v.y, v.z), (w.x, w.y, w.z), self._now())
 
     def _on_joint_jog(self, message: JointJog) -> None:
-        if self._takes_targets("joint_jog", message.header):
-            lasts = self._settings.twist_lasts
-            units = self._own.units()
-            self.targets.offer_joint_jog(message, self._arrival(), lasts=lasts, units=units)
-
-    def _takes_targets(self, name: str, header: Header) -> bool:
-        """Return whether targets are accepted now; count a refusal if they are not."""
-        if self._interruption is not None and self.state.active and self.state.latch is None:
-            return True  # the newest target is the one that the arm goes on to
-        why_not = self.state.why_not
-        if why_not and self.state.active:
-            request = self.targets.request(name, header)
-            self.targets.refuse(Refused(Refusal.NOT_READY, why_not), request)
-        return not why_not
+        self.arm.take_joint_jog(
+            frame_stamp(message.header),
+            message.joint_names,
+            message.velocities,
+            self._now(),
+            displaces=bool(message.displacements),
+        )
 
     def _now(self) -> Moment:
         return self._boundary.moment(self._clock)
 
-    def _arrival(self) -> Arrival:
-        self.meter.targets.count += 1
-        self._has_new = True
-        now = self._now()
-        return Arrival(now.clock, now.loop, self._settings.stamp_rules)
-
     @property
-    def _settings(self) -> Settings:
-        """The parameters' current values."""
+    def arm(self) -> Arm:
+        """The arm, with the parameters' current values."""
         if self._read != self._parameters.changes:
             self._read = self._parameters.changes
-            self._cached_settings = Settings.of(self._parameters)
-            self.targets.farthest = self._cached_settings.target_max_reach
-            self._set_caps()
-        return self._cached_settings
+            self._arm.settings = self._own.settings(self._arm.model)
+        return self._arm
 
-    def _set_caps(self) -> None:
-        self._caps.set(self.own("max_linear_speed"), self.own("max_angular_speed"))
+    def take_clock_jump(self) -> None:
+        """Brake, and discard all times, which refer to the old clock."""
+        self.arm.take_clock_jump(self._now())
 
     # The loop --------------------------------------------------------------------------------
-
-    def has_new_target(self) -> bool:
-        """Return whether a target has arrived since the last call."""
-        has_new, self._has_new = self._has_new, False
-        return has_new
-
-    def sent_since(self, time: float) -> bool:
-        """Return whether a command was sent since a time of `loop_time` [s]."""
-        return self._sent_at > time
 
     def cycle(self, now: Moment) -> None:
         """Run one control period.
@@ -490,331 +223,16 @@ class ChainController:
         Args:
             now: The time at which the period began.
         """
-        self._has_new = False
-        if not self.state.active and self.resting:
-            self._cycled_at = math.inf
-            return
-        settings = self._settings
-        moving = self.state.state in (State.MOVING, State.BRAKING)
-        if now.loop - self._cycled_at > self._period + OWN_DELAY and not self.state.unmet:
-            self.measured.excuse(now.loop + OWN_DELAY)
-            self._execution.excuse(now.loop + OWN_DELAY)
-        self._cycled_at = now.loop
-        silent = self.measured.silent(now.loop, settings.joint_state_timeout, moving=moving)
-        self._check_requirements(silent, now)
-        oldest, patience = now.clock - settings.stamp_rules.max_age, settings.transform_timeout
-        goal = self.targets.locate(steady=now.loop, patience=patience, oldest=oldest)
-        # Without joint states the arm can still brake, as if it were at its commands.
-        command = self.pipeline.command
-        measured = self.measured.positions() if not silent or command is None else command
-        if not silent:
-            self._check_tracking(measured, now)
-        if goal is not None and not self.state.why_not and self._goes_on(measured, now):
-            self._accept_goal(goal, measured, now.loop)
-        elif goal is None and self.state.has_target:
-            self._brake(Event.DROP_TARGET, "the target has expired")
-        self.pipeline.speed_override = self.speed_override
-        if not self.resting:
-            self._move(measured, now)
-            if self._interruption is not None and self.state.state is State.BRAKING:
-                self._interruption.brake_to(self._execution.end_of_motion(self.pipeline))
-        if self.state.active:
-            self._report.publish(self)
+        self._path.send(self.arm.step(now).outgoing)
+        if self._arm.state.active:
+            self._report.publish()
 
-    def _check_requirements(self, silent: tuple[str, ...], now: Moment) -> None:
-        """Check what motion requires; if something is missing, brake, and drop the target.
+    def halt(self) -> None:
+        """Stop moving at once; the controller comes to rest by itself."""
+        self.arm.halt(self._now())
+        self._path.send(self.arm.execution.outgoing())
 
-        If only the driver is silent, the target is kept for a while.
-        """
-        of_output = self._execution.unmet(now)  # in any case: it asks the controller for its rule
-        silence = self._silence(silent, now.loop)
-        unmet = silence or self._outside() or self._change_tool() or of_output
-        self._has_measured = self._has_measured or not silent
-        if unmet:
-            if self._is_late(silent, of_output, now):
-                unmet += self._interrupt(now)
-            else:
-                self._interruption = None
-        if unmet == self.state.unmet:
-            return
-        if not unmet:
-            self.state.handle(Event.MET)
-            self.journal.recovered("waiting", "nothing is missing any more")
-            if self._interruption is not None:
-                self._interruption.placements = self.targets.placements
-            return
-        dropped = self._interruption is None and self.targets.drop(unmet)
-        if self._has_measured:
-            reason, text = ("dropped", "; the target is dropped") if dropped else ("unmet", "")
-            self.journal.warn("waiting", reason, f"{unmet}{text}")
-        else:
-            self.journal.info_once("waiting", f"waiting: {unmet}")
-        self.pipeline.begin_where_measured()  # another controller may move the arm meanwhile
-        self._brake(Event.UNMET, unmet)
-
-    def _is_late(self, silent: tuple[str, ...], of_output: str, now: Moment) -> bool:
-        """Return whether nothing is wrong but that the driver is silent, or was until now."""
-        refused = self.measured.refused  # for a jump, too
-        if not self._has_measured or not (refused is None or refused.reason in LATE):
-            return False
-        if not (silent or of_output) or self._outside():  # something else is wrong
-            return False
-        begun = self._interruption is not None or self._is_aged(now)
-        return begun and (not of_output or self._execution.is_silent)
-
-    def _is_aged(self, now: Moment) -> bool:
-        """Return whether joint states are late: a silent driver may be missed elsewhere first."""
-        return self.measured.age(now.loop) > 0.5 * self._settings.joint_state_timeout
-
-    def _interrupt(self, now: Moment) -> str:
-        """Begin or continue an interruption; return what the status says about it."""
-        timeout, interruption = self._settings.resume_timeout, self._interruption
-        if not self.state.unmet and (interruption is None or interruption.placements is not None):
-            interruption = self._interruption = self._new_interruption(now)
-        if interruption is None or not now.loop < interruption.deadline:
-            self._interruption = None
-            return ""
-        kept = f"; the arm goes on if this ends within {timeout:g} s"
-        return kept if self.targets.pursues else ""
-
-    def _new_interruption(self, now: Moment) -> Interruption:
-        measured, settings = self.measured.positions(), self._settings
-        return Interruption(
-            now.loop + settings.resume_timeout,
-            measured + self.pipeline.missing(measured),
-            self._execution.end_of_motion(self.pipeline),
-            settings.goal_tolerance,
-        )
-
-    def _goes_on(self, measured: NDArray[np.float64], now: Moment) -> bool:
-        """Return whether to pursue the target, after an interruption, too."""
-        interruption = self._interruption
-        if interruption is None:
-            return True
-        if interruption.placements in (None, self.targets.placements):  # no newer target since
-            if not self.resting:
-                return False
-            if not interruption.rests(measured, now.loop):
-                if now.loop > interruption.deadline + self._settings.resume_timeout:
-                    self._interruption = None
-                    self.targets.drop("the arm is not where it braked without joint states")
-                return False
-            self.journal.info("waiting", "resumed", "the arm goes on to its target")
-        self._interruption = None
-        return True
-
-    def _change_tool(self) -> str:
-        """Change the tool once the arm rests; return why it has not changed yet, or nothing."""
-        frame = self.model.link(self.own("tool_frame"))
-        if frame == self.tool.frame:
-            return ""
-        unmet = self.tool.change(frame) if self.resting else "the tool is being changed"
-        if not unmet:
-            self.targets.tip, self.targets.reach = self.tool.chain.tip, self.tool.chain.reach
-            self.pipeline.change_tool(self.tool.chain)
-        return unmet
-
-    def _outside(self) -> str:
-        """Return which joint is measured too far outside its limits, or nothing."""
-        return outside(self.chain, self.own("joint_limit_margin"), self.measured.positions())
-
-    def _silence(self, joints: tuple[str, ...], now: float) -> str:
-        """Return which joints are not heard of, and what comes instead; no text that changes."""
-        if not joints:
-            return ""
-        text, refused = f"no joint state of {printable(', '.join(joints))}", self.measured.refused
-        last = self.refusals.last.get("joint_states")
-        if refused is not None and last is not None and self.refusals.age(last) <= RECENT:
-            return f"{text} was accepted: {refused}"
-        others = sorted(name for name, then in self._strangers.items() if now - then <= RECENT)
-        if not others:
-            return text
-        topic, shown = self._state_publishers.topic, printable(", ".join(others), 200)
-        alike = "if they are the same, name them alike in the URDF and in the driver"
-        return f"{text}, but of {shown} on {topic}: {alike}"
-
-    def _check_tracking(self, measured: NDArray[np.float64], now: Moment) -> None:
-        """Stop an arm that does not follow its commands."""
-        expected = self._execution.expected(now, self.measured.age(now.loop, now.clock))
-        if expected is None or self.state.latch is State.TRACKING_LOST:
-            return
-        departure = self._tracking.check(expected, measured)
-        if departure is not None:
-            self.targets.clear()
-            self.journal.warn("motion", "TRACKING_LOST", departure.text, lasting=True)
-            self.state.handle(Event.LOSE_TRACKING, departure.text)
-            # Where newer positions are in doubt, a hold at these would throw the arm back.
-            held = departure.joints & np.array(not self.measured.doubted)
-            self._execution.hold(self.pipeline, measured, now, held)
-            self._path.flush()
-
-    def _accept_goal(self, goal: Goal, measured: NDArray[np.float64], now: float) -> None:
-        order = self._needs_solve(goal, measured)
-        if not order:  # otherwise the arm would start when something else moves it
-            self._last_placement = self.targets.placements
-        left_at = self.pipeline.left_at
-        if (
-            self.pipeline.command is None
-            and left_at is not None
-            and not self._execution.keeps(left_at)
-        ):
-            self.pipeline.begin_where_measured()
-        if order or self._execution.streams or self.pipeline.waiting:
-            self._set_up()
-            self._set_goal(goal, measured, order=order)
-            self._slow_down(goal, measured, now)
-
-    def _needs_solve(self, goal: Goal, measured: NDArray[np.float64]) -> bool:
-        """Return whether to start a motion: the goal is new, or repeated and not reached.
-
-        The arm has been displaced; or a line ended before the goal, and `path` has changed.
-        """
-        if goal != self.pipeline.goal:
-            return True
-        if self.targets.placements == self._last_placement or self.state.state is State.MOVING:
-            return False
-        if self.pipeline.stays_at_line_end and self.own("path") != "straight":
-            return True
-        return bool(np.abs(self.pipeline.remaining(measured)).max() > MOVED_AWAY)
-
-    def _set_goal(self, goal: Goal, measured: NDArray[np.float64], *, order: bool) -> None:
-        self._last_placement = self.targets.placements
-        if order and self.pipeline.command is None and self.state.state is not State.MOVING:
-            # Use the solution nearest to the measured positions: something else may have moved the
-            # arm at rest, or its driver may have reset its turns.
-            self.pipeline.rest()
-        before, began = self.pipeline.solution, time.perf_counter()
-        self.pipeline.set_goal(goal, measured, time=self.targets.time, again=order)
-        solution = self.pipeline.solution
-        if solution is not before and not self._suffices(solution):
-            return
-        if order:
-            self.state.handle(Event.MOVE)
-            self._retries, self._has_arrived = RETRIES, False
-        if not self.pipeline.waiting and (order or solution is not before):
-            self._execution.begin()
-        if solution is not None and solution is not before:
-            self.meter.solved(time.perf_counter() - began, solution.verdict.name)
-
-    def _suffices(self, solution: Solution | None) -> bool:
-        """Return whether to move to a solution; refuse its target if not, and stay or brake."""
-        if solution is None or solution.success or self.own("approximate"):
-            return True
-        self.targets.reject(Refused(Refusal.UNREACHABLE, str(solution.reason)))
-        if self.resting:
-            self.pipeline.rest()
-        else:
-            self._brake(Event.DROP_TARGET, "the target cannot be reached")
-        return False
-
-    def _move(self, measured: NDArray[np.float64], now: Moment) -> None:
-        """Advance the output by one period, and handle the result."""
-        before, sent = self._execution.failure, self._execution.sent
-        held = self.pipeline.line_held
-        interruption = self._new_interruption(now) if self._is_aged(now) else None
-        phase = self._execution.advance(self.pipeline, measured, now)
-        self._path.flush()
-        unseen = self.state.latch is State.STOPPED and self._is_unseen(now)
-        if self.pipeline.line_held not in (held, None) and self.pipeline.path != "straight":
-            self.journal.info(
-                "path", "held", f"{self.pipeline.line_held}; continuing in joint space"
-            )
-        if self._execution.sent > sent:
-            self.meter.commands.count += self._execution.sent - sent
-            self._sent_at = now.loop
-        if self._execution.failure and self._execution.failure != before:
-            self.journal.warn("controller", "failure", self._execution.failure)
-        if phase is Phase.UNSAFE:
-            self._on_unsafe(phase.value)
-        elif phase is Phase.IDLE:
-            if self.state.has_target:  # the controller has given up
-                if self._execution.failure:
-                    self.targets.clear()
-                elif interruption is None:
-                    self.targets.drop("the controller does not tell where it is")
-                self._interruption = None if self._execution.failure else interruption
-                self.pipeline.rest()
-                self.state.handle(Event.DROP_TARGET, self._execution.failure)
-            if not unseen:
-                self.state.handle(Event.COME_TO_REST)
-        elif phase is Phase.MOVING:
-            self.state.handle(Event.MOVE)
-        elif phase is Phase.ARRIVED:
-            self.state.handle(Event.END_COMMANDS)
-            if self._is_there(measured):
-                self.state.handle(Event.ARRIVE)
-                self._retries, self._has_arrived = 0, True  # a later displacement is deliberate
-            else:
-                if self.state.handle(Event.DEPART):
-                    self.journal.warn("motion", "DISPLACED", self.displaced)
-                self._retry(measured, now)
-
-    def _is_unseen(self, now: Moment) -> bool:
-        """Return whether the arm moves after all, or it is not known if it does.
-
-        A driver that stands still goes on from where its controller is by then. A controller that
-        has left the way of a brake may have taken it late, and follow it.
-        """
-        if self._is_aged(now) or self.measured.doubted or self._execution.is_led_elsewhere:
-            self._seen_from = now.loop + STILL_TIME
-        return now.loop < self._seen_from
-
-    def _retry(self, measured: NDArray[np.float64], now: Moment) -> None:
-        """Repeat the motion if the arm rests short of the end of its stream."""
-        if not (self._execution.streams and self.pipeline.command is None and self._retries):
-            return
-        moved = np.abs(measured - self._last_rest.positions) > self._settings.goal_tolerance
-        if moved.any() or self._last_rest.since <= self._sent_at:
-            self._last_rest = RestState(now.loop, measured)
-        elif now.loop - self._last_rest.since >= RETRY_DELAY:
-            self._retries -= 1
-            self.journal.warn(
-                "motion", "SHORT", "the arm stopped short of the target: trying again"
-            )
-            self.pipeline.repeat_motion(measured)
-
-    def _on_unsafe(self, text: str) -> None:
-        """Brake after an unsafe command, which was not sent; if braking is unsafe, too, halt."""
-        self.targets.clear()
-        self.journal.warn("motion", "UNSAFE", text, lasting=True)
-        braking = self.state.state is State.BRAKING
-        self._brake(Event.FAIL_CHECK, text)
-        if braking:
-            self.halt()
-
-    def _is_there(self, measured: NDArray[np.float64]) -> bool:
-        """Return whether the measured arm is at the end of its commands.
-
-        If the controller publishes its reference, it must also have accepted the last command: the
-        arm may have stopped early, but within the tolerance.
-        """
-        reference = self._execution.controller_reference() if self._retries else None
-        if reference is not None and np.abs(self.pipeline.missing(reference)).max() > END_MISSED:
-            return False
-        return bool(
-            (np.abs(self.pipeline.missing(measured)) <= self._settings.goal_tolerance).all()
-        )
-
-    def _slow_down(self, goal: Goal, measured: NDArray[np.float64], now: float) -> None:
-        """Limit the velocity to the goal's pace."""
-        if isinstance(goal, PointGoal) and goal.pace is not None:
-            fraction = goal.pace.scaling(self.pipeline.remaining(measured), now)
-            self.pipeline.velocity_scaling = min(self.pipeline.velocity_scaling, fraction)
-
-    def _set_up(self) -> None:
-        settings, pipeline = self._settings, self.pipeline
-        pipeline.velocity_scaling = settings.velocity_scaling
-        pipeline.acceleration_scaling = settings.acceleration_scaling
-        pipeline.position_tolerance = settings.position_tolerance
-        pipeline.orientation_tolerance = settings.orientation_tolerance
-        pipeline.solver, pipeline.path = self.own("solver"), self.own("path")
-        pipeline.singularities = self.own("singularities")
-        if pipeline.path != "joint" and not (self._execution.streams and pipeline.leads_lines):
-            text = "path is ignored: straight needs six joints and an interface that streams"
-            self.journal.warn("path", "unfit", text)
-
-
-def other_joints(model: RobotModel, chain: Chain) -> tuple[str, ...]:
-    """Return the independent joints of a robot that are not in a chain."""
-    known = {*chain.joint_names, *model.mimics}
-    return tuple(name for name, joint in model.joints.items() if joint.moves and name not in known)
+    def report_standstill(self, text: str) -> None:
+        """Publish why simulated time stands still."""
+        if self.arm.state.active:
+            self._report.report_standstill(text)

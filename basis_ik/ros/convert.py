@@ -18,9 +18,16 @@ from __future__ import annotations
 
 from builtin_interfaces.msg import Duration, Time
 from geometry_msgs.msg import Pose, Transform, TransformStamped
+from std_msgs.msg import Header
 
 from basis_ik.arm.admission import Refused, admit_pose
+from basis_ik.arm.target_input import FrameStamp
 from basis_ik.transforms.rigid import RigidTransform
+
+
+def frame_stamp(header: Header) -> FrameStamp:
+    """Return the frame and the time of a Header message."""
+    return FrameStamp(header.frame_id, header.stamp.sec, header.stamp.nanosec)
 
 
 def pose_value(pose: Pose) -> RigidTransform | Refused:

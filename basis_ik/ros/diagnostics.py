@@ -30,9 +30,9 @@ from rclpy.node import Node
 from rclpy.time import Time
 from tf2_ros import Buffer, TransformException
 
+from basis_ik.arm.arm import Arm
 from basis_ik.arm.statistics import LoopMeter, Window
 from basis_ik.numerics.jit import WHY_PLAIN
-from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.parameters.parameters import Parameters
 from basis_ik.ros.sim_clock import CLOCK_MISSING, clock_missing, loop_time
 
@@ -56,7 +56,7 @@ class Diagnostics:
     def __init__(
         self,
         node: Node,
-        arms: Sequence[ChainController],
+        arms: Sequence[Arm],
         loop: LoopMeter,
         buffer: Buffer,
         parameters: Parameters,
@@ -102,12 +102,12 @@ class Diagnostics:
             unused_parameters="; ".join(self._parameters.unused),
         )
 
-    def _arm_report(self, arm: ChainController, now: float) -> ArmReport:
+    def _arm_report(self, arm: Arm, now: float) -> ArmReport:
         meter, refusals = arm.meter, arm.refusals.counts
         newly_refused = refusals.total() - self._refused[arm.name]
         self._refused[arm.name] = refusals.total()
         return ArmReport(
-            tip=arm.tip,
+            tip=arm.chain.tip,
             state=arm.state.state.name,
             why_not=arm.state.why_not,
             joint_state_rate=meter.joint_states.since_last_call(now),
@@ -123,7 +123,7 @@ class Diagnostics:
             newly_refused=newly_refused,
         )
 
-    def _tf_age(self, arm: ChainController) -> float | None:
+    def _tf_age(self, arm: Arm) -> float | None:
         """Return the age of the newest transform of the target's frame [s]; None if static."""
         target = arm.targets.target
         if target is None or target.frame_id == arm.chain.root:

@@ -22,6 +22,7 @@ from std_msgs.msg import Header
 from tf2_ros import Buffer, TransformException
 
 from basis_ik.arm.admission import Refusal, Refused, admit_frame, printable
+from basis_ik.arm.target_input import Located
 from basis_ik.robot.elements import listed
 from basis_ik.ros.convert import transform_value
 from basis_ik.transforms.rigid import RigidTransform
@@ -53,6 +54,15 @@ class FrameBuffer(Buffer):
     def _note(self, transform: TransformStamped) -> None:
         # tf2 also accepts tf1's names, which begin with a slash.
         self.parents[transform.child_frame_id.lstrip("/")] = transform.header.frame_id.lstrip("/")
+
+    def locate(self, root: str, frame_id: str, stamp: int) -> Located | Refused:
+        """Return the pose of a frame at a time, or why it is not known; see `Frames.locate`."""
+        try:
+            found = self.lookup_transform(root, frame_id, Time(nanoseconds=stamp))
+        except TransformException as error:
+            return self.refused(error, root, frame_id)
+        latest = Time.from_msg(found.header.stamp).nanoseconds
+        return Located(transform_value(found.transform), latest)
 
     def refused(self, error: TransformException, *frames: str) -> Refused:
         """Return the refusal for a failed look-up.

@@ -430,7 +430,7 @@ class IkNode(LifecycleNode):
         timeout = round(1e9 * self.parameters["joint_state_timeout"])
         stamp = StateStamp(stamp.sec, stamp.nanosec, now.clock, timeout)
         for arm in self._robot.arms:
-            arm.on_joint_state(message.name, message.position, now.loop, stamp)
+            arm.take_joint_state(message.name, message.position, now.loop, stamp)
 
     def _on_clock_jump(self, seconds: float) -> None:
         """Brake, and discard everything with earlier stamps; tf keeps its static frames."""
@@ -438,8 +438,8 @@ class IkNode(LifecycleNode):
             self._buffer.clear()
         if self._robot is None:
             return
-        for arm in self._robot.arms:
-            arm.on_clock_jump()
+        for each in self._robot.controllers:
+            each.take_clock_jump()
         self._journal.info("clock", "jump", f"{jump_text(seconds)}: targets are dropped")
 
     @property
@@ -481,8 +481,8 @@ class IkNode(LifecycleNode):
             self._robot.cycle(Moment(now.loop - earlier * self.period, now.clock))
         standstill = self._loop_clock.standstill()
         if standstill is not None:
-            for arm in self._robot.arms:
-                arm.report_standstill(standstill)
+            for each in self._robot.controllers:
+                each.report_standstill(standstill)
         self._loop.end(self.boundary.steady())
         if self._successor is not None and self._robot.resting:
             self._replace_robot()

@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 from rclpy.lifecycle import LifecycleNode
 
+from basis_ik.arm.arm import Arm
 from basis_ik.arm.chain_state import ChainState
 from basis_ik.arm.moment import Moment
 from basis_ik.arm.statistics import LoopMeter
@@ -86,7 +87,7 @@ class Robot:
 
     Attributes:
         text: Its URDF.
-        arms: One for each chain.
+        controllers: Of its arms, one for each chain.
 
     Raises:
         ConfigError: A parameter does not fit the robot.
@@ -102,16 +103,21 @@ class Robot:
     ) -> None:
         self._node, self._parameters, self._buffer = node, parameters, buffer
         self.text = description.text
-        self.arms: list[ChainController] = []
+        self.controllers: list[ChainController] = []
         self._plug_ins: list[PlugIn] = []
         with contextlib.ExitStack() as undo:
             for name, chain in description.chains.items():
-                arm = ChainController(
+                controller = ChainController(
                     node, name, description.model, chain, parameters, buffer, states[name]
                 )
-                undo.callback(arm.destroy)
-                self.arms.append(arm)
+                undo.callback(controller.destroy)
+                self.controllers.append(controller)
             undo.pop_all()
+
+    @property
+    def arms(self) -> list[Arm]:
+        """The arms."""
+        return [each.arm for each in self.controllers]
 
     def warm_up(self) -> None:
         """Call everything that the loop may call once, so that nothing is compiled later."""
@@ -124,7 +130,8 @@ class Robot:
         Args:
             loop: Measures the node's control loop.
         """
-        for each in make_plug_ins(self._node, self.arms, loop, self._buffer, self._parameters):
+        controllers, parameters = self.controllers, self._parameters
+        for each in make_plug_ins(self._node, controllers, loop, self._buffer, parameters):
             self._plug_ins.append(each)
 
     @property
@@ -142,7 +149,7 @@ class Robot:
         boundary = boundary_of(self._node)
         end = boundary.steady() + timeout
         # Outputs that do not stream have already sent the whole braking motion.
-        while boundary.steady() < end and any(a.streams and not a.resting for a in self.arms):
+        while boundary.steady() < end and any(arm.needs_commands for arm in self.arms):
             self.cycle(boundary.moment(self._node.get_clock()))
             boundary.sleep(period)
 
@@ -152,8 +159,8 @@ class Robot:
         Raises:
             OtherCommanderError: Another node commands an arm.
         """
-        for arm in self.arms:
-            arm.check_alone()
+        for each in self.controllers:
+            each.check_alone()
 
     def activate(self) -> None:
         """Let all arms accept targets; an arm waits while another node commands it."""
@@ -167,30 +174,33 @@ class Robot:
 
     def rest(self) -> None:
         """Stop sending commands for all arms at once."""
-        for arm in self.arms:
-            arm.halt()
+        for each in self.controllers:
+            each.halt()
 
     def cycle(self, now: Moment) -> None:
         """Run one control period."""
-        for arm in self.arms:
-            arm.cycle(now)
+        for each in self.controllers:
+            each.cycle(now)
 
     def destroy(self) -> None:
         """Destroy the plug-ins and arms."""
-        for each in (*self._plug_ins, *self.arms):
+        for each in (*self._plug_ins, *self.controllers):
             each.destroy()
-        self._plug_ins, self.arms = [], []
+        self._plug_ins, self.controllers = [], []
 
     def report(self) -> list[str]:
         """Return the start-up report: inferences, chains and joints, one line each."""
-        return [line for arm in self.arms for line in _report(arm)]
+        return [line for each in self.controllers for line in _report(each)]
 
 
-def _report(arm: ChainController) -> list[str]:
-    title = f"{arm.model.name}, chain {arm.name}" if arm.name else arm.model.name
+def _report(controller: ChainController) -> list[str]:
+    arm = controller.arm
+    name = arm.name
+    title = f"{arm.model.name}, chain {name}" if name else arm.model.name
     return [
-        *(f"{arm.name}: {line}" if arm.name else line for line in arm.chain.inferences),
-        f"ready: {title}, {arm.chain.root} to {arm.chain.tip}; commands go to {arm.output_name}",
+        *(f"{name}: {line}" if name else line for line in arm.chain.inferences),
+        f"ready: {title}, {arm.chain.root} to {arm.chain.tip}; "
+        f"commands go to {controller.output_name}",
         *(f"joint {line}" for line in _joints(arm.chain, arm.model)),
     ]
 

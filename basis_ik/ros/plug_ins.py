@@ -47,15 +47,15 @@ class Operator:
 
     Args:
         node: The node that owns the services.
-        arm: The arm.
+        controller: Of the arm.
     """
 
-    def __init__(self, node: Node, arm: ChainController) -> None:
-        self._node, self._arm = node, arm
+    def __init__(self, node: Node, controller: ChainController) -> None:
+        self._node, self._controller = node, controller
         self._services = [
-            node.create_service(SetBool, arm.resolve("enable"), self._on_enable),
-            node.create_service(Trigger, arm.resolve("stop"), self._on_stop),
-            node.create_service(Trigger, arm.resolve("home"), self._on_home),
+            node.create_service(SetBool, controller.resolve("enable"), self._on_enable),
+            node.create_service(Trigger, controller.resolve("stop"), self._on_stop),
+            node.create_service(Trigger, controller.resolve("home"), self._on_home),
         ]
 
     def destroy(self) -> None:
@@ -65,21 +65,21 @@ class Operator:
 
     def _on_enable(self, request: Any, response: Any) -> Any:
         if request.data:
-            self._arm.enable()
+            self._controller.arm.enable()
             response.message = "targets are followed"
         else:
-            self._arm.stop()
+            self._controller.arm.stop()
             response.message = "stopping"
         response.success = True
         return response
 
     def _on_stop(self, request: Any, response: Any) -> Any:
-        self._arm.stop()
+        self._controller.arm.stop()
         response.success, response.message = True, "stopping; call ~/enable to continue"
         return response
 
     def _on_home(self, request: Any, response: Any) -> Any:
-        refused = self._arm.go_home()
+        refused = self._controller.arm.go_home()
         response.success = refused is None
         response.message = "going home" if refused is None else refused
         return response
@@ -87,7 +87,7 @@ class Operator:
 
 def make_plug_ins(
     node: LifecycleNode,
-    arms: Sequence[ChainController],
+    controllers: Sequence[ChainController],
     loop: LoopMeter,
     buffer: Buffer,
     parameters: Parameters,
@@ -96,21 +96,22 @@ def make_plug_ins(
 
     Args:
         node: The node that owns them.
-        arms: Its arms.
+        controllers: Of its arms.
         loop: Measures its control loop.
         buffer: Its transforms; queried with zero timeout.
         parameters: The node's parameters, including its chains'.
     """
+    arms = [each.arm for each in controllers]
     yield KinematicsServices(node, arms, buffer, parameters)
     yield Diagnostics(node, arms, loop, buffer, parameters)
     drags = []
-    for arm in arms:
-        yield Operator(node, arm)
-        yield SpeedOverride(node, arm)
-        drags.append(Drag(node, arm))
+    for each in controllers:
+        yield Operator(node, each)
+        yield SpeedOverride(node, each)
+        drags.append(Drag(node, each))
         yield drags[-1]
-        yield PointHeadServer(node, node.inputs, arm, buffer, parameters)
+        yield PointHeadServer(node, node.inputs, each, buffer, parameters)
         if parameters["markers_rate"] > 0.0:
-            yield Markers(node, arm, parameters["markers_rate"])
-    if len(arms) > 1:
+            yield Markers(node, each, parameters["markers_rate"])
+    if len(controllers) > 1:
         yield ClickedPoint(node, drags)

@@ -39,6 +39,7 @@ from basis_ik.arm.targets import PointTarget, Target
 from basis_ik.errors import BasisIkError
 from basis_ik.ros.boundary import boundary_of
 from basis_ik.ros.chain_controller import ChainController
+from basis_ik.ros.convert import frame_stamp
 from basis_ik.ros.frame_buffer import FrameBuffer, look_up_fixed
 from basis_ik.ros.parameters.arm_parameters import pointing_ray, ray_of
 from basis_ik.ros.parameters.parameters import Parameters
@@ -74,20 +75,21 @@ class PointHeadServer:
     Args:
         node: The node that owns the action server.
         inputs: Its callback groups.
-        arm: The arm that points.
+        controller: Of the arm that points.
         buffer: The node's transforms.
         parameters: The node's parameters.
     """
 
     def __init__(
-        self, node: Node, inputs: Inputs, arm: ChainController, buffer: FrameBuffer,
+        self, node: Node, inputs: Inputs, controller: ChainController, buffer: FrameBuffer,
         parameters: Parameters,
     ) -> None:  # fmt: skip
-        self._node, self._inputs, self._arm = node, inputs, arm
+        self._node, self._inputs = node, inputs
+        self._controller, self._arm = controller, controller.arm
         self._buffer, self._parameters = buffer, parameters
         self._goal: _Goal | None = None
         self._timer: Timer | None = None  # only while there is a goal: timers cost time per cycle
-        self._boundary, name = boundary_of(node), arm.resolve(ACTION)
+        self._boundary, name = boundary_of(node), controller.resolve(ACTION)
         self._server = ActionServer(
             node,
             PointHead,
@@ -108,11 +110,11 @@ class PointHeadServer:
 
     def _on_goal(self, request: PointHead.Goal) -> GoalResponse:
         refused = self._refused(request)
-        journal, targets = self._arm.journal, self._arm.targets
+        journal, targets = self._controller.journal, self._arm.targets
         if refused is None:
             journal.recovered("point head", "head goals are valid again")
             return GoalResponse.ACCEPT
-        self._arm.refusals.add(refused, targets.request(ACTION, request.target.header))
+        self._arm.refusals.add(refused, targets.request(ACTION, frame_stamp(request.target.header)))
         own = refused.reason in (Refusal.NOT_READY, Refusal.BAD_GOAL)
         text = refused.detail if own else f"target: {refused}"
         reason = f"{refused.reason.name} {text.split()[0]}"
@@ -158,7 +160,7 @@ class PointHeadServer:
         if not arm.targets.is_carried(message.header.frame_id):
             message.header.stamp.sec = message.header.stamp.nanosec = 0  # follow the frame
         ray = self._ray(request)
-        if isinstance(ray, str) or not arm.look_at(message, ray, pace):
+        if isinstance(ray, str) or not self._controller.look_at(message, ray, pace):
             self._abort("REFUSED", self._why_refused(self._goal))
             return
         steady = Clock(clock_type=ClockType.STEADY_TIME)
@@ -188,7 +190,7 @@ class PointHeadServer:
             self._abort(*self._why_lost(goal))
             return
         self._follow(goal)
-        if arm.speed_override == 0.0 or arm.hindrance:
+        if arm.settings.speed_override == 0.0 or arm.hindrance:
             goal.progress.wait(loop_time(self._node))
         if self._goal is goal and goal.progress.stalled(loop_time(self._node)):
             arm.targets.clear()
@@ -252,7 +254,7 @@ class PointHeadServer:
         if self._timer is not None:
             self._node.destroy_timer(self._timer)
         self._goal = self._timer = None
-        self._arm.journal.info("head goal", reason, f"head goal {text}")
+        self._controller.journal.info("head goal", reason, f"head goal {text}")
 
     def _ray(self, request: PointHead.Goal) -> Ray | str:
         """Return the ray of a goal, in tip coordinates, or why it is invalid."""
@@ -263,11 +265,11 @@ class PointHeadServer:
         if not frame and not any(axis):
             return arm.ray
         given = axis if any(axis) else ()
-        frame = frame or arm.model.link(arm.own("pointing_frame")) or arm.tip
+        frame = frame or arm.model.link(self._controller.own("pointing_frame")) or arm.chain.tip
         try:
             if frame in arm.model.links:
                 return pointing_ray(arm.model, arm.chain, given, frame)
-            tip_T_frame = look_up_fixed(self._buffer, arm.tip, frame)
+            tip_T_frame = look_up_fixed(self._buffer, arm.chain.tip, frame)
             if isinstance(tip_T_frame, Refused):
                 return f"pointing_frame: {tip_T_frame}"
             return ray_of(tip_T_frame, given, frame)

@@ -30,13 +30,14 @@ class SpeedOverride:
 
     Args:
         node: The node that subscribes.
-        arm: The arm whose motions are scaled.
+        controller: Of the arm whose motions are scaled.
     """
 
-    def __init__(self, node: Node, arm: ChainController) -> None:
-        self._node, self._arm = node, arm
-        self._parameter = f"{arm.name}.speed_override" if arm.name else "speed_override"
-        topic = arm.resolve("speed_override")
+    def __init__(self, node: Node, controller: ChainController) -> None:
+        self._node, self._controller = node, controller
+        name = controller.arm.name
+        self._parameter = f"{name}.speed_override" if name else "speed_override"
+        topic = controller.resolve("speed_override")
         self._subscription = node.create_subscription(
             Float64, topic, self._on_message, 1, event_callbacks=incompatible_qos(node, topic)
         )
@@ -46,12 +47,13 @@ class SpeedOverride:
         self._node.destroy_subscription(self._subscription)
 
     def _on_message(self, message: Float64) -> None:
-        journal, value = self._arm.journal, admit_fraction(message.data)
+        journal, value = self._controller.journal, admit_fraction(message.data)
         if isinstance(value, Refused):
-            self._arm.refusals.add(value, Request("speed_override"))
+            self._controller.arm.refusals.add(value, Request("speed_override"))
             text = f"speed override refused: {value}"
             journal.warn("speed override", value.reason.name, text)
             return
         journal.recovered("speed override", "speed overrides are valid again")
-        if value != self._arm.own("speed_override"):  # setting it publishes an event to all nodes
+        # Setting it publishes an event to all nodes.
+        if value != self._controller.own("speed_override"):
             self._node.set_parameters([Parameter(self._parameter, value=value)])

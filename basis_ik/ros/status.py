@@ -23,17 +23,14 @@ from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 from rclpy.node import Node
 
 from basis_ik.arm.admission import Refusals
-from basis_ik.arm.chain_state import LATCHES, ChainState, State
+from basis_ik.arm.arm import Arm
+from basis_ik.arm.chain_state import LATCHES, State
 from basis_ik.arm.goals import JointGoal, JointVelocityGoal, PointGoal, PoseGoal, TwistGoal
-from basis_ik.arm.measured import MeasuredState
-from basis_ik.arm.pipeline import Pipeline
+from basis_ik.arm.target_input import TargetInput
 from basis_ik.arm.targets import Target
 from basis_ik.pose.solve import Solution
-from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.boundary import boundary_of
 from basis_ik.ros.journal import Journal
-from basis_ik.ros.target_input import TargetInput
-from basis_ik.ros.tool import Tool
 from basis_ik.verdict import Reason, Verdict
 
 PERIOD = 0.5  # s between repetitions of an unchanged status
@@ -50,37 +47,13 @@ INPUTS = {  # the active input
 
 
 class ReportedChain(Protocol):
-    """The attributes of a chain that the status reports; implemented by `ChainController`."""
+    """What the status reports; implemented by `ChainController`."""
 
-    name: str
-    tip: str
-    model: RobotModel
-    tool: Tool
-    measured: MeasuredState
-    targets: TargetInput
-    refusals: Refusals
-    pipeline: Pipeline
-    state: ChainState
+    journal: Journal
 
     @property
-    def speed_override(self) -> float:
-        """Factor on the speed of every motion, in [0, 1]."""
-
-    @property
-    def problem(self) -> str:
-        """Problem of the controller; empty if there is none."""
-
-    @property
-    def hindrance(self) -> str:
-        """Why the arm does not move as commanded for the moment; empty if it does."""
-
-    @property
-    def other_commander(self) -> str:
-        """The other node that commands the arm; empty if there is none."""
-
-    @property
-    def displaced(self) -> str:
-        """Which joint something else has moved from the reached target; empty if there is none."""
+    def arm(self) -> Arm:
+        """The arm."""
 
     @property
     def unheard(self) -> str:
@@ -97,21 +70,23 @@ class StatusReport:
 
     Args:
         node: The node that publishes.
-        arm: The chain.
-        journal: Logs changes.
+        chain: The chain.
     """
 
-    def __init__(self, node: Node, arm: ReportedChain, journal: Journal) -> None:
-        self._node, self._journal, self._boundary = node, journal, boundary_of(node)
-        self._name = f"{node.get_fully_qualified_name()}: {arm.tip}"
-        self._publisher = node.create_publisher(DiagnosticStatus, arm.resolve("status"), 10)
+    def __init__(self, node: Node, chain: ReportedChain) -> None:
+        self._node, self._chain, self._boundary = node, chain, boundary_of(node)
+        self._journal = chain.journal
+        self._name = f"{node.get_fully_qualified_name()}: {chain.arm.chain.tip}"
+        self._publisher = node.create_publisher(DiagnosticStatus, chain.resolve("status"), 10)
         self._key: tuple[object, ...] = ()
         self._target: Target | None = None
         self._solution: Solution | None = None
         self._time = 0.0
 
-    def publish(self, arm: ReportedChain) -> None:
+    def publish(self) -> None:
         """Publish the chain's status, if it is due."""
+        arm, unheard = self._chain.arm, self._chain.unheard
+        override = arm.settings.speed_override
         state, solution, refusal = arm.state, arm.pipeline.solution, arm.targets.refusal
         refusals, leads = arm.refusals.counts.total(), type(arm.pipeline.goal)
         problem = (
@@ -120,11 +95,11 @@ class StatusReport:
             arm.hindrance,
             arm.other_commander,
             refusals,
-            arm.unheard,
+            unheard,
         )
         notice = _notice(arm)
-        key = (state.state, *problem, arm.speed_override, arm.tool.frame, leads, notice)
-        if not self._is_due(key, arm):
+        key = (state.state, *problem, override, arm.tool.frame, leads, notice)
+        if not self._is_due(key):
             return
         if notice is None:
             self._journal.recovered("singularity", "the singularity is passed")
@@ -152,29 +127,30 @@ class StatusReport:
         elif solution is not None:
             level, text = DiagnosticStatus.WARN, str(solution.reason)
             self._journal.warn("motion", solution.verdict.name, text)
-        if arm.speed_override < 1.0:
-            text = f"{text}; speed override is {arm.speed_override:g}"
-        if arm.speed_override == 0.0:
+        if override < 1.0:
+            text = f"{text}; speed override is {override:g}"
+        if override == 0.0:
             level = max(level, DiagnosticStatus.WARN)
         if refusal is not None and not state.why_not:
             level = max(level, DiagnosticStatus.WARN)
             ago = f"{arm.refusals.age(refusal):.1f} s ago"
             text = f"{text}; the newest target was refused {ago}: {refusal.refused}"
-        if arm.unheard:
-            level, text = max(level, DiagnosticStatus.WARN), f"{text}; {arm.unheard}"
-        self._publish(arm, level, state.state.name, text)
+        if unheard:
+            level, text = max(level, DiagnosticStatus.WARN), f"{text}; {unheard}"
+        self._publish(level, state.state.name, text)
 
-    def report_standstill(self, arm: ReportedChain, text: str) -> None:
+    def report_standstill(self, text: str) -> None:
         """Publish why simulated time stands still."""
-        if self._is_due((text,), arm):
-            self._publish(arm, DiagnosticStatus.WARN, State.WAITING.name, text)
+        if self._is_due((text,)):
+            self._publish(DiagnosticStatus.WARN, State.WAITING.name, text)
 
     def destroy(self) -> None:
         """Destroy the publisher."""
         self._node.destroy_publisher(self._publisher)
 
-    def _is_due(self, key: tuple[object, ...], arm: ReportedChain) -> bool:
+    def _is_due(self, key: tuple[object, ...]) -> bool:
         """Return whether to publish a status with this key now; if so, store the key."""
+        arm = self._chain.arm
         now, target, solution = self._boundary.steady(), arm.targets.target, arm.pipeline.solution
         same = target is self._target and solution is self._solution
         if key == self._key and now - self._time < (PERIOD if same else REFRESH):
@@ -182,13 +158,14 @@ class StatusReport:
         self._key, self._time, self._target, self._solution = key, now, target, solution
         return True
 
-    def _publish(self, arm: ReportedChain, level: bytes, state: str, text: str) -> None:
+    def _publish(self, level: bytes, state: str, text: str) -> None:
+        arm = self._chain.arm
         text = f"{arm.name}: {text}" if arm.name else text
         targets, refusals = arm.targets, arm.refusals
         values = {
             "state": state,
             "since": arm.state.why,
-            "speed_override": f"{arm.speed_override:g}",
+            "speed_override": f"{arm.settings.speed_override:g}",
             **_target_values(targets),
             **_solution_values(arm.pipeline.solution),
             **_distances(arm),
@@ -210,7 +187,7 @@ class StatusReport:
         self._boundary.publish(self._publisher, message)
 
 
-def _notice(arm: ReportedChain) -> Reason | None:
+def _notice(arm: Arm) -> Reason | None:
     """Return the notice about a singularity, unless there is a more serious problem."""
     solution = arm.pipeline.solution
     moves = arm.state.state is State.MOVING and (solution is None or solution.success)
@@ -256,7 +233,7 @@ def _solution_values(solution: Solution | None) -> dict[str, str]:
     return values | _reason_values(solution.reason)
 
 
-def _distances(arm: ReportedChain) -> dict[str, str]:
+def _distances(arm: Arm) -> dict[str, str]:
     """Return the largest distance of a joint's command, and of a joint, from the goal."""
     if not arm.state.has_target:
         return {}

@@ -17,8 +17,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from functools import partial
 
 from basis_ik.arm.admission import Refused, admit_place
 from basis_ik.errors import BasisIkError
@@ -27,6 +26,7 @@ from basis_ik.robot.chain import Chain
 from basis_ik.robot.elements import shown
 from basis_ik.robot.placement import place_link
 from basis_ik.robot.robot import RobotModel
+from basis_ik.ros.boundary import Job
 from basis_ik.ros.frame_buffer import FrameBuffer, look_up_fixed
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.warm_up import prepare
@@ -39,7 +39,7 @@ class Tool:
         model: The robot.
         chain: One of its chains, which ends at a link.
         buffer: Source of the transforms; queried with zero timeout.
-        is_done: Returns whether a thread's future is done.
+        submit: Lets another thread make a chain.
 
     Attributes:
         frame: The tool's frame; empty: the chain's tip.
@@ -51,13 +51,13 @@ class Tool:
         model: RobotModel,
         chain: Chain,
         buffer: FrameBuffer,
-        is_done: Callable[[Future[Any]], bool] = Future.done,
+        submit: Callable[[Callable[[], Chain]], Job[Chain]],
     ) -> None:
-        self._is_done = is_done
+        self._submit = submit
         self._model, self._buffer, self._bare = model, buffer, chain
         self.frame, self.chain = "", chain
-        self._threads = ThreadPoolExecutor(1, "tool")  # its thread starts with the first tool
-        self._next, self._making = "", Future[Chain]()
+        self._next = ""
+        self._making: Job[Chain] | None = None
 
     def complaint(self, frame: str) -> str | None:
         """Return why a frame cannot be the tool, to follow the parameter's name, or None."""
@@ -76,8 +76,8 @@ class Tool:
             if isinstance(found, str):
                 return f"tool_frame {shown(frame)}: {found}"
             made = self._bare.with_tool(frame, found)
-            self._next, self._making = frame, self._threads.submit(_prepared, made)
-        if not self._is_done(self._making):
+            self._next, self._making = frame, self._submit(partial(_prepared, made))
+        if self._making is None or not self._making.done():
             return "the tool is being prepared"
         self.frame, self.chain, self._next = frame, self._making.result(), ""
         return ""

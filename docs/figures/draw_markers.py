@@ -44,7 +44,7 @@ from basis_ik.transforms.combine import combine
 from basis_ik.transforms.node import FIELDS, TransformNode
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.transforms.tree import TransformTree
-from basis_ik.view.arm import ArmScene, ArmView
+from basis_ik.view.arm_scene import ArmScene, ArmView
 from basis_ik.view.frames import frames_scene
 from basis_ik.view.ghost import OUTLINES, Ghost
 from basis_ik.view.nodes import NodeView, nodes_scene

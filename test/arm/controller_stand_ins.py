@@ -16,7 +16,7 @@
 
 import numpy as np
 
-from basis_ik.arm.execution.execution import Arm
+from basis_ik.arm.execution.execution import Drives
 from basis_ik.arm.execution.messages import ControllerReport
 from basis_ik.arm.moment import Moment
 
@@ -25,7 +25,7 @@ JOINTS = ("a", "b")
 
 def arm_of(joint_names=JOINTS, *, lag=0.1, velocity=1.0):
     """Return what an execution knows of its arm, whose period is 10 ms."""
-    return Arm(joint_names, 0.01, lag, np.full(len(joint_names), velocity))
+    return Drives(joint_names, 0.01, lag, np.full(len(joint_names), velocity))
 
 
 def moment(seconds):

@@ -15,9 +15,9 @@
 """From target to command on the shipped UR5e: solved, limited, checked, and silent when done."""
 
 import itertools
-import threading
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -339,33 +339,58 @@ def test_the_missing_distance_ignores_turns_of_continuous_joints():
     np.testing.assert_allclose(pipe.missing(turned), 0.1)
 
 
-def test_a_long_solve_runs_in_a_thread(pipe, monkeypatch):
-    solve, go_on, asked = pipeline.solve, threading.Event(), []
+class Later:
+    """Solves that end when a test says so."""
 
-    def slow(*args, max_iterations, **kwargs):
+    def __init__(self):
+        self.ended = False
+
+    def submit(self, problem):
+        return SimpleNamespace(done=lambda: self.ended, result=problem)
+
+
+@pytest.fixture
+def later():
+    return Later()
+
+
+@pytest.fixture
+def patient(chain, later):
+    """A pipeline whose long solves are those."""
+    return Pipeline(chain, period=PERIOD, submit=later.submit)
+
+
+def spent_at_first(monkeypatch, since=0):
+    """Let short solves from some on not suffice; return the iterations of all solves."""
+    solve, asked = pipeline.solve, []
+
+    def short(*args, max_iterations, **kwargs):
         solution = solve(*args, max_iterations=max_iterations, **kwargs)
         asked.append(max_iterations)
-        if max_iterations == pipeline.QUICK and len(asked) > 1:
-            return solution._replace(verdict=Verdict.BUDGET_SPENT)
-        assert len(asked) == 1 or go_on.wait(60.0)
-        return solution
+        spent = max_iterations == pipeline.QUICK and len(asked) > since
+        return solution._replace(verdict=Verdict.BUDGET_SPENT) if spent else solution
 
-    monkeypatch.setattr(pipeline, "solve", slow)
-    pipe.set_goal(DOWN, HOME)
-    kept = pipe.solution
+    monkeypatch.setattr(pipeline, "solve", short)
+    return asked
+
+
+def test_the_arm_goes_on_during_a_long_solve(patient, later, monkeypatch):
+    asked = spent_at_first(monkeypatch, since=1)
+    patient.set_goal(DOWN, HOME)
+    kept = patient.solution
     other = PoseGoal(RigidTransform.from_rpy(np.pi, 0.0, 0.0, [0.45, -0.20, 0.45]))
     for _ in range(400):
-        pipe.set_goal(other, HOME)
-        measured = pipe.step(HOME)
-    assert pipe.waiting
-    assert pipe.solution is None
+        patient.set_goal(other, HOME)
+        measured = patient.step(HOME)
+    assert patient.waiting
+    assert patient.solution is None
     np.testing.assert_array_equal(measured, kept.positions)
-    assert pipe.phase is Phase.MOVING, "it is not there, nor known to be"
-    go_on.set()
-    while pipe.waiting:
-        pipe.set_goal(other, HOME)
-    assert pipe.solution.success
-    np.testing.assert_array_equal(walk(pipe, HOME)[-1], pipe.solution.positions)
+    assert patient.phase is Phase.MOVING, "it is not there, nor known to be"
+    later.ended = True
+    patient.set_goal(other, HOME)
+    assert not patient.waiting
+    assert patient.solution.success
+    np.testing.assert_array_equal(walk(patient, HOME)[-1], patient.solution.positions)
     assert asked == [pipeline.QUICK, pipeline.QUICK, pipeline.MAX_ITERATIONS]
 
 
@@ -405,26 +430,16 @@ def test_long_passes_run_in_a_thread(pipe, monkeypatch):
     assert pipe.solution.verdict is not Verdict.BUDGET_SPENT
 
 
-def test_an_outdated_solution_is_dropped(pipe, monkeypatch):
-    solve, go_on = pipeline.solve, threading.Event()
-
-    def slow(*args, max_iterations, **kwargs):
-        solution = solve(*args, max_iterations=max_iterations, **kwargs)
-        if max_iterations == pipeline.QUICK:
-            return solution._replace(verdict=Verdict.BUDGET_SPENT)
-        assert go_on.wait(60.0)
-        return solution
-
-    monkeypatch.setattr(pipeline, "solve", slow)
-    pipe.set_goal(DOWN, HOME)
-    assert pipe.waiting
-    pipe.set_goal(JointGoal(tuple(HOME + 0.1)), HOME)
-    assert not pipe.waiting
-    go_on.set()
-    monkeypatch.setattr(pipeline, "solve", solve)
-    pipe._background._running.result()
-    pipe.set_goal(DOWN, HOME)
-    assert walk(pipe, HOME)[-1] == pytest.approx(pipe.solution.positions)
+def test_an_outdated_solution_is_dropped(patient, later, monkeypatch):
+    with monkeypatch.context() as slow:
+        spent_at_first(slow)
+        patient.set_goal(DOWN, HOME)
+        assert patient.waiting
+        patient.set_goal(JointGoal(tuple(HOME + 0.1)), HOME)
+        assert not patient.waiting
+        later.ended = True
+    patient.set_goal(DOWN, HOME)
+    assert walk(patient, HOME)[-1] == pytest.approx(patient.solution.positions)
 
 
 def test_an_unreachable_target_is_approached_with_the_missing_distance(pipe, chain):

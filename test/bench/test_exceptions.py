@@ -22,8 +22,8 @@ from rcl_interfaces.msg import Parameter, ParameterValue
 from rcl_interfaces.srv import SetParameters, SetParametersAtomically
 from std_srvs.srv import Trigger
 
+from basis_ik.arm.arm import Arm
 from basis_ik.arm.pipeline import Pipeline
-from basis_ik.ros.chain_controller import ChainController
 
 BRAKING = 0.6  # s, with the repetitions of the last command, at the speed of these tests
 NEAR, FAR = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40)
@@ -66,7 +66,7 @@ def fail(monkeypatch, kind, method, times=1):
 
 @pytest.mark.parametrize(
     ("kind", "method", "times"),
-    [(ChainController, "_takes_targets", 1), (Pipeline, "step", 1), (Pipeline, "step", 1000)],
+    [(Arm, "take_pose", 1), (Pipeline, "step", 1), (Pipeline, "step", 1000)],
     ids=["callback", "loop", "loop, and the braking"],
 )
 def test_an_exception_stops_the_arm_until_it_is_activated_again(
@@ -95,7 +95,7 @@ def test_an_exception_stops_the_arm_until_it_is_activated_again(
 
 def test_an_exception_while_inactive_is_logged_and_changes_nothing(robot, monkeypatch):
     assert robot.transit("deactivate")
-    fail(monkeypatch, ChainController, "_takes_targets")
+    fail(monkeypatch, Arm, "take_pose")
     robot.send("base_link", NEAR)
     robot.run(2 * PERIOD)
     assert logged(robot, "while inactive: Traceback") == 1
@@ -115,7 +115,7 @@ def moving(robot):
 
 
 def test_an_exception_in_a_request_stops_nothing(moving, monkeypatch):
-    fail(monkeypatch, ChainController, "go_home")
+    fail(monkeypatch, Arm, "go_home")
     answer = moving.loop.spinner.request("/basis_ik/home", Trigger.Request())
     moving.run(0.1)
     assert logged(moving, "a request failed: ") == 1

@@ -692,7 +692,7 @@ def test_an_arm_whose_controllers_states_are_lost_goes_on_afterwards(kind, quiet
 def test_the_arm_is_expected_where_it_is(kind, stall):
     """Also by a loop that was late: its drives do not lag here."""
     with robot_with(0.0) as robot:
-        execution = robot.node._robot.arms[0]._execution
+        execution = robot.node._robot.arms[0].execution
         advance, widest = execution.advance, []
 
         def advance_and_look(pipeline, measured, now):

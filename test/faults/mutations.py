@@ -38,11 +38,11 @@ class Mutation(NamedTuple):
 
 ADMISSION, TARGET_INPUT, MEASURED = (
     "arm/admission.py",
-    "ros/target_input.py",
+    "arm/target_input.py",
     "arm/measured.py",
 )
 IK_NODE = "ros/ik_node.py"
-CONTROLLER, PIPELINE, STATE = "ros/chain_controller.py", "arm/pipeline.py", "arm/chain_state.py"
+ARM, PIPELINE, STATE = "arm/arm.py", "arm/pipeline.py", "arm/chain_state.py"
 ELEMENTS, GRAMMAR, LIMITS = "robot/elements.py", "robot/grammar.py", "robot/joint_limits.py"
 TREE, URDF, BUILD = "robot/link_tree.py", "robot/urdf.py", "robot/build.py"
 PARAMETERS, OF_CHAINS = "ros/parameters/parameters.py", "ros/parameters/chain_parameters.py"
@@ -266,7 +266,7 @@ MUTATIONS = tuple(
         # Frames, time
         (
             "exceptions of tf are not caught",
-            TARGET_INPUT,
+            "ros/frame_buffer.py",
             "        except TransformException as error:",
             "        except ZeroDivisionError as error:",
             (19, 20),
@@ -295,8 +295,8 @@ MUTATIONS = tuple(
         (
             "numbers of a transform are not checked",
             TARGET_INPUT,
-            "        return value if isinstance(value, Refused) else self._goal(target, value)",
-            "        return self._goal(target, value)",
+            "        return place if isinstance(place, Refused) else self._goal(target, place)",
+            "        return self._goal(target, place)",
             (21,),
         ),
         (
@@ -309,27 +309,27 @@ MUTATIONS = tuple(
         (
             "transforms of any age are accepted",
             TARGET_INPUT,
-            "        if target.stamp == 0 and 0 < stamp < self._oldest:",
+            "        if target.stamp == 0 and 0 < found.stamp < self._oldest:",
             "        if False:",
             (22,),
         ),
         (
             "a transform of exactly the largest age is refused",
             TARGET_INPUT,
-            "0 < stamp < self._oldest",
-            "0 < stamp <= self._oldest",
+            "0 < found.stamp < self._oldest",
+            "0 < found.stamp <= self._oldest",
             (22,),
         ),
         (
             "static transforms have an age",
             TARGET_INPUT,
-            "0 < stamp < self._oldest",
-            "0 <= stamp < self._oldest",
+            "0 < found.stamp < self._oldest",
+            "0 <= found.stamp < self._oldest",
             (22,),
         ),
         (
             "the largest age of a transform is doubled",
-            CONTROLLER,
+            ARM,
             "now.clock - settings.stamp_rules.max_age",
             "now.clock - 2 * settings.stamp_rules.max_age",
             (22,),
@@ -358,14 +358,14 @@ MUTATIONS = tuple(
         ),
         (
             "the joint state timeout is doubled",
-            CONTROLLER,
+            ARM,
             "silent(now.loop, settings.joint_state_timeout, moving=moving)",
             "silent(now.loop, 2 * settings.joint_state_timeout, moving=moving)",
             (27, 29, 35),
         ),
         (
             "the joint state timeout is reduced to 0.8",
-            CONTROLLER,
+            ARM,
             "silent(now.loop, settings.joint_state_timeout, moving=moving)",
             "silent(now.loop, 0.8 * settings.joint_state_timeout, moving=moving)",
             (27, 29, 35),
@@ -428,14 +428,14 @@ MUTATIONS = tuple(
         ),
         (
             "an unmet requirement does not brake",
-            CONTROLLER,
+            ARM,
             "        self._brake(Event.UNMET, unmet)\n",
             "",
             (29, 35),
         ),
         (
             "a target from before a gap of joint states is replayed",
-            CONTROLLER,
+            ARM,
             "        dropped = self._interruption is None and self.targets.drop(unmet)",
             "        dropped = False",
             (35,),
@@ -833,7 +833,7 @@ MUTATIONS = tuple(
         ),
         (
             "a home of a wrong length is accepted",
-            "ros/parameters/arm_parameters.py",
+            "arm/settings.py",
             "    if len(positions) != len(names):",
             "    if False:",
             (63,),
@@ -896,7 +896,7 @@ MUTATIONS = tuple(
         ),
         (
             "a home a radian beyond a limit is accepted",
-            "ros/parameters/arm_parameters.py",
+            "arm/settings.py",
             "low <= value <= high",
             "low <= value <= high + 1.0",
             (90,),
@@ -1002,29 +1002,29 @@ MUTATIONS = tuple(
         ),
         (
             "after a gap motion continues from the last command",
-            CONTROLLER,
+            ARM,
             "        self.pipeline.begin_where_measured()  #",
             "        #",
             (98,),
         ),
         (
             "after an activation motion continues from the last command",
-            CONTROLLER,
+            ARM,
             "        self.targets.clear()\n        self.pipeline.begin_where_measured()\n",
             "        self.targets.clear()\n",
             (98,),
         ),
         (
             "after a stop motion continues from the last command",
-            CONTROLLER,
+            ARM,
             "        self.pipeline.begin_where_measured()\n        self.state.handle(Event.ENABLE)",
             "        self.state.handle(Event.ENABLE)",
             (98,),
         ),
         (
             "the controller's reference is ignored",
-            CONTROLLER,
-            "            and not self._execution.keeps(left_at)\n",
+            ARM,
+            "            and not self.execution.keeps(left_at)\n",
             "            and False\n",
             (98,),
         ),
@@ -1045,9 +1045,9 @@ MUTATIONS = tuple(
         # What needs processes
         (
             "a twist lasts five times as long",
-            CONTROLLER,
-            "offer_twist(message, self._arrival(), lasts=lasts,",
-            "offer_twist(message, self._arrival(), lasts=5 * lasts,",
+            ARM,
+            "linear, angular, self._arrival(now), lasts=lasts,",
+            "linear, angular, self._arrival(now), lasts=5 * lasts,",
             (15,),
         ),
         (
@@ -1073,8 +1073,8 @@ MUTATIONS = tuple(
         ),
         (
             "a jump of the clock counts as silence of the controller",
-            "ros/chain_controller.py",
-            "        self._execution.on_clock_jump(self._now())\n",
+            ARM,
+            "        self.execution.on_clock_jump(now)\n",
             "",
             (25,),
         ),
@@ -1087,14 +1087,14 @@ MUTATIONS = tuple(
         ),
         (
             "joints never received are not missing",
-            CONTROLLER,
+            ARM,
             "        if not joints:",
             "        if True:",
             (28,),
         ),
         (
             "an arm that does not follow is not stopped",
-            CONTROLLER,
+            ARM,
             "        if departure is not None:",
             "        if False:",
             (38,),
@@ -1123,7 +1123,7 @@ MUTATIONS = tuple(
         ),
         (
             "an inactive node moves home",
-            CONTROLLER,
+            ARM,
             """        if self.state.why_not:
             return self.state.why_not""",
             """        if False:
@@ -1132,7 +1132,7 @@ MUTATIONS = tuple(
         ),
         (
             "subscriptions of a replaced robot remain",
-            CONTROLLER,
+            "ros/chain_controller.py",
             "            self._node.destroy_subscription(subscription)",
             "            pass",
             (68,),
@@ -1211,7 +1211,7 @@ MUTATIONS = tuple(
         ),
         (
             "contradicting publishers are not named",
-            CONTROLLER,
+            ARM,
             "            if refused.reason is Refusal.JUMP:",
             "            if False:",
             (86,),
@@ -1319,7 +1319,7 @@ MUTATIONS = tuple(
         ),
         (
             "a stop does not wait for the joint states of a driver that stands",
-            "ros/chain_controller.py",
+            ARM,
             "            if not unseen:",
             "            if True:",
             (105,),

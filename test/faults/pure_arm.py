@@ -183,7 +183,7 @@ class Arm:
             self.node, "", described.model, chain, self.settings, self.buffer, self.state
         )
         self.state.handle(Event.CONFIGURE)
-        self.control.activate()
+        self.control.arm.activate()
         self.cycles(2)
         assert self.state.state is State.READY
 
@@ -200,7 +200,7 @@ class Arm:
     @property
     def goal(self):
         """The present goal of the arm."""
-        return self.control.pipeline.goal
+        return self.control.arm.pipeline.goal
 
     def execute(self, message):
         """Check a command, and move the arm there."""
@@ -214,7 +214,7 @@ class Arm:
     def publish_state(self, names, positions):
         """Tell one joint state of now."""
         stamp = StateStamp(*divmod(self.clock, NS), self.clock, NS // 2)
-        self.control.on_joint_state(list(names), list(positions), self.now.loop, stamp)
+        self.control.arm.take_joint_state(list(names), list(positions), self.now.loop, stamp)
 
     def driver(self):
         """Tell where the arm is; tests replace it."""
@@ -227,7 +227,7 @@ class Arm:
             if self.talks:
                 self.driver()
             self.control.cycle(self.now)
-            if self.control.pipeline.waiting:  # for the solver beside the loop, in real time
+            if self.control.arm.pipeline.waiting:  # for the solver beside the loop, in real time
                 time.sleep(0.001)
 
     def until_rest(self, most=3000):
@@ -272,17 +272,17 @@ class Arm:
 
         It is counted once, it is in the status within some periods, and what is pursued stays.
         """
-        counts, goal = Counter(self.control.refusals.counts), self.goal
+        counts, goal = Counter(self.control.arm.refusals.counts), self.goal
         state, published = self.state.state, len(self.statuses)
         offer()
         self.cycles(within)
-        assert self.control.refusals.counts - counts == {reason: 1}
+        assert self.control.arm.refusals.counts - counts == {reason: 1}
         assert self.goal == goal, "what was in force stays"
         assert self.state.state is state or self.state.state in (State.ARRIVED, State.HOLDING)
         assert len(self.statuses) > published, "published at once"
         values = self.status()
         assert values[f"refused.{reason}"] == str(counts[reason] + 1)
-        refused = list(self.control.refusals.last.values())[-1].refused
+        refused = list(self.control.arm.refusals.last.values())[-1].refused
         assert refused.reason.name == reason
         assert str(refused) in values.values()
         return refused.detail

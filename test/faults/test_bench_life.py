@@ -23,7 +23,7 @@ from geometry_msgs.msg import PoseStamped
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
-from basis_ik.ros.chain_controller import ChainController
+from basis_ik.arm.arm import Arm
 
 
 def transit(robot, *names):
@@ -37,7 +37,7 @@ def test_row_62_an_exception_in_a_callback(robot, observed, monkeypatch):
 
     robot.set_off(FAR, 0.4)
     with monkeypatch.context() as defects:
-        defects.setattr(ChainController, "_takes_targets", failing)
+        defects.setattr(Arm, "take_pose", failing)
         robot.send("base_link", NEAR)
         robot.run(2 * PERIOD)
     assert robot.state() == "inactive"

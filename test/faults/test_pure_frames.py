@@ -60,12 +60,12 @@ def unknown(arm, looks, observed, frame):
     """Offer targets in a frame that tf cannot place; they are refused after their patience."""
     patience = round(arm.settings["transform_timeout"] / PERIOD)
     for _ in range(3):
-        before = arm.control.refusals.counts["NO_TRANSFORM"]
+        before = arm.control.arm.refusals.counts["NO_TRANSFORM"]
         arm.go(down(0.4), frame=frame, stamp=(0, 0))
         arm.cycles(patience - 1)
-        assert arm.control.refusals.counts["NO_TRANSFORM"] == before, "it may still come"
+        assert arm.control.arm.refusals.counts["NO_TRANSFORM"] == before, "it may still come"
         arm.refuses("NO_TRANSFORM", lambda: None, within=4)
-        assert arm.control.targets.newest is arm.control.targets.target, "it waits no more"
+        assert arm.control.arm.targets.newest is arm.control.arm.targets.target, "it waits no more"
     assert looks["waits"] == [], "nobody waits for tf"
     arm.follows_again()
     seconds = sorted(looks["seconds"])
@@ -81,7 +81,7 @@ def test_row_19_a_tree_of_its_own(arm, looks, observed):
 def test_row_20_a_loop_in_tf(arm, looks, observed):
     for parent, child in (("a", "b"), ("b", "c"), ("c", "a")):
         arm.put_frame(parent, child, IDENTITY)
-    assert not arm.control.targets.is_carried("a"), "it ends"
+    assert not arm.control.arm.targets.is_carried("a"), "it ends"
     unknown(arm, looks, observed, "a")
 
 
@@ -107,10 +107,10 @@ def test_row_22_tf_that_is_too_old(arm, observed):
     arm.go(down(0.40, 0.05), frame="cart", stamp=(0, 0))
     arm.cycles(round(2.0 / PERIOD))
     assert arm.goal is not None, "at the border"
-    refused = arm.control.refusals.counts["TF_STALE"]
+    refused = arm.control.arm.refusals.counts["TF_STALE"]
     arm.cycles(2)
     assert arm.goal is None, "a frame that is followed is followed no longer"
-    assert arm.control.refusals.counts["TF_STALE"] == refused + 1
+    assert arm.control.arm.refusals.counts["TF_STALE"] == refused + 1
     arm.until_rest()
     arm.put_frame("base_link", "wall", IDENTITY, static=True, age=100 * NS)
     arm.go(down(0.42, 0.05), frame="wall", stamp=(0, 0))
@@ -129,8 +129,10 @@ def test_row_27_the_systems_time_is_set(monkeypatch, observed, step):
     monkeypatch.setattr(boundary, "time", clocks)
     arm.node.clock.ros_time_is_active = False
     names = list(arm.chain.joint_names)
-    arm.driver = lambda: arm.control.on_joint_state(names, list(arm.place), arm.now.loop, None)
-    arm.control.measured.reset()
+    arm.driver = lambda: arm.control.arm.take_joint_state(
+        names, list(arm.place), arm.now.loop, None
+    )
+    arm.control.arm.measured.reset()
     arm.cycles(5)
     arm.go(down(0.45, 0.25), stamp=(0, 0))
     arm.cycles(10)

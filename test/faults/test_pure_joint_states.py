@@ -177,7 +177,7 @@ def test_row_35_joint_states_cease(arm, observed):
         arm.cycles()
     assert arm.state.state is State.WAITING
     assert arm.status()["message"].startswith("no joint state of shoulder_pan_joint, ")
-    assert arm.control.refusals.counts["NOT_READY"] > 50, "targets meanwhile"
+    assert arm.control.arm.refusals.counts["NOT_READY"] > 50, "targets meanwhile"
     sent = len(arm.oracle.commands)
     arm.cycles(100)
     arm.talks = True
@@ -232,28 +232,28 @@ def pause(arm):
 
 def leave_alone(arm):
     """Deactivate, and activate again."""
-    arm.control.deactivate()
+    arm.control.arm.deactivate()
     arm.cycles(40)
-    arm.control.activate()
+    arm.control.arm.activate()
 
 
 def stop(arm):
     """Stop, and enable again."""
-    arm.control.stop()
+    arm.control.arm.stop()
     arm.cycles(40)
-    arm.control.enable()
+    arm.control.arm.enable()
 
 
 def take_away(arm):
     """Let the controller publish another reference."""
-    arm.control._execution.keeps = lambda _: False
+    arm.control.arm.execution.keeps = lambda _: False
 
 
 def test_row_98_late_states_and_an_arm_beside_its_command(observed):
     arm = Beside()
     ends = [HOME + 0.2 * np.eye(6)[k % 3] for k in range(6)]
     for end in ends:
-        assert arm.control.go_to(end.tolist()) is None
+        assert arm.control.arm.go_to(end.tolist()) is None
         arm.until_rest()
         np.testing.assert_array_equal(arm.commands[-1], end)
         assert arm.state.state is State.HOLDING, "it is not there, and that is told"
@@ -274,7 +274,7 @@ def test_row_98_late_states_and_an_arm_beside_its_command(observed):
         leave(arm)
         arm.cycles(150)
         arm.oracle.before, place, sent = arm.place, arm.place, len(arm.commands)
-        arm.control.go_to(ends[k % 2].tolist())
+        arm.control.arm.go_to(ends[k % 2].tolist())
         arm.cycles(1)
         assert np.abs(arm.commands[sent] - place).max() < 1e-3
         arm.until_rest()

@@ -361,7 +361,7 @@ def test_row_52_a_continuous_joint(observed, sign):
     arm.cycles(100)
     assert len(arm.oracle.commands) == sent
     assert arm.state.state is State.ARRIVED
-    assert not arm.control.refusals.counts
+    assert not arm.control.arm.refusals.counts
     assert np.abs(np.diff(wrist)).max() <= np.pi * PERIOD + 1e-9
     arm.follows_again()
     observed(f"{np.abs(np.diff(wrist)).sum():.3f} rad, across pi")

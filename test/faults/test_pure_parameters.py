@@ -21,16 +21,18 @@ import threading
 
 import pytest
 import rclpy
-from pure_arm import Arm, Settings
+from pure_arm import UR5E, Arm, Settings
 from rclpy.parameter import Parameter
 
 from basis_ik.errors import BasisIkError
+from basis_ik.robot.robot import RobotModel
 from basis_ik.ros import programs
 from basis_ik.ros.loaded_robot import read_description
-from basis_ik.ros.parameters.arm_parameters import Settings as LoopSettings
+from basis_ik.ros.parameters.chain_parameters import ChainParameters
 from basis_ik.ros.parameters.ik_parameters import CHAIN, NODE
 from basis_ik.ros.parameters.parameters import ConfigError, Parameters
 
+MODEL = RobotModel.from_urdf(UR5E)
 ALL = {each.name: each for each in (*NODE, *CHAIN)}
 RESCUE = 10.0  # s after which a program that should have ended is told to
 
@@ -58,7 +60,12 @@ class Node:
         """All that the rest of the node sees of them."""
         seen = {name: self.parameters[name] for name in ALL}
         reported = {name: self.node.get_parameter(name).value for name in ALL}
-        return seen, reported, LoopSettings.of(self.parameters), self.parameters.changes
+        return (
+            seen,
+            reported,
+            ChainParameters(self.parameters, "").settings(MODEL),
+            self.parameters.changes,
+        )
 
     def refuses(self, *changes):
         """Try to set (name, value) pairs at once; return the reason."""

@@ -288,12 +288,12 @@ def is_latched(arm):
     for _ in range(5):
         arm.go(down(0.4))
         arm.cycles(20)
-    arm.control.deactivate()
-    arm.control.activate()
+    arm.control.arm.deactivate()
+    arm.control.arm.activate()
     arm.cycles(20)
     assert arm.state.state is State.UNSAFE
     assert len(arm.oracle.commands) == sent, "nothing is sent"
-    arm.control.enable()
+    arm.control.arm.enable()
     arm.cycles(2)
     arm.follows_again()
 
@@ -379,9 +379,9 @@ DAMAGED = {
 def test_row_92_the_last_check_fails_once_at_speed(monkeypatch, observed, elbow, after, damage):
     start = HOME + (elbow - 1.57) * ELBOW
     arm = Arm(start=start)
-    arm.control.go_to(list(map(float, HOME + 0.8 * np.eye(6)[0])))
+    arm.control.arm.go_to(list(map(float, HOME + 0.8 * np.eye(6)[0])))
     arm.cycles(after)
-    place, limiter, left = arm.place, arm.control.pipeline._limiter, [True]
+    place, limiter, left = arm.place, arm.control.arm.pipeline._limiter, [True]
     if damage is None:
         check = pipeline.is_safe
         monkeypatch.setattr(pipeline, "is_safe", lambda *a: not left.pop() if left else check(*a))

@@ -171,22 +171,22 @@ def test_row_08_frames_that_tf_cannot_hold(moving, observed, monkeypatch):
     moving.put_frame("base_link", longest, down(0.0, 0.0, 0.0), static=True)
     moving.go(down(0.40), frame=longest)
     moving.cycles()
-    assert moving.control.targets.target.frame_id == longest
+    assert moving.control.arm.targets.target.frame_id == longest
     observed(f"REJECT(BAD_FRAME); {(grown[-1] - grown[4]) / 1e3:.0f} kB more after 35 MB of names")
 
 
 def taken(arm, **header):
     """Offer a good target; return whether it is followed in the next period."""
-    goal, refused = arm.goal, arm.control.refusals.counts.total()
+    goal, refused = arm.goal, arm.control.arm.refusals.counts.total()
     arm.go(down(0.40 + 0.001 * len(arm.oracle.commands) % 0.05), **header)
     arm.cycles()
-    return arm.goal != goal and arm.control.refusals.counts.total() == refused
+    return arm.goal != goal and arm.control.arm.refusals.counts.total() == refused
 
 
 def test_row_10_stamp_too_old(moving, observed):
     logged = moving.refuses("STALE", lambda: moving.go(down(0.45), age=2 * NS + 1))
     moving.refuses("STALE", lambda: moving.go(down(0.45), stamp=(0, 1)))
-    moving.control.targets.reset()  # no order among stamps
+    moving.control.arm.targets.reset()  # no order among stamps
     assert taken(moving, age=2 * NS), "at the border"
     observed(f"REJECT(STALE): {logged}")
 
@@ -225,7 +225,7 @@ def test_row_13_malformed_stamps(arm, observed, stamp):
 def test_row_14_older_than_the_last(moving, observed):
     assert taken(moving, age=100)
     logged = moving.refuses("OUT_OF_ORDER", lambda: moving.go(down(0.45), age=NS))
-    newest = moving.control.targets.target.stamp
+    newest = moving.control.arm.targets.target.stamp
     moving.refuses("OUT_OF_ORDER", lambda: moving.go(down(0.45), stamp=divmod(newest - 1, NS)))
     assert taken(moving, stamp=divmod(newest, NS)), "as old as the last one"
     observed(f"REJECT(OUT_OF_ORDER): {logged}")

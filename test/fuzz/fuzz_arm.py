@@ -22,7 +22,6 @@ arguments; after each control period the oracle looks at every command.
 import contextlib
 import math
 from collections import Counter
-from concurrent.futures import Future
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -56,6 +55,7 @@ from basis_ik.arm.limiter import Motion
 from basis_ik.arm.limits import MotionLimits
 from basis_ik.arm.measured import StateStamp
 from basis_ik.arm.moment import Moment
+from basis_ik.arm.pipeline import Solved
 from basis_ik.errors import BasisIkError
 from basis_ik.ros.boundary import Boundary
 from basis_ik.ros.frame_buffer import FrameBuffer
@@ -106,18 +106,6 @@ CHANGES = {  # that may come at run time, and values that they may have
 }
 
 
-class Inline:
-    """An executor whose work is done at once, so that a sequence can be repeated."""
-
-    def submit(self, work, *arguments):
-        future = Future()
-        try:
-            future.set_result(work(*arguments))
-        except Exception as error:
-            future.set_exception(error)
-        return future
-
-
 class Times(Boundary):
     """The node's boundary, with the clocks of an arm."""
 
@@ -131,6 +119,10 @@ class Times(Boundary):
 
     def sleep(self, seconds):
         self._arm.sleep(seconds)
+
+    def thread(self, name):
+        """Let all work be done at once, so that a sequence can be repeated."""
+        return Solved.at_once
 
 
 class Node(ParameterNode):
@@ -246,8 +238,12 @@ class Arm:
         self.step(["cycle", 60])
 
     @property
+    def controller(self):
+        return self.robot.controllers[0]
+
+    @property
     def arm(self):
-        return self.robot.arms[0]
+        return self.controller.arm
 
     @property
     def state(self):
@@ -295,8 +291,7 @@ class Arm:
 
     def _adopt(self, new):
         self.robot, self._refused = new, 0
-        self.arm.pipeline._background._threads = self.arm.tool._threads = Inline()
-        self.override = SpeedOverride(self.node, self.arm)
+        self.override = SpeedOverride(self.node, self.controller)
         self.state.handle(Event.CONFIGURE)
 
     def _unload(self):
@@ -378,19 +373,19 @@ class Arm:
 
     def _pose(self, case):
         if self.robot is not None:
-            self.arm.take_pose(pose_message_of(case))
+            self.controller.take_pose(pose_message_of(case))
 
     def _point(self, case):
         if self.robot is not None:
-            self.arm.take_point(point_message_of(case))
+            self.controller.take_point(point_message_of(case))
 
     def _twist(self, case):
         if self.robot is not None:
-            self.arm._on_twist(twist_message_of(case))
+            self.controller._on_twist(twist_message_of(case))
 
     def _joint_jog(self, case):
         if self.robot is not None:
-            self.arm._on_joint_jog(jog_message_of(case))
+            self.controller._on_joint_jog(jog_message_of(case))
 
     def _speed_override(self, value):
         if self.robot is not None:
@@ -408,7 +403,7 @@ class Arm:
     def _receive_state(self, names, positions, sec, nanosec):
         timeout = round(1e9 * self.parameters["joint_state_timeout"])
         when = StateStamp(sec, nanosec, self.now.clock, timeout)
-        self.arm.on_joint_state(names, positions, self.now.loop, when)
+        self.arm.take_joint_state(names, positions, self.now.loop, when)
 
     def _talk(self, publishing):
         """Let the driver be silent, or talk again."""
@@ -463,7 +458,7 @@ class Arm:
             if seconds < 0.0:
                 self.buffer.clear()
             if self.robot is not None:
-                self.arm.on_clock_jump()
+                self.controller.take_clock_jump()
         elif self.streams_windows:
             self._history = []  # the next stamps cannot be checked
 

@@ -32,12 +32,12 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from basis_ik.arm.admission import Refusals, StampRules, Units
 from basis_ik.arm.goals import JointGoal, JointVelocityGoal, PointGoal, PoseGoal, Ray, TwistGoal
 from basis_ik.arm.measured import MeasuredState, StateStamp
+from basis_ik.arm.target_input import Arrival, TargetInput
 from basis_ik.robot.robot import RobotModel
-from basis_ik.ros.convert import transform_message
+from basis_ik.ros.convert import frame_stamp, pose_value, transform_message
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.outputs.trajectory_messages import to_command
 from basis_ik.ros.speed_override import SpeedOverride
-from basis_ik.ros.target_input import Arrival, TargetInput
 from basis_ik.search.pose_search_kernel import LARGEST_ANGLE, LARGEST_LENGTH
 from basis_ik.simulation.tolerances import JointTolerance, Tolerances
 from basis_ik.simulation.trajectory_command import refuse_trajectory
@@ -193,7 +193,7 @@ def check_goal(goal):
 
 def _offered(case, offer, kind):
     """Offer one target while another goal is in force; return what became of it."""
-    refusals = Refusals()
+    refusals = Refusals(lambda: 0.0)
     targets = TargetInput(Tf(), CHAIN, QUIET, refusals)
     targets.put(HOME, "home")
     taken = offer(targets, Arrival(NOW, STEADY, RULES))
@@ -214,26 +214,34 @@ def _offered(case, offer, kind):
     return Counter([refusal.refused.reason.name])
 
 
+def triple(message):
+    return message.x, message.y, message.z
+
+
 def run_pose(case):
     message = pose_message_of(case)
-    return _offered(case, lambda t, a: t.offer_pose(message, a, position_only=False), PoseGoal)
+    at, pose = frame_stamp(message.header), pose_value(message.pose)
+    return _offered(case, lambda t, a: t.offer_pose(at, pose, a, position_only=False), PoseGoal)
 
 
 def run_point(case):
     message, ray = point_message_of(case), Ray((0.0, 0.0, 1.0))
-    return _offered(case, lambda t, a: t.offer_point(message, a, ray=ray), PointGoal)
+    at, point = frame_stamp(message.header), triple(message.point)
+    return _offered(case, lambda t, a: t.offer_point(at, point, a, ray=ray), PointGoal)
 
 
 def run_twist(case):
     message, units = twist_message_of(case), UNITS[case["unitless"]]
-    return _offered(case, lambda t, a: t.offer_twist(message, a, lasts=0.1, units=units), TwistGoal)
+    at, twist = frame_stamp(message.header), message.twist
+    given = at, triple(twist.linear), triple(twist.angular)
+    return _offered(case, lambda t, a: t.offer_twist(*given, a, lasts=0.1, units=units), TwistGoal)
 
 
 def run_joint_jog(case):
     message, units = jog_message_of(case), UNITS[case["unitless"]]
-    return _offered(
-        case, lambda t, a: t.offer_joint_jog(message, a, lasts=0.1, units=units), JointVelocityGoal
-    )
+    how = {"lasts": 0.1, "units": units, "displaces": bool(message.displacements)}
+    given = frame_stamp(message.header), message.joint_names, message.velocities
+    return _offered(case, lambda t, a: t.offer_joint_jog(*given, a, **how), JointVelocityGoal)
 
 
 # Joint states -------------------------------------------------------------------------------------
@@ -391,16 +399,15 @@ def make_speed_override(rng):
 
 
 def run_speed_override(case):
-    given, refusals, values = [], Refusals(), {"speed_override": 0.5}
+    given, refusals, values = [], Refusals(lambda: 0.0), {"speed_override": 0.5}
     node = SimpleNamespace(
         create_subscription=lambda *_, **__: None,
         resolve_topic_name=str,
         set_parameters=lambda changes: given.extend(changes),
     )
-    arm = SimpleNamespace(
-        name="", journal=QUIET, refusals=refusals, resolve=str, own=values.__getitem__
-    )
-    SpeedOverride(node, arm)._on_message(Float64(data=case))
+    arm = SimpleNamespace(name="", refusals=refusals)
+    controller = SimpleNamespace(arm=arm, journal=QUIET, resolve=str, own=values.__getitem__)
+    SpeedOverride(node, controller)._on_message(Float64(data=case))
     for refusal in refusals.last.values():
         assert given == []
         check_text(str(refusal.refused))

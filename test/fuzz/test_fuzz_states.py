@@ -80,14 +80,14 @@ def arm():
 
 def damage(arm, change):
     """Let the node send another command than it wants to."""
-    publish = arm.arm._path._output._publisher.publish
+    take = arm.take
 
-    def other(message):
+    def take_damaged(message):
         data = np.array(message.data)
         change(data)
-        publish(Float64MultiArray(data=data.tolist()))
+        take(Float64MultiArray(data=data.tolist()))
 
-    arm.arm._path._output._publisher.publish = other
+    arm.take = take_damaged
 
 
 def nan(data):
@@ -114,7 +114,7 @@ def test_a_bad_command_is_caught(arm, change):
 
 
 def test_silence_at_full_speed_is_caught(arm):
-    arm.arm._path._output._publisher.publish = lambda _: None
+    arm.take = lambda _: None
     with pytest.raises(AssertionError, match="silence at full speed"):
         arm.step(["cycle", 1])
 

@@ -20,16 +20,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from basis_ik.arm.admission import StampRules
+from basis_ik.arm.admission import StampRules, Units
+from basis_ik.arm.settings import Settings, misplaced, outside
 from basis_ik.errors import BasisIkError
 from basis_ik.robot.robot import RobotModel
-from basis_ik.ros.parameters.arm_parameters import (
-    Settings,
-    axis_complaint,
-    misplaced,
-    outside,
-    pointing_ray,
-)
+from basis_ik.ros.parameters.arm_parameters import axis_complaint, pointing_ray
+from basis_ik.ros.parameters.chain_parameters import ChainParameters
 
 MODEL = RobotModel.from_urdf(
     (Path(__file__).parents[2] / "urdf" / "panda.urdf").read_text(),
@@ -110,7 +106,7 @@ def test_positions_that_are_not_finite_are_refused(head, bad):
 
 
 def test_each_setting_is_its_parameter():
-    parameters = {
+    of_node = {
         "target_max_age": 2.5,
         "target_max_future": 0.1,
         "target_max_reach": 0.15,
@@ -125,19 +121,48 @@ def test_each_setting_is_its_parameter():
         "orientation_threshold": 0.8,
         "goal_tolerance": 0.9,
     }
-    assert Settings.of(parameters) == Settings(
+    of_chain = {
+        "command_in_type": "unitless",
+        "scale.linear": 0.11,
+        "scale.rotational": 0.12,
+        "scale.joint": 0.13,
+        "approximate": True,
+        "solver": "fabrik",
+        "path": "straight",
+        "singularities": "stop",
+        "speed_override": 0.14,
+        "max_linear_speed": 0.16,
+        "max_angular_speed": 0.17,
+        "joint_limit_margin": [0.18],
+        "tool_frame": "panda_hand",
+        "home": [0.1, 0.2],
+    }
+    of_chain = {f"left.{name}": value for name, value in of_chain.items()}
+    parameters = ChainParameters({**of_node, **of_chain}, "left")
+    assert parameters.settings(MODEL) == Settings(
         stamp_rules=StampRules(max_age=2_500_000_000, max_future=100_000_000),
         target_max_reach=0.15,
         transform_timeout=0.2,
         joint_state_timeout=0.3,
         resume_timeout=0.25,
         twist_lasts=0.4,
+        units=Units(1.0, 0.11, 0.12, 0.13),
         position_only=True,
+        approximate=True,
+        solver="fabrik",
+        path="straight",
+        singularities="stop",
         velocity_scaling=0.5,
         acceleration_scaling=0.6,
+        speed_override=0.14,
+        max_linear_speed=0.16,
+        max_angular_speed=0.17,
         position_tolerance=0.7,
         orientation_tolerance=0.8,
         goal_tolerance=0.9,
+        joint_limit_margin=(0.18,),
+        tool_frame="panda_hand",
+        home=(0.1, 0.2),
     )
 
 

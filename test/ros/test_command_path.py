@@ -21,7 +21,7 @@ import pytest
 from builtin_interfaces.msg import Time
 from control_msgs.msg import JointTrajectoryControllerState
 
-from basis_ik.arm.execution.execution import Arm
+from basis_ik.arm.execution.execution import Drives
 from basis_ik.arm.limiter import Motion
 from basis_ik.arm.moment import Moment
 from basis_ik.arm.pipeline import Phase
@@ -30,7 +30,7 @@ from basis_ik.ros.outputs.make_output import CommandPath, ControllerOptions
 from basis_ik.ros.outputs.replacement_rule import NOT_ALLOWED
 
 NOW = Moment(100.0, 100 * 10**9)
-ARM = Arm(["a", "b"], 0.01, 0.2, np.ones(2))
+ARM = Drives(["a", "b"], 0.01, 0.2, np.ones(2))
 OPTIONS = ControllerOptions("/arm", NOT_ALLOWED, resume_after_pause=True, hold_other_joints=False)
 
 
@@ -105,7 +105,7 @@ def test_at_its_end_an_arm_in_motion_is_told_to_stand():
         go_on=lambda _: None,
     )  # fmt: skip
     path.execution.advance(pipeline, np.zeros(2), NOW)
-    path.flush()
+    path.send(path.execution.outgoing())
     path.destroy()
     assert [list(each.data) for each in node.sent] == [[1.0, 1.0], [0.0, 0.0]]
 
@@ -122,7 +122,7 @@ def test_a_goal_that_is_accepted_too_late_is_canceled_at_once(monkeypatch):
     pipeline = SimpleNamespace(plan=lambda *_, **__: motion, speed_override=1.0)
     path.execution.begin()
     path.execution.advance(pipeline, np.zeros(2), NOW)
-    path.flush()
+    path.send(path.execution.outgoing())
     path.execution.end(pipeline, NOW)
     handle = SimpleNamespace(
         accepted=True,

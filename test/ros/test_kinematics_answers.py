@@ -26,9 +26,9 @@ from moveit_msgs.msg import JointConstraint, MoveItErrorCodes
 from moveit_msgs.srv import GetPositionFK, GetPositionIK
 from rclpy.executors import SingleThreadedExecutor
 
+from basis_ik.arm.arm import other_joints
 from basis_ik.arm.measured import MeasuredState
 from basis_ik.robot.robot import RobotModel
-from basis_ik.ros.chain_controller import other_joints
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.kinematics import services
 from basis_ik.ros.kinematics.services import KinematicsServices
@@ -96,7 +96,6 @@ def serve(node):
             arms.append(
                 SimpleNamespace(
                     name=name,
-                    tip=tip,
                     chain=chain,
                     model=model,
                     measured=MeasuredState(chain.joint_names),

@@ -50,12 +50,15 @@ class Stub:
         self.published.append(message)
 
 
+def controller(arm):
+    return SimpleNamespace(arm=arm, resolve=lambda name: f"~/{name}")
+
+
 def arm_at(chain, positions, goal=None, name=""):
     return SimpleNamespace(
         name=name,
         chain=chain,
         tool=SimpleNamespace(chain=chain),
-        resolve=lambda name: f"~/{name}",
         measured=SimpleNamespace(positions=lambda: np.array(positions)),
         model=SimpleNamespace(visuals_of=lambda chain: ()),
         pipeline=SimpleNamespace(goal=goal, solution=None),
@@ -68,7 +71,7 @@ def arm_at(chain, positions, goal=None, name=""):
 @pytest.mark.parametrize(("viewers", "messages"), [(0, 0), (1, 1)])
 def test_without_a_subscriber_nothing_is_computed(viewers, messages):
     node = Stub(viewers)
-    Markers(node, arm_at(CHAIN, HOME), 10.0)
+    Markers(node, controller(arm_at(CHAIN, HOME)), 10.0)
     node.tick()
     assert len(node.published) == messages
 
@@ -81,7 +84,7 @@ def test_the_text_has_following_and_the_name_of_the_arm():
     node, arm = Stub(1), arm_at(CHAIN, HOME, name="left")
     for event in (Event.CONFIGURE, Event.ACTIVATE, Event.MOVE):
         arm.state.handle(event)
-    Markers(node, arm, 10.0)
+    Markers(node, controller(arm), 10.0)
     for text in ("on the way", "on the way", "following", "following"):
         arm.pipeline.solution = solve(CHAIN, down(0.40, 0.20, 0.40), SEED)
         node.tick()
@@ -148,7 +151,7 @@ def test_other_solutions_have_no_passes():
 def test_passes_are_computed_once_for_each_solution():
     node = Stub(1)
     arm = arm_solved(CHAIN, down(0.40, 0.20, 0.40))
-    Markers(node, arm, 10.0)
+    Markers(node, controller(arm), 10.0)
     node.tick()
     first = node.published[-1]
     arm.pipeline.solution = arm.pipeline.solution._replace()  # equal, and another

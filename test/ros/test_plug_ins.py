@@ -47,30 +47,31 @@ def node(domain):
     context.try_shutdown()
 
 
-@pytest.fixture(scope="module")
-def arm():
+def controller(*, resolve="~/{}".format, take_pose=None, take_point=None, **arm):
+    """A stand-in for a chain's controller; keywords are its own and its arm's attributes."""
     model = RobotModel.from_urdf(URDF.read_text())
+    of_arm = {
+        "name": "",
+        "model": model,
+        "chain": model.chain(),
+        "tool": SimpleNamespace(chain=model.chain()),
+        "ray": Ray((1.0, 0.0, 0.0)),
+        "go_home": lambda: None,
+        "meter": ArmMeter(),
+        "measured": SimpleNamespace(positions=lambda: np.zeros(6), age=lambda now: 0.0),
+        "targets": SimpleNamespace(target=None, age=lambda now: None),
+        "refusals": Refusals(lambda: 0.0),
+        "stop": lambda: None,
+        "enable": lambda: None,
+        "settings": SimpleNamespace(home=()),
+        "state": SimpleNamespace(latch=None, why_not=""),
+        "pipeline": SimpleNamespace(goal=None),
+    }
     return SimpleNamespace(
-        name="",
-        tip="tool0",
-        model=model,
-        chain=model.chain(),
-        tool=SimpleNamespace(chain=model.chain()),
-        ray=Ray((1.0, 0.0, 0.0)),
-        go_home=lambda: None,
-        active=True,
-        enabled=True,
-        meter=ArmMeter(),
-        measured=SimpleNamespace(positions=lambda: np.zeros(6), age=lambda now: 0.0),
-        targets=SimpleNamespace(target=None, age=lambda now: None),
-        refusals=Refusals(),
-        resolve=lambda name: f"~/{name}",
-        go_to=lambda positions: None,
-        stop=lambda: None,
-        enable=lambda: None,
-        own=lambda name: [],
-        state=SimpleNamespace(latch=None, why_not=""),
-        pipeline=SimpleNamespace(goal=None),
+        arm=SimpleNamespace(**{**of_arm, **arm}),
+        resolve=resolve,
+        take_pose=take_pose,
+        take_point=take_point,
     )
 
 
@@ -80,28 +81,28 @@ def held(node):
 
 
 MAKERS = {
-    "markers": lambda node, arm: Markers(node, arm, 10.0),
+    "markers": lambda node, controller: Markers(node, controller, 10.0),
     "drag": Drag,
-    "clicked point": lambda node, arm: ClickedPoint(node, []),
-    "diagnostics": lambda node, arm: Diagnostics(
-        node, [arm], LoopMeter(0.01), Buffer(), SimpleNamespace(unused=[])
+    "clicked point": lambda node, controller: ClickedPoint(node, []),
+    "diagnostics": lambda node, controller: Diagnostics(
+        node, [controller.arm], LoopMeter(0.01), Buffer(), SimpleNamespace(unused=[])
     ),
 }
 
 
 @pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
-def test_destruction_leaves_no_entities(node, arm, make):
+def test_destruction_leaves_no_entities(node, make):
     before = held(node)
     for _ in range(3):
-        plug_in = make(node, arm)
+        plug_in = make(node, controller())
         assert held(node) != before
         plug_in.destroy()
         assert held(node) == before
 
 
-def test_a_handle_waits_for_joint_states(node, arm):
+def test_a_handle_waits_for_joint_states(node):
     unknown = SimpleNamespace(positions=lambda: np.full(6, np.nan))
-    drag = Drag(node, SimpleNamespace(**{**vars(arm), "measured": unknown}))
+    drag = Drag(node, controller(measured=unknown))
     before = held(node)
     drag._update()
     assert held(node) == before
@@ -110,15 +111,11 @@ def test_a_handle_waits_for_joint_states(node, arm):
 
 
 @pytest.mark.parametrize(("robot", "rings"), [("ur5e", 3), ("pan_tilt", 0)])
-def test_the_handle_of_a_head_is_a_point(node, arm, robot, rings):
+def test_the_handle_of_a_head_is_a_point(node, robot, rings):
     chain = RobotModel.from_urdf((URDF.parent / f"{robot}.urdf").read_text()).chain()
     still = SimpleNamespace(positions=lambda: np.zeros(len(chain.joint_names)))
-    drag = Drag(
-        node,
-        SimpleNamespace(
-            **{**vars(arm), "chain": chain, "tool": SimpleNamespace(chain=chain), "measured": still}
-        ),
-    )
+    tool = SimpleNamespace(chain=chain)
+    drag = Drag(node, controller(chain=chain, tool=tool, measured=still))
     drag._update()
     turn = InteractiveMarkerControl.ROTATE_AXIS
     controls = drag._server.get("target").controls
@@ -126,13 +123,13 @@ def test_the_handle_of_a_head_is_a_point(node, arm, robot, rings):
     drag.destroy()
 
 
-def test_a_pose_is_dragged_straight(node, arm):
+def test_a_pose_is_dragged_straight(node):
     taken = []
 
     def take_pose(message, *, straight):
         taken.append((message.header.frame_id, straight))
 
-    drag = Drag(node, SimpleNamespace(**{**vars(arm), "take_pose": take_pose}))
+    drag = Drag(node, controller(take_pose=take_pose))
     drag._update()
     feedback = Feedback(event_type=Feedback.POSE_UPDATE)
     feedback.header.frame_id = "base_link"
@@ -141,7 +138,7 @@ def test_a_pose_is_dragged_straight(node, arm):
     assert taken == [("base_link", True)]
 
 
-def test_a_clicked_point_is_for_the_last_dragged_arm(node, arm):
+def test_a_clicked_point_is_for_the_last_dragged_arm(node):
     points = {"left": [], "right": []}
     drags = {}
     for side, taken in points.items():
@@ -150,7 +147,7 @@ def test_a_clicked_point_is_for_the_last_dragged_arm(node, arm):
             "take_pose": lambda pose, straight: None,
             "take_point": taken.append,
         }
-        drags[side] = Drag(node, SimpleNamespace(**{**vars(arm), **of_side}))
+        drags[side] = Drag(node, controller(**of_side))
         drags[side]._update()
     clicked = ClickedPoint(node, list(drags.values()))
     clicked._on_point("before any was used")

@@ -29,7 +29,7 @@ def received():
     """Send values to a named chain; return its topics, set parameters and refusals."""
 
     def receive(name, *values):
-        topics, given, refusals = [], [], Refusals()
+        topics, given, refusals = [], [], Refusals(lambda: 0.0)
 
         def subscribe(_, topic, callback, *__, **___):
             topics.append(topic)
@@ -40,14 +40,13 @@ def received():
             create_subscription=subscribe,
             set_parameters=lambda many: given.extend((each.name, each.value) for each in many),
         )
-        arm = SimpleNamespace(
-            name=name,
+        controller = SimpleNamespace(
+            arm=SimpleNamespace(name=name, refusals=refusals),
             resolve=lambda topic: f"~/{name}/{topic}" if name else f"~/{topic}",
             own=lambda _: given[-1][1] if given else 1.0,
-            refusals=refusals,
             journal=SimpleNamespace(warn=lambda *_: None, recovered=lambda *_: None),
         )
-        SpeedOverride(node, arm)
+        SpeedOverride(node, controller)
         return topics, given, refusals.counts
 
     return receive

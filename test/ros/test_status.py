@@ -58,9 +58,8 @@ def clock(monkeypatch):
 def arm():
     return SimpleNamespace(
         name="",
-        tip="tool0",
+        chain=SimpleNamespace(tip="tool0"),
         model=SimpleNamespace(name="ur5e"),
-        resolve=lambda name: f"~/{name}",
         pipeline=SimpleNamespace(solution=None, goal=None, notice=None),
         targets=SimpleNamespace(target=None, refusal=None, answer=None),
         refusals=Refusals(module.time.monotonic),
@@ -69,20 +68,24 @@ def arm():
         hindrance="",
         other_commander="",
         displaced="",
-        unheard="",
-        speed_override=1.0,
+        settings=SimpleNamespace(speed_override=1.0),
         tool=SimpleNamespace(frame=""),
     )
 
 
 @pytest.fixture
-def report(arm, published):
+def chain(arm):
+    journal = SimpleNamespace(warn=lambda *_: None, recovered=lambda *_: None)
+    return SimpleNamespace(arm=arm, journal=journal, unheard="", resolve=lambda name: f"~/{name}")
+
+
+@pytest.fixture
+def report(chain, published):
     node = SimpleNamespace(
         get_fully_qualified_name=lambda: "/basis_ik",
         create_publisher=lambda *_: SimpleNamespace(publish=published.append),
     )
-    journal = SimpleNamespace(warn=lambda *_: None, recovered=lambda *_: None)
-    return StatusReport(node, arm, journal)
+    return StatusReport(node, chain)
 
 
 def values(status):
@@ -91,23 +94,23 @@ def values(status):
 
 def test_an_unchanged_status_is_repeated(clock, report, arm, published):
     for _ in range(10):
-        report.publish(arm)
+        report.publish()
     clock[0] += 0.9 * PERIOD
-    report.publish(arm)
+    report.publish()
     assert len(published) == 1
     clock[0] += 0.1 * PERIOD
-    report.publish(arm)
+    report.publish()
     assert len(published) == 2
 
 
 def test_a_new_target_is_published_soon_but_streams_are_throttled(clock, report, arm, published):
     for _ in range(100):
         arm.targets.target = SimpleNamespace(frame_id="base_link", stamp=round(1e9 * clock[0]))
-        report.publish(arm)
+        report.publish()
         clock[0] += 0.01
     assert len(published) == pytest.approx(1.0 / REFRESH, abs=1)
     clock[0] += REFRESH
-    report.publish(arm)
+    report.publish()
     last = arm.targets.target.stamp
     assert values(published[-1])["target_stamp"] == f"{last // 10**9}.{last % 10**9:09}"
 
@@ -123,16 +126,16 @@ def test_a_new_target_is_published_soon_but_streams_are_throttled(clock, report,
 def test_a_speed_override_is_published_at_once(
     clock, report, arm, published, override, level, text
 ):
-    arm.speed_override = 0.5
-    report.publish(arm)
-    arm.speed_override = override
-    report.publish(arm)
+    arm.settings.speed_override = 0.5
+    report.publish()
+    arm.settings.speed_override = override
+    report.publish()
     assert (published[-1].level, published[-1].message) == (level, text)
     assert values(published[-1])["speed_override"] == f"{override:g}"
 
 
 def test_a_change_of_input_is_published_at_once(clock, report, arm, published):
-    report.publish(arm)
+    report.publish()
     assert "input" not in values(published[-1])
     for goal, name in (
         (TwistGoal((0.0, 0.0, 0.1), (0.0, 0.0, 0.0)), "twist"),
@@ -142,7 +145,7 @@ def test_a_change_of_input_is_published_at_once(clock, report, arm, published):
         (PointGoal((1.0, 0.0, 0.0), Ray((1.0, 0.0, 0.0))), "point"),
     ):
         arm.pipeline.goal = goal
-        report.publish(arm)
+        report.publish()
         assert values(published[-1])["input"] == name
 
 
@@ -155,7 +158,7 @@ def test_a_change_of_state_is_published_at_once(clock, report, arm, published):
             arm.pipeline.missing = lambda _: np.zeros(1)
             arm.pipeline.command = None
             arm.measured = SimpleNamespace(positions=lambda: np.zeros(1))
-        report.publish(arm)
+        report.publish()
         assert len(published) == 1 + count
         assert values(published[-1])["state"] == arm.state.state.name
 
@@ -166,10 +169,10 @@ def test_every_refusal_is_published_in_the_next_period(clock, report, arm, publi
         arm.state.handle(event)
     if silent:
         arm.state.handle(Event.UNMET, "no joint state of elbow")
-    report.publish(arm)
+    report.publish()
     for count in range(1, 4):
         arm.refusals.add(Refused(Refusal.STALE, "2.1 s old"), Request("joint_states"))
-        report.publish(arm)
+        report.publish()
         assert len(published) == 1 + count
         assert values(published[-1])["refused.STALE"] == str(count)
         assert values(published[-1])["last_refusal.joint_states"].startswith("STALE: ")
@@ -179,7 +182,7 @@ def test_only_refused_targets_are_in_the_message(clock, report, arm, published):
     for event in (Event.CONFIGURE, Event.ACTIVATE):
         arm.state.handle(event)
     arm.refusals.add(Refused(Refusal.STALE, "2.1 s old"), Request("joint_states"))
-    report.publish(arm)
+    report.publish()
     assert published[-1].level == DiagnosticStatus.OK
     assert "stamp" not in published[-1].message
     refused = Refused(Refusal.NO_FRAME, "x")
@@ -187,7 +190,7 @@ def test_only_refused_targets_are_in_the_message(clock, report, arm, published):
         refused, Request("twist", 1, 1_500_000_000)
     )
     clock[0] += 10.0
-    report.publish(arm)
+    report.publish()
     assert published[-1].level == DiagnosticStatus.WARN
     assert (
         published[-1].message == f"no target; the newest target was refused 10.0 s ago: {refused}"
@@ -198,13 +201,13 @@ def test_only_refused_targets_are_in_the_message(clock, report, arm, published):
     assert (said["refused.twist"], said["refused.NO_FRAME"], said["refused.STALE"]) == ("1",) * 3
 
 
-def test_what_does_not_arrive_is_in_the_message(report, arm, published):
-    report.publish(arm)
-    arm.unheard = "nothing of x/msg/Y by /z arrives"
-    report.publish(arm)
+def test_what_does_not_arrive_is_in_the_message(report, chain, published):
+    report.publish()
+    chain.unheard = "nothing of x/msg/Y by /z arrives"
+    report.publish()
     assert len(published) == 2, "at once"
     assert published[-1].level == DiagnosticStatus.WARN
-    assert published[-1].message == f"no robot; {arm.unheard}"
+    assert published[-1].message == f"no robot; {chain.unheard}"
 
 
 def test_a_singularity_notice_is_published_at_once_in_motion(clock, report, arm, published):
@@ -215,14 +218,14 @@ def test_a_singularity_notice_is_published_at_once_in_motion(clock, report, arm,
     arm.state.handle(Event.CONFIGURE)
     arm.state.handle(Event.ACTIVATE)
     arm.pipeline.notice = near
-    report.publish(arm)
+    report.publish()
     assert published[-1].level == DiagnosticStatus.OK, "it does not move"
     arm.state.handle(Event.MOVE)
-    report.publish(arm)
+    report.publish()
     assert published[-1].level == DiagnosticStatus.WARN
     expected = "nearing a singularity: wrist_1_joint, wrist_3_joint will turn fast"
     assert published[-1].message == expected
     arm.pipeline.notice = replace(near, passing=True)
-    report.publish(arm)
+    report.publish()
     assert published[-1].message.startswith("passing a singularity: ")
     assert len(published) == 3

@@ -33,7 +33,8 @@ def robot():
 
     asked = []
     robot = object.__new__(Robot)
-    robot.arms = [SimpleNamespace(check_alone=find, activate=lambda: asked.append("activate"))]
+    arm = SimpleNamespace(activate=lambda: asked.append("activate"))
+    robot.controllers = [SimpleNamespace(check_alone=find, arm=arm)]
     robot.asked = asked
     return robot
 

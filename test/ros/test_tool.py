@@ -23,6 +23,7 @@ from robot_bench import URDF
 from tf2_ros import TransformException
 
 from basis_ik.robot.robot import RobotModel
+from basis_ik.ros.boundary import LIVE
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.tool import Tool
 
@@ -40,7 +41,7 @@ def tool(found=None, latest=0):
     buffer = FrameBuffer()
     buffer.lookup_transform = look_up
     buffer.get_latest_common_time = lambda *_: Time(nanoseconds=latest)
-    return Tool(MODEL, MODEL.chain(), buffer)
+    return Tool(MODEL, MODEL.chain(), buffer, LIVE.thread("tool"))
 
 
 def transform(x=0.1, w=1.0):

@@ -20,7 +20,7 @@ from basis_ik.arm.chain_state import State
 from basis_ik.arm.goals import PointGoal, PoseGoal
 from basis_ik.look.look_at import look_at
 from basis_ik.pose.solve import solve
-from basis_ik.view.arm import ArmScene, ArmView
+from basis_ik.view.arm_scene import ArmScene, ArmView
 from basis_ik.view.ghost import Ghost
 from basis_ik.view.shapes import WHITE
 from basis_ik.view.words import Words

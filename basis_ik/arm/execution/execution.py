@@ -37,8 +37,8 @@ EARLY = 3_000_000  # by which its first sample is in the past
 TRANSIT = 12_000_000  # that it may need until a cycle of the controller has taken it
 
 
-class Arm(NamedTuple):
-    """What every execution knows of its arm."""
+class Drives(NamedTuple):
+    """What is commanded."""
 
     joint_names: Sequence[str]
     """The commanded joints, in the order of the commands."""

@@ -30,7 +30,7 @@ from basis_ik.arm.execution.execution import (
     MOVED_AWAY,
     SAFE,
     TRANSIT,
-    Arm,
+    Drives,
     Execution,
     Link,
     Rule,
@@ -79,7 +79,7 @@ class GoalExecution(Execution):
     count the stamp alone, the stamp is a sample of the current motion that is still ahead.
 
     Args:
-        arm: The arm.
+        drives: What is commanded.
         link: The way to the controller.
         state: What the controller publishes.
         rule: How the controller replaces trajectories.
@@ -91,7 +91,7 @@ class GoalExecution(Execution):
 
     def __init__(
         self,
-        arm: Arm,
+        drives: Drives,
         link: GoalLink,
         state: ControllerState,
         rule: Rule,
@@ -101,9 +101,9 @@ class GoalExecution(Execution):
     ) -> None:
         super().__init__(link)
         self._action, self._now = link, now
-        self._joint_names, self._lag = arm.joint_names, arm.lag
+        self._joint_names, self._lag = drives.joint_names, drives.lag
         self._state, self._rule, self._resumes = state, rule, resumes
-        self._widest = arm.period * stride_of(WIDEST, arm.period)
+        self._widest = drives.period * stride_of(WIDEST, drives.period)
         self._phase, self._ordered = Phase.IDLE, False
         self._brakes = False  # whether a motion that brakes is still to be sent
         self._override, self._halted = 1.0, False  # of the current motion; whether it is 0

@@ -22,7 +22,7 @@ from abc import abstractmethod
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.arm.execution.execution import Arm, Execution, Link
+from basis_ik.arm.execution.execution import Drives, Execution, Link
 from basis_ik.arm.execution.messages import Samples
 from basis_ik.arm.moment import Moment
 from basis_ik.arm.pipeline import Phase, Pipeline
@@ -38,17 +38,17 @@ class StreamExecution(Execution):
     """Sends each command; subclasses say as what.
 
     Args:
-        arm: The arm.
+        drives: What is commanded.
         link: The way to the controller.
     """
 
     streams = True
 
-    def __init__(self, arm: Arm, link: Link) -> None:
+    def __init__(self, drives: Drives, link: Link) -> None:
         super().__init__(link)
-        self._period, self._lag = arm.period, arm.lag
-        lately = math.ceil((arm.lag + OLDEST_STATE) / arm.period) + 1
-        self._recent = RecentCommands(lately, len(arm.joint_names))
+        self._period, self._lag = drives.period, drives.lag
+        lately = math.ceil((drives.lag + OLDEST_STATE) / drives.period) + 1
+        self._recent = RecentCommands(lately, len(drives.joint_names))
         self._commanded_at = -math.inf
 
     def brake(self, pipeline: Pipeline, *, quickest: bool = False) -> None:
@@ -98,7 +98,7 @@ class PositionExecution(StreamExecution):
     """Sends positions.
 
     Args:
-        arm: The arm.
+        drives: What is commanded.
         link: The way to the controller.
     """
 
@@ -115,15 +115,15 @@ class VelocityExecution(StreamExecution):
     They are within the joints' limits. The last one is zero.
 
     Args:
-        arm: The arm.
+        drives: What is commanded.
         link: The way to the controller.
     """
 
     GAIN = 2.0  # 1/s: most of the arm's error is corrected in half a second
 
-    def __init__(self, arm: Arm, link: Link) -> None:
-        super().__init__(arm, link)
-        self._velocity, self._moves = arm.velocity, False
+    def __init__(self, drives: Drives, link: Link) -> None:
+        super().__init__(drives, link)
+        self._velocity, self._moves = drives.velocity, False
 
     def _send(self, pipeline: Pipeline, command: FloatArray, measured: FloatArray) -> None:
         self._moves = True

@@ -36,7 +36,7 @@ from basis_ik.arm.execution.execution import (
     MOVED_AWAY,
     SAFE,
     TRANSIT,
-    Arm,
+    Drives,
     Execution,
     Link,
     Rule,
@@ -97,7 +97,7 @@ class WindowExecution(Execution):
     until then: that one would be led to from the measured state, a cycle late.
 
     Args:
-        arm: The arm.
+        drives: What is commanded.
         link: The way to the controller.
         state: What the controller publishes.
         rule: How the controller replaces trajectories.
@@ -107,13 +107,13 @@ class WindowExecution(Execution):
     streams = True
 
     def __init__(
-        self, arm: Arm, link: Link, state: ControllerState, rule: Rule, *, resumes: bool
+        self, drives: Drives, link: Link, state: ControllerState, rule: Rule, *, resumes: bool
     ) -> None:
         super().__init__(link)
-        self._period, self._lag, self._joint_names = arm.period, arm.lag, arm.joint_names
+        self._period, self._lag, self._joint_names = drives.period, drives.lag, drives.joint_names
         self._state, self._rule, self._resumes = state, rule, resumes
         self._by_stamp, self._stride = False, 1  # of the current motion
-        self._step_time = round(SECOND * arm.period)
+        self._step_time = round(SECOND * drives.period)
         self._sent = SentWindows()
         # Where the controller was lately: times, and positions (n,).
         self._followed: deque[tuple[int, FloatArray]] = deque(maxlen=FOLLOWED)

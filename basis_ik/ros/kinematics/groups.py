@@ -22,9 +22,9 @@ from collections.abc import Sequence
 from moveit_msgs.msg import MoveItErrorCodes
 
 from basis_ik.arm.admission import printable
+from basis_ik.arm.arm import Arm
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.joint_path import ChainError
-from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.kinematics.robot_state import RequestRefusedError
 
 
@@ -35,21 +35,23 @@ class Groups:
         arms: One or more arms of a robot.
     """
 
-    def __init__(self, arms: Sequence[ChainController]) -> None:
+    def __init__(self, arms: Sequence[Arm]) -> None:
         self._arms = arms
         self._chains: dict[tuple[str, str], Chain] = {}
 
-    def arm(self, group: str) -> ChainController:
+    def arm(self, group: str) -> Arm:
         """Return the arm of a group name: the name of an arm or of its tip.
 
         Raises:
             RequestRefusedError: INVALID_GROUP_NAME.
         """
-        named = [arm for arm in self._arms if group == arm.name or arm.model.link(group) == arm.tip]
+        named = [
+            arm for arm in self._arms if group == arm.name or arm.model.link(group) == arm.chain.tip
+        ]
         if not group and len(self._arms) == 1:
             named = list(self._arms)
         if not named:
-            groups = ", ".join(f"'{arm.name or arm.tip}'" for arm in self._arms)
+            groups = ", ".join(f"'{arm.name or arm.chain.tip}'" for arm in self._arms)
             raise RequestRefusedError(
                 MoveItErrorCodes.INVALID_GROUP_NAME,
                 f"group_name: there is no chain '{printable(group)}'; there are {groups}, "
@@ -57,7 +59,7 @@ class Groups:
             )
         return named[0]
 
-    def arms(self, group: str) -> list[ChainController]:
+    def arms(self, group: str) -> list[Arm]:
         """Return the arms of a group.
 
         Args:
@@ -76,7 +78,7 @@ class Groups:
             )
         return list(self._arms)
 
-    def chain_among(self, arms: Sequence[ChainController], link: str) -> Chain:
+    def chain_among(self, arms: Sequence[Arm], link: str) -> Chain:
         """Return the chain to a link that only the joints of one of some arms move.
 
         Raises:
@@ -87,7 +89,7 @@ class Groups:
                 return self.chain_to(arm, link)
         return self.chain_to(arms[-1], link)
 
-    def chain_to(self, arm: ChainController, link: str) -> Chain:
+    def chain_to(self, arm: Arm, link: str) -> Chain:
         """Return the chain of an arm's joints that ends at a link.
 
         Args:
@@ -97,7 +99,7 @@ class Groups:
         Raises:
             RequestRefusedError: INVALID_LINK_NAME.
         """
-        if link in ("", arm.tip):
+        if link in ("", arm.chain.tip):
             return arm.chain
         kept = self._chains.get((arm.name, link))
         if kept is not None:
@@ -111,7 +113,7 @@ class Groups:
             raise RequestRefusedError(
                 MoveItErrorCodes.INVALID_LINK_NAME,
                 f"ik_link_name: '{link}' is also moved by {', '.join(sorted(foreign))}, "
-                f"which the chain to '{arm.tip}' does not have",
+                f"which the chain to '{arm.chain.tip}' does not have",
             )
         own = [arm.chain.joint_names.index(name) for name in chain.joint_names]
         chain = chain.within(arm.chain.lower[own], arm.chain.upper[own])  # their margin

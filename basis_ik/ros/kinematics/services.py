@@ -35,13 +35,13 @@ from rclpy.node import Node
 from std_msgs.msg import Header
 
 from basis_ik.arm.admission import Refused, admit_distance, printable
+from basis_ik.arm.arm import Arm
 from basis_ik.errors import SolveArgumentError
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pose.solve import MAX_ITERATIONS, MAX_RESTARTS, Solution, solve
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.joint_path import ChainError
 from basis_ik.robot.placement import UnknownPositionError, place_link
-from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.convert import pose_message, pose_value
 from basis_ik.ros.frame_buffer import FrameBuffer, look_up
 from basis_ik.ros.kinematics.groups import Groups
@@ -77,7 +77,7 @@ class KinematicsServices:
     def __init__(
         self,
         node: Node,
-        arms: Sequence[ChainController],
+        arms: Sequence[Arm],
         buffer: FrameBuffer,
         parameters: Parameters,
     ) -> None:
@@ -160,7 +160,7 @@ class KinematicsServices:
 
     def _solve_one(
         self,
-        arm: ChainController,
+        arm: Arm,
         link: str,
         pose: PoseStamped,
         request: PositionIKRequest,
@@ -173,7 +173,7 @@ class KinematicsServices:
 
     def _solve_several(
         self,
-        arms: Sequence[ChainController],
+        arms: Sequence[Arm],
         requested: Sequence[tuple[str, PoseStamped]],
         positions: Mapping[str, float],
     ) -> tuple[dict[str, float], MoveItErrorCodes]:

@@ -16,14 +16,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from rclpy.node import Node
 
 from basis_ik.arm.execution.controller_state import ControllerState
-from basis_ik.arm.execution.execution import Arm, Execution
+from basis_ik.arm.execution.execution import Drives, Execution
 from basis_ik.arm.execution.goal_execution import GoalExecution
-from basis_ik.arm.execution.messages import ControllerReport
+from basis_ik.arm.execution.messages import ControllerReport, Outgoing
 from basis_ik.arm.execution.stream_execution import PositionExecution, VelocityExecution
 from basis_ik.arm.execution.window_execution import WindowExecution
 from basis_ik.ros.boundary import boundary_of
@@ -57,7 +58,7 @@ class CommandPath:
     Args:
         kind: One of `INTERFACES`.
         node: The node that owns the publishers, subscriptions and clients.
-        arm: The arm.
+        drives: What is commanded.
         options: Of its controller.
 
     Attributes:
@@ -65,41 +66,41 @@ class CommandPath:
         name: Topic or action of the commands.
     """
 
-    def __init__(self, kind: str, node: Node, arm: Arm, options: ControllerOptions) -> None:
+    def __init__(self, kind: str, node: Node, drives: Drives, options: ControllerOptions) -> None:
         self._node, self._boundary, self._options = node, boundary_of(node), options
         self._told: list[ControllerTopic | ReplacementRule] = []
         self._output: Output
         self.execution: Execution
-        controller, names = options.controller, arm.joint_names
+        controller, names = options.controller, drives.joint_names
         resumes = options.resume_after_pause
         if kind == "joint_trajectory":
             output = self._output = TrajectoryOutput(node, controller, names)
-            state, rule = self._controller_state(arm), self._rule()
-            self.execution = WindowExecution(arm, output, state, rule, resumes=resumes)
+            state, rule = self._controller_state(drives), self._rule()
+            self.execution = WindowExecution(drives, output, state, rule, resumes=resumes)
         elif kind == "follow_joint_trajectory":
             action = self._output = ActionOutput(node, controller, names)
-            state, rule = self._controller_state(arm), self._rule()
+            state, rule = self._controller_state(drives), self._rule()
             now = self._boundary.moment(node.get_clock())
-            goals = GoalExecution(arm, action, state, rule, now, resumes=resumes)
+            goals = GoalExecution(drives, action, state, rule, now, resumes=resumes)
             self.execution = action.execution = goals
-            action.flush = self.flush
+            action.flush = self._flush
         elif kind == "velocity":
             self._output = NumbersOutput(node, controller)
-            self.execution = VelocityExecution(arm, self._output)
+            self.execution = VelocityExecution(drives, self._output)
         else:
             positions = kind == "position"
             self._output = (
                 NumbersOutput(node, controller) if positions else JointStateOutput(node, names)
             )
-            self.execution = PositionExecution(arm, self._output)
+            self.execution = PositionExecution(drives, self._output)
         self.name = self._output.name
 
-    def _controller_state(self, arm: Arm) -> ControllerState:
+    def _controller_state(self, drives: Drives) -> ControllerState:
         options, clock = self._options, self._node.get_clock()
         topic = ControllerTopic(self._node, options.controller)
         now = self._boundary.moment(clock)
         holds = options.hold_other_joints
-        state = ControllerState(topic, arm.joint_names, now, holds_others=holds)
+        state = ControllerState(topic, drives.joint_names, now, holds_others=holds)
 
         def take(report: ControllerReport) -> None:
             simulated = bool(clock.ros_time_is_active)  # with simulated time both use /clock
@@ -115,10 +116,14 @@ class CommandPath:
         self._told.append(rule)
         return rule
 
-    def flush(self) -> None:
-        """Send what the execution wants to send."""
-        for each in self.execution.outgoing():
+    def send(self, outgoing: Sequence[Outgoing]) -> None:
+        """Send messages, in this order."""
+        for each in outgoing:
             self._output.send(each)
+
+    def _flush(self) -> None:
+        """Send what an answer of the controller asks for at once."""
+        self.send(self.execution.outgoing())
 
     def find_other_commander(self) -> str:
         """Return the other node that commands the arm; empty if there is none."""
@@ -127,7 +132,7 @@ class CommandPath:
     def destroy(self) -> None:
         """Send the last, and destroy the node's entities."""
         self.execution.close()
-        self.flush()
+        self._flush()
         for each in self._told:
             each.destroy()
         self._output.destroy()

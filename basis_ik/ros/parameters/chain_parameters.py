@@ -22,19 +22,22 @@ from typing import Any
 
 import numpy as np
 
-from basis_ik.arm.admission import SPEED_UNITS, Units
+from basis_ik.arm.admission import SPEED_UNITS, StampRules, Units
 from basis_ik.arm.caps import SpeedCaps
 from basis_ik.arm.goals import Ray
 from basis_ik.arm.limits import MotionLimits
+from basis_ik.arm.settings import Settings, misplaced
 from basis_ik.errors import BasisIkError
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.elements import listed, shown
 from basis_ik.robot.joint_path import ChainError, path_between
 from basis_ik.robot.robot import RobotModel
-from basis_ik.ros.parameters.arm_parameters import misplaced, pointing_ray
+from basis_ik.ros.parameters.arm_parameters import pointing_ray
 from basis_ik.ros.parameters.parameters import ConfigError, Parameters, refused
 
 MOST_JOINTS = 100  # of one chain
+# A speed override below this counts as 0, because a motion would take hours.
+SLOWEST_OVERRIDE = 1e-3
 
 
 class ChainParameters:
@@ -140,6 +143,43 @@ class ChainParameters:
         complaint = misplaced(chain, home) if home else None
         if complaint:
             raise self.refused("home", f"does not fit: {complaint}")
+
+    def settings(self, model: RobotModel) -> Settings:
+        """Return the settings of the arm.
+
+        Args:
+            model: The robot.
+        """
+        node = self._parameters
+        override: float = self["speed_override"]
+        return Settings(
+            stamp_rules=StampRules(
+                max_age=round(node["target_max_age"] * 1e9),
+                max_future=round(node["target_max_future"] * 1e9),
+            ),
+            target_max_reach=node["target_max_reach"],
+            transform_timeout=node["transform_timeout"],
+            joint_state_timeout=node["joint_state_timeout"],
+            resume_timeout=node["resume_timeout"],
+            twist_lasts=node["incoming_command_timeout"],
+            units=self.units(),
+            position_only=node["position_only_ik"],
+            approximate=self["approximate"],
+            solver=self["solver"],
+            path=self["path"],
+            singularities=self["singularities"],
+            velocity_scaling=node["max_velocity_scaling_factor"],
+            acceleration_scaling=node["max_acceleration_scaling_factor"],
+            speed_override=override if override >= SLOWEST_OVERRIDE else 0.0,
+            max_linear_speed=self["max_linear_speed"],
+            max_angular_speed=self["max_angular_speed"],
+            position_tolerance=node["position_threshold"],
+            orientation_tolerance=node["orientation_threshold"],
+            goal_tolerance=node["goal_tolerance"],
+            joint_limit_margin=tuple(self["joint_limit_margin"]),
+            tool_frame=model.link(self["tool_frame"]),
+            home=tuple(self["home"]),
+        )
 
     def units(self) -> Units:
         """Return the units of twists and joint velocities."""

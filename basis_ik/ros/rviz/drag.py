@@ -38,7 +38,7 @@ from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.convert import pose_message
 from basis_ik.ros.rviz.drag_marker import HeldControl, Mode, drag_marker
 from basis_ik.transforms.rigid import RigidTransform
-from basis_ik.view.arm import extent
+from basis_ik.view.arm_scene import extent
 from basis_ik.view.shapes import at
 
 NAME = "target"
@@ -85,20 +85,22 @@ class Drag:
 
     Args:
         node: The node that serves it.
-        arm: The arm that it drags.
+        controller: Of the arm that it drags.
 
     Attributes:
-        arm: As given.
+        controller: As given.
         touched: Time of its last use, on a steady clock [s].
     """
 
-    def __init__(self, node: Node, arm: ChainController) -> None:
-        self._node, self._boundary, self.arm = node, boundary_of(node), arm
+    def __init__(self, node: Node, controller: ChainController) -> None:
+        arm = controller.arm
+        self._node, self._boundary = node, boundary_of(node)
+        self.controller, self._arm = controller, arm
         self.touched = self._held_until = -math.inf
         self._control = HeldControl()
         self._controls: set[str] = set()  # that are shown
         self._mode = Mode.POSE if len(arm.chain.joint_names) >= FEWEST else Mode.POINT
-        self._server = InteractiveMarkerServer(_ServerNode(node), arm.resolve("target"))
+        self._server = InteractiveMarkerServer(_ServerNode(node), controller.resolve("target"))
         self._menu = MenuHandler()
         self._modes = {mode: self._entry(mode.value, partial(self._show, mode)) for mode in Mode}
         # Each with a function that returns whether it would have an effect.
@@ -106,7 +108,9 @@ class Drag:
             self._entry("bring it back to the tip", self._bring_back): lambda: (
                 not arm.state.why_not
             ),
-            self._entry("home", arm.go_home): lambda: arm.own("home") and not arm.state.why_not,
+            self._entry("home", lambda: controller.arm.go_home()): lambda: (
+                controller.arm.settings.home and not arm.state.why_not
+            ),
             self._entry("stop", arm.stop): lambda: arm.state.latch is None,
             self._entry("go on", arm.enable): lambda: arm.state.latch is not None,
         }
@@ -124,13 +128,13 @@ class Drag:
             self.touched = self._boundary.steady()
             refused = action()
             if refused:
-                self.arm.journal.error(f"{title}: {refused}")
+                self.controller.journal.error(f"{title}: {refused}")
 
         return int(self._menu.insert(title, callback=on_select))
 
     def _update(self) -> None:
         """Show the handle once the arm's position is known, and move it."""
-        arm, shown = self.arm, self._server.get(NAME)
+        arm, shown = self._arm, self._server.get(NAME)
         measured = arm.measured.positions()
         if shown is None:
             if np.isfinite(measured).all():
@@ -153,7 +157,7 @@ class Drag:
 
     def _place(self) -> RigidTransform | None:
         """Return the pose of the current target; None if there is none, or it is far away."""
-        goal, reach = self.arm.pipeline.goal, self.arm.chain.reach
+        goal, reach = self._arm.pipeline.goal, self._arm.chain.reach
         if self._mode is Mode.POSE and isinstance(goal, PoseGoal):
             place, farthest = goal.root_T_target, FARTHEST * reach
         elif self._mode is Mode.POINT and isinstance(goal, PointGoal):
@@ -164,18 +168,18 @@ class Drag:
 
     def _bring_back(self) -> None:
         """Set the target to the arm's current pose."""
-        self._offer(pose_message(self._at_arm()), self.arm.chain.root)
+        self._offer(pose_message(self._at_arm()), self._arm.chain.root)
 
     def _at_arm(self) -> RigidTransform:
         """Return the pose of the tip, or of a point in front of it."""
-        measured = self.arm.measured.positions()
+        measured = self._arm.measured.positions()
         if self._mode is Mode.POSE:
-            return self.arm.tool.chain.forward(measured)
-        return ahead(self.arm.chain.forward(measured), self.arm.ray, self.arm.chain.reach)
+            return self._arm.tool.chain.forward(measured)
+        return ahead(self._arm.chain.forward(measured), self._arm.ray, self._arm.chain.reach)
 
     def _show(self, mode: Mode) -> None:
         """Show the handle of a mode."""
-        arm, self._mode = self.arm, mode
+        arm, self._mode = self._arm, mode
         place = self._place() or self._at_arm()
         size = handle_size(arm.chain, arm.pipeline.goal)
         marker = drag_marker(NAME, arm.chain.root, place, size, mode)
@@ -200,7 +204,7 @@ class Drag:
             text = (
                 f"it has no control '{printable(control)}', but {', '.join(sorted(self._controls))}"
             )
-            self.arm.journal.error(f"the handle is not moved: {text}")
+            self.controller.journal.error(f"the handle is not moved: {text}")
             return  # `_update` returns it to its place
         self.touched = self._boundary.steady()
         if self._control.is_stray(feedback):
@@ -219,9 +223,9 @@ class Drag:
     def _offer(self, pose: Pose, frame: str) -> None:
         header = Header(frame_id=frame)  # without stamp: here, now
         if self._mode is Mode.POSE:
-            self.arm.take_pose(PoseStamped(header=header, pose=pose), straight=True)
+            self.controller.take_pose(PoseStamped(header=header, pose=pose), straight=True)
         else:
-            self.arm.take_point(PointStamped(header=header, point=pose.position))
+            self.controller.take_point(PointStamped(header=header, point=pose.position))
 
 
 class ClickedPoint:
@@ -243,7 +247,7 @@ class ClickedPoint:
         self._node.destroy_subscription(self._subscription)
 
     def _on_point(self, message: PointStamped) -> None:
-        max(self._drags, key=lambda drag: drag.touched).arm.take_point(message)
+        max(self._drags, key=lambda drag: drag.touched).controller.take_point(message)
 
 
 def handle_size(chain: Chain, goal: Goal | None) -> float:

@@ -20,12 +20,13 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from visualization_msgs.msg import MarkerArray
 
+from basis_ik.arm.arm import Arm
 from basis_ik.arm.goals import PointGoal, PoseGoal
 from basis_ik.pose.fabrik_passes import Stage, trace_passes
 from basis_ik.pose.solve import Solution
 from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.rviz.marker_array import Drawing
-from basis_ik.view.arm import ArmScene, ArmView
+from basis_ik.view.arm_scene import ArmScene, ArmView
 from basis_ik.view.ghost import Ghost
 from basis_ik.view.words import words
 
@@ -39,15 +40,16 @@ class Markers:
 
     Args:
         node: The node that publishes.
-        arm: The arm to show.
+        controller: Of the arm to show.
         rate: Rate of the messages [Hz].
     """
 
-    def __init__(self, node: Node, arm: ChainController, rate: float) -> None:
+    def __init__(self, node: Node, controller: ChainController, rate: float) -> None:
+        arm = controller.arm
         self._node, self._arm = node, arm
         self._scene, self._ghost = ArmScene(), Ghost(arm.chain, arm.model.visuals_of(arm.chain))
         self._drawing = Drawing(1.0 / rate + LINGER)
-        self._publisher = node.create_publisher(MarkerArray, arm.resolve("markers"), 1)
+        self._publisher = node.create_publisher(MarkerArray, controller.resolve("markers"), 1)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timer = node.create_timer(1.0 / rate, self._on_timer, clock=steady)
         self._traced: Solution | None = None
@@ -72,7 +74,7 @@ class Markers:
 
 
 def view_of(
-    arm: ChainController, ghost: Ghost, stages: tuple[Stage, ...] = (), *, following: bool = False
+    arm: Arm, ghost: Ghost, stages: tuple[Stage, ...] = (), *, following: bool = False
 ) -> ArmView:
     """Return the current view of an arm."""
     solution, refusal = arm.pipeline.solution, arm.targets.refusal
@@ -92,7 +94,7 @@ def view_of(
     )
 
 
-def stages_of(arm: ChainController) -> tuple[Stage, ...]:
+def stages_of(arm: Arm) -> tuple[Stage, ...]:
     """Return FABRIK's first passes towards an arm's solution, if FABRIK found it."""
     pipeline = arm.pipeline
     goal, solution = pipeline.goal, pipeline.solution

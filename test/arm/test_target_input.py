@@ -14,44 +14,38 @@
 
 """Input of targets with a tf of the test's own: waiting, transformed and refused targets."""
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from control_msgs.msg import JointJog
-from geometry_msgs.msg import PointStamped, PoseStamped, TwistStamped
-from rclpy.time import Time
-from robot_bench import URDF
-from std_msgs.msg import Header
-from tf2_ros import TransformException
 
-from basis_ik.arm.admission import Refusals, StampRules, Units
+from basis_ik.arm.admission import Refusal, Refusals, Refused, StampRules, Units
 from basis_ik.arm.goals import Ray
+from basis_ik.arm.target_input import Arrival, FrameStamp, Located, TargetInput
 from basis_ik.robot.robot import RobotModel
-from basis_ik.ros.convert import pose_message, transform_message
-from basis_ik.ros.frame_buffer import FrameBuffer
-from basis_ik.ros.target_input import Arrival, TargetInput
 from basis_ik.transforms.rigid import RigidTransform
 
 NOW = 100_000_000_000
 RULES = StampRules(max_age=2_000_000_000, max_future=100_000_000)
 PATIENCE = 0.5
+CART, BASE, STILL = FrameStamp("cart", 0, 0), FrameStamp("base_link", 0, 0), (0.0, 0.0, 0.0)
+URDF = (Path(__file__).parents[2] / "urdf" / "ur5e.urdf").read_text()
 
 
-class Tf(FrameBuffer):
+class Tf:
     """Knows one moving frame up to some time, and what the others' parents are."""
 
     def __init__(self):
-        super().__init__()
         self.known_until = NOW
-        self.latest = Header().stamp  # of a frame that never moves
+        self.latest = 0  # of a frame that never moves
         self.frames = {"cart": RigidTransform.identity()}
         self.parents = {"cart": "base_link"}
 
-    def lookup_transform(self, root, frame, time):
-        if frame not in self.frames or time.nanoseconds > self.known_until:
-            raise TransformException(f"{frame} is not known then")
-        return transform_message(root, frame, self.frames[frame], self.latest)
+    def locate(self, root, frame_id, stamp):
+        if frame_id not in self.frames or stamp > self.known_until:
+            return Refused(Refusal.NO_TRANSFORM, f"{frame_id} is not known then")
+        return Located(self.frames[frame_id], self.latest)
 
 
 def ignore(*_):
@@ -65,7 +59,7 @@ def tf():
 
 @pytest.fixture
 def refusals():
-    return Refusals()
+    return Refusals(lambda: 0.0)
 
 
 @pytest.fixture
@@ -80,11 +74,8 @@ def at(x):
 
 def offer(targets, x, *, frame="cart", now=NOW, stamped=False):
     """Offer a pose that comes at a time [ns], with that time as its stamp or with none."""
-    message = PoseStamped(pose=pose_message(at(x)))
-    message.header.frame_id = frame
-    if stamped:
-        message.header.stamp.sec, message.header.stamp.nanosec = divmod(now, 1_000_000_000)
-    return targets.offer_pose(message, Arrival(now, seconds(now), RULES), position_only=False)
+    of = FrameStamp(frame, *(divmod(now, 1_000_000_000) if stamped else (0, 0)))
+    return targets.offer_pose(of, at(x), Arrival(now, seconds(now), RULES), position_only=False)
 
 
 def seconds(now):
@@ -113,11 +104,9 @@ def test_the_time_of_a_target_is_its_stamp_or_arrival(tf, targets):
     offer(targets, 1.0, stamped=True)
     located(targets, NOW + 40_000_000)
     assert targets.time == pytest.approx(0.0)
-    late = PoseStamped(pose=pose_message(at(2.0)))
-    late.header.frame_id = "cart"
-    late.header.stamp.sec, late.header.stamp.nanosec = divmod(NOW + 10_000_000, 10**9)
+    late = FrameStamp("cart", *divmod(NOW + 10_000_000, 10**9))
     arrival = Arrival(NOW + 50_000_000, 7.05, RULES)
-    assert targets.offer_pose(late, arrival, position_only=False)
+    assert targets.offer_pose(late, at(2.0), arrival, position_only=False)
     located(targets, NOW + 60_000_000)
     assert targets.time == pytest.approx(7.01)
     offer(targets, 3.0, now=NOW + 70_000_000)
@@ -127,10 +116,8 @@ def test_the_time_of_a_target_is_its_stamp_or_arrival(tf, targets):
 
 @pytest.mark.parametrize("straight", [True, False])
 def test_a_target_may_request_a_straight_path(tf, targets, straight):
-    message = PoseStamped(pose=pose_message(at(1.0)))
-    message.header.frame_id = "cart"
     arrival = Arrival(NOW, 0.0, RULES)
-    assert targets.offer_pose(message, arrival, position_only=False, straight=straight)
+    assert targets.offer_pose(CART, at(1.0), arrival, position_only=False, straight=straight)
     goal = targets.locate(steady=0.0, patience=PATIENCE, oldest=NOW - RULES.max_age)
     assert goal.straight is straight
 
@@ -175,19 +162,15 @@ def test_a_target_that_no_transform_can_fix_is_refused_at_once(tf, targets, refu
 
 
 def test_a_point_that_is_too_far_is_refused_too(targets, refusals):
-    message = PointStamped()
-    message.header.frame_id, message.point.z = "base_link", -2e6
     ray = Ray((1.0, 0.0, 0.0))
-    assert targets.offer_point(message, Arrival(NOW, 0.0, RULES), ray=ray)
+    assert targets.offer_point(BASE, (0.0, 0.0, -2e6), Arrival(NOW, 0.0, RULES), ray=ray)
     assert targets.locate(steady=0.0, patience=PATIENCE, oldest=0) is None
     assert refusals.counts == {"OUT_OF_RANGE": 1}
 
 
 def test_a_twist_in_a_distant_frame_is_exact(tf, targets, refusals):
     tf.frames["cart"] = at(5e7)
-    message = TwistStamped()
-    message.header.frame_id, message.twist.linear.x = "cart", 0.1
-    assert targets.offer_twist(message, Arrival(NOW, 0.0, RULES), lasts=0.1)
+    assert targets.offer_twist(CART, (0.1, 0.0, 0.0), STILL, Arrival(NOW, 0.0, RULES), lasts=0.1)
     goal = targets.locate(steady=0.0, patience=PATIENCE, oldest=0)
     np.testing.assert_allclose(goal.linear, (0.1, 0.0, 0.0), atol=1e-12)
     assert refusals.counts == {}
@@ -215,31 +198,27 @@ def test_a_frame_that_becomes_carried_is_not_followed(tf, targets, refusals):
     assert refusals.counts == {}
 
 
-def stamp_of(nanoseconds):
-    return Time(nanoseconds=nanoseconds).to_msg()
-
-
 def test_a_frame_whose_newest_transform_is_too_old_is_refused(tf, targets, refusals):
-    tf.latest = stamp_of(NOW)
+    tf.latest = NOW
     offer(targets, 0.1, frame="base_link")
     now = NOW + RULES.max_age + 1
     offer(targets, 0.2, now=now)
     assert located(targets, now) == 0.1, "the one before stays"
     assert refusals.counts == {"TF_STALE": 1}
     assert "'cart'" in refusals.last["target_pose"].refused.detail
-    tf.latest = stamp_of(NOW + 1)
+    tf.latest = NOW + 1
     offer(targets, 0.2, now=now)
     assert located(targets, now) == 0.2
 
 
 def test_a_followed_target_with_an_old_frame_is_dropped(tf, targets, refusals):
-    tf.latest = stamp_of(NOW)
+    tf.latest = NOW
     offer(targets, 0.2)
     assert located(targets, NOW + RULES.max_age) == 0.2
     for k in range(1, 10):
         assert located(targets, NOW + RULES.max_age + k) is None
     assert refusals.counts == {"TF_STALE": 1}
-    tf.latest = stamp_of(NOW + RULES.max_age)
+    tf.latest = NOW + RULES.max_age
     assert located(targets, NOW + RULES.max_age + 1) is None, "it waits for a new target"
 
 
@@ -261,7 +240,7 @@ def test_the_answer_to_one_input_is_not_hidden_by_another(targets):
     offer(targets, 0.2)
     located(targets)
     offer(targets, 0.3, frame="")
-    targets.offer_twist(TwistStamped(), Arrival(NOW, 0.0, RULES), lasts=0.1)
+    targets.offer_twist(FrameStamp("", 0, 0), STILL, STILL, Arrival(NOW, 0.0, RULES), lasts=0.1)
     assert targets.answer.request.input == "target_pose"
     assert targets.refusal.request.input == "twist"
     offer(targets, 0.3)
@@ -295,10 +274,10 @@ STICK = Units(1.0, linear=0.4, rotational=0.8, joint=0.5)
 @pytest.mark.parametrize("value", [1.0, -1.0, 1.0 + 1e-9, -3.0])
 def test_a_twist_without_unit_is_scaled_and_refused_beyond_one(targets, refusals, value):
     for part in ("linear", "angular"):
-        message = TwistStamped()
-        message.header.frame_id = "base_link"
-        getattr(message.twist, part).y = value
-        taken = targets.offer_twist(message, Arrival(NOW, 0.0, RULES), lasts=0.1, units=STICK)
+        twist = {"linear": STILL, "angular": STILL, part: (0.0, value, 0.0)}
+        taken = targets.offer_twist(
+            BASE, *twist.values(), Arrival(NOW, 0.0, RULES), lasts=0.1, units=STICK
+        )
         assert taken == (abs(value) <= 1.0)
         goal = targets.locate(steady=0.0, patience=PATIENCE, oldest=0)
         if taken:
@@ -310,8 +289,8 @@ def test_a_twist_without_unit_is_scaled_and_refused_beyond_one(targets, refusals
 
 @pytest.mark.parametrize("value", [1.0, -0.5, 1.0 + 1e-9])
 def test_joint_velocities_without_unit_are_scaled_and_refused_beyond_one(targets, refusals, value):
-    message = JointJog(joint_names=["elbow_joint"], velocities=[value])
-    taken = targets.offer_joint_jog(message, Arrival(NOW, 0.0, RULES), lasts=0.1, units=STICK)
+    arrival = Arrival(NOW, 0.0, RULES)
+    taken = targets.offer_joint_jog(BASE, ["elbow_joint"], [value], arrival, lasts=0.1, units=STICK)
     assert taken == (abs(value) <= 1.0)
     if taken:
         goal = targets.locate(steady=0.0, patience=PATIENCE, oldest=0)

@@ -12,19 +12,14 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Admission of targets, and their transformation to the chain's root frame through tf."""
+"""Admission of targets, and their transformation to the chain's root frame."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
-
-from control_msgs.msg import JointJog
-from geometry_msgs.msg import PointStamped, PoseStamped, TwistStamped
-from rclpy.time import Time
-from std_msgs.msg import Header
-from tf2_ros import TransformException
+from typing import NamedTuple, Protocol
 
 from basis_ik.arm.admission import (
     SPEED_UNITS,
@@ -44,7 +39,8 @@ from basis_ik.arm.admission import (
     admit_twist,
     printable,
 )
-from basis_ik.arm.goals import Goal, PointGoal, PoseGoal, Ray
+from basis_ik.arm.goals import Goal, PointGoal, PoseGoal, Ray, Triple
+from basis_ik.arm.log import Log
 from basis_ik.arm.pace import Pace
 from basis_ik.arm.targets import (
     JointVelocityTarget,
@@ -54,12 +50,45 @@ from basis_ik.arm.targets import (
     TwistTarget,
 )
 from basis_ik.robot.chain import Chain
-from basis_ik.ros.convert import pose_value, transform_value
-from basis_ik.ros.frame_buffer import FrameBuffer
-from basis_ik.ros.journal import Journal
 from basis_ik.transforms.rigid import RigidTransform
 
 JOGGING = (TwistTarget, JointVelocityTarget)  # targets that expire, and are never followed
+
+
+class FrameStamp(NamedTuple):
+    """The frame and the time that a message refers to."""
+
+    frame_id: str
+    """The frame."""
+    sec: int
+    """Seconds of the stamp."""
+    nanosec: int
+    """And nanoseconds."""
+
+
+class Located(NamedTuple):
+    """What is known of a frame."""
+
+    root_T_frame: RigidTransform | Refused
+    """Its pose in the chain's root frame, or why that is none."""
+    stamp: int
+    """Time of the pose [ns]; 0: the frame is static."""
+
+
+class Frames(Protocol):
+    """The transforms between frames, as tf knows them; it never waits."""
+
+    parents: Mapping[str, str]
+    """The parent of each frame."""
+
+    def locate(self, root: str, frame_id: str, stamp: int) -> Located | Refused:
+        """Return the pose of a frame at a time, or why it is not known.
+
+        Args:
+            root: The frame of the pose.
+            frame_id: The frame.
+            stamp: The time [ns]; 0: the newest.
+        """
 
 
 class Arrival(NamedTuple):
@@ -120,9 +149,9 @@ class TargetInput:
     transformed once, and dropped when they expire.
 
     Args:
-        buffer: Source of the transforms; queried with zero timeout.
+        frames: The transforms.
         chain: The chain that moves to the targets.
-        journal: Logs refusals.
+        log: Where refusals are told.
         refusals: Counts refusals.
         streams: Whether the arm can follow moving targets. If not, twists are refused, and every
             target is transformed once.
@@ -136,14 +165,14 @@ class TargetInput:
 
     def __init__(
         self,
-        buffer: FrameBuffer,
+        frames: Frames,
         chain: Chain,
-        journal: Journal,
+        log: Log,
         refusals: Refusals,
         *,
         streams: bool = True,
     ) -> None:
-        self._buffer, self._journal, self._streams = buffer, journal, streams
+        self._frames, self._log, self._streams = frames, log, streams
         self._refusals = refusals
         self._root_link, self.tip = chain.root, chain.tip
         self._joint_names = chain.joint_names
@@ -158,84 +187,137 @@ class TargetInput:
         self.placements = 0
 
     def offer_pose(
-        self, message: PoseStamped, arrival: Arrival, *, position_only: bool, straight: bool = False
+        self,
+        at: FrameStamp,
+        pose: RigidTransform | Refused,
+        arrival: Arrival,
+        *,
+        position_only: bool,
+        straight: bool = False,
     ) -> bool:
-        """Accept a pose for the tip, or count a refusal; return whether it was accepted."""
-        request = self.request("target_pose", message.header)
-        stamp = self._admit(message.header, arrival, request)
+        """Accept a pose for the tip, or count a refusal; return whether it was accepted.
+
+        Args:
+            at: Its frame and time.
+            pose: The pose, or why it is none.
+            arrival: When it arrived.
+            position_only: As for a `PoseTarget`.
+            straight: As for a `PoseTarget`.
+        """
+        request = self.request("target_pose", at)
+        stamp = self._admit(at, arrival, request)
         if stamp is None:
             return False
-        pose = pose_value(message.pose)
         if isinstance(pose, Refused):
             return self.refuse(pose, request)
-        target = PoseTarget(message.header.frame_id, stamp, pose, position_only, straight)
+        target = PoseTarget(at.frame_id, stamp, pose, position_only, straight)
         return self._take(target, arrival, request)
 
     def offer_point(
-        self, message: PointStamped, arrival: Arrival, *, ray: Ray, pace: Pace | None = None
+        self,
+        at: FrameStamp,
+        xyz: Triple,
+        arrival: Arrival,
+        *,
+        ray: Ray,
+        pace: Pace | None = None,
     ) -> bool:
         """Accept a point for a ray to pass through; return whether it was accepted.
 
         Args:
-            message: The point.
+            at: Its frame and time.
+            xyz: The point [m].
             arrival: When it arrived.
             ray: The ray.
             pace: Bounds on the motion, if it is a goal of the head action.
         """
         name = "target_point" if pace is None else "point_head_action"
-        request = self.request(name, message.header)
-        stamp = self._admit(message.header, arrival, request)
+        request = self.request(name, at)
+        stamp = self._admit(at, arrival, request)
         if stamp is None:
             return False
-        point = admit_point(message.point.x, message.point.y, message.point.z)
+        point = admit_point(*xyz)
         if isinstance(point, Refused):
             return self.refuse(point, request)
-        target = PointTarget(message.header.frame_id, stamp, point, ray, pace)
+        target = PointTarget(at.frame_id, stamp, point, ray, pace)
         return self._take(target, arrival, request)
 
     def offer_twist(
-        self, message: TwistStamped, arrival: Arrival, *, lasts: float, units: Units = SPEED_UNITS
+        self,
+        at: FrameStamp,
+        linear: Triple,
+        angular: Triple,
+        arrival: Arrival,
+        *,
+        lasts: float,
+        units: Units = SPEED_UNITS,
     ) -> bool:
-        """Accept a twist of the tip that lasts for a time [s]; return whether it was accepted."""
-        request = self.request("twist", message.header)
+        """Accept a twist of the tip; return whether it was accepted.
+
+        Args:
+            at: Its frame and time.
+            linear: In the given units.
+            angular: In the given units.
+            arrival: When it arrived.
+            lasts: Time for which it counts [s].
+            units: The units.
+        """
+        request = self.request("twist", at)
         if not self._streams:
             return self.refuse(Refused(Refusal.NOT_STREAMED, "twist"), request)
-        stamp = self._admit(message.header, arrival, request)
+        stamp = self._admit(at, arrival, request)
         if stamp is None:
             return False
-        v, w = message.twist.linear, message.twist.angular
-        linear, angular = (v.x, v.y, v.z), (w.x, w.y, w.z)
         refused = admit_twist(linear, angular, units.most)
         if refused is not None:
             return self.refuse(refused, request)
-        linear = (v.x * units.linear, v.y * units.linear, v.z * units.linear)
-        angular = (w.x * units.rotational, w.y * units.rotational, w.z * units.rotational)
-        frame = message.header.frame_id
+        x, y, z = linear
+        linear = (x * units.linear, y * units.linear, z * units.linear)
+        x, y, z = angular
+        angular = (x * units.rotational, y * units.rotational, z * units.rotational)
         expires = arrival.steady + lasts
-        target = TwistTarget(frame, stamp, linear, angular, expires, frame == self.tip)
+        in_tip = at.frame_id == self.tip
+        target = TwistTarget(at.frame_id, stamp, linear, angular, expires, in_tip)
         return self._take(target, arrival, request)
 
     def offer_joint_jog(
-        self, message: JointJog, arrival: Arrival, *, lasts: float, units: Units = SPEED_UNITS
+        self,
+        at: FrameStamp,
+        names: Sequence[str],
+        velocities: Sequence[float],
+        arrival: Arrival,
+        *,
+        lasts: float,
+        units: Units = SPEED_UNITS,
+        displaces: bool = False,
     ) -> bool:
-        """Accept joint velocities that last for a time [s]; return whether they were accepted."""
-        request = self.request("joint_jog", message.header)
+        """Accept velocities of joints; return whether they were accepted.
+
+        Args:
+            at: Their time; the frame has no meaning.
+            names: The joints.
+            velocities: In the given units.
+            arrival: When they arrived.
+            lasts: Time for which they count [s].
+            units: The units.
+            displaces: Whether they came with displacements, which are refused.
+        """
+        request = self.request("joint_jog", at)
         if not self._streams:
             return self.refuse(Refused(Refusal.NOT_STREAMED, "joint_jog"), request)
-        if message.displacements:
+        if displaces:
             refused = Refused(Refusal.UNSUPPORTED, "displacements: use velocities")
             return self.refuse(refused, request)
-        velocities = admit_joint_velocities(
-            message.joint_names, message.velocities, self._joint_names, units.most
-        )
-        if isinstance(velocities, Refused):
-            return self.refuse(velocities, request)
-        velocities = tuple(velocity * units.joint for velocity in velocities)
-        stamp = self._admit_stamp(message.header, arrival, request)
+        admitted = admit_joint_velocities(names, velocities, self._joint_names, units.most)
+        if isinstance(admitted, Refused):
+            return self.refuse(admitted, request)
+        stamp = self._admit_stamp(at, arrival, request)
         if stamp is None:
             return False
-        target = JointVelocityTarget(stamp, velocities, arrival.steady + lasts)
-        return self._take(target, arrival, request)
+        scaled = tuple(velocity * units.joint for velocity in admitted)
+        return self._take(
+            JointVelocityTarget(stamp, scaled, arrival.steady + lasts), arrival, request
+        )
 
     def put(self, goal: Goal, name: str) -> None:
         """Set a goal that is already in the root frame, instead of all targets.
@@ -253,18 +335,17 @@ class TargetInput:
         if self._placed is not None:
             self._placed.goal, self._placed.follow = goal, False
 
-    def request(self, name: str, header: Header | None = None) -> Request:
+    def request(self, name: str, at: FrameStamp | None = None) -> Request:
         """Return the identity of a message that has just come.
 
         Args:
             name: Name of its topic, service or action.
-            header: Its header, if it has one.
+            at: Its frame and time, if it has one.
         """
         self._requests += 1
-        if header is None:
+        if at is None:
             return Request(name, self._requests)
-        stamp = header.stamp.sec * 1_000_000_000 + header.stamp.nanosec
-        return Request(name, self._requests, stamp)
+        return Request(name, self._requests, at.sec * 1_000_000_000 + at.nanosec)
 
     def locate(self, *, steady: float, patience: float, oldest: int) -> Goal | None:
         """Return the current target in the root frame, or None while there is none.
@@ -294,7 +375,7 @@ class TargetInput:
             if not isinstance(found, Refused):
                 self._place(_Placed(target, request, found, self._follows(target), time))
                 del self._line[: k + 1]  # older targets are obsolete
-                self._journal.recovered("target", "targets are valid again")
+                self._log.recovered("target", "targets are valid again")
                 return True
             # Only a missing transform can still become available.
             if found.reason is not Refusal.NO_TRANSFORM or steady - since > patience:
@@ -317,7 +398,7 @@ class TargetInput:
         if self.is_carried(frame):
             placed.follow = False
             text = f"the arm now carries '{printable(frame)}' and no longer follows it"
-            self._journal.info("target", "carried", text)
+            self._log.info("target", "carried", text)
             return
         found = self._look_up(placed.target)
         if isinstance(found, Refused):
@@ -330,7 +411,7 @@ class TargetInput:
             last = self._refusals.last.get(placed.request.input)
             if last is not None and last.request is placed.request:
                 self._recovered = last
-            self._journal.recovered("target", "targets are valid again")
+            self._log.recovered("target", "targets are valid again")
 
     @property
     def target(self) -> Target | None:
@@ -412,19 +493,19 @@ class TargetInput:
         self.clear()
         self._newest = 0
 
-    def _admit(self, header: Header, arrival: Arrival, request: Request) -> int | None:
-        """Return the stamp [ns] of a header with a frame, or None if it was refused."""
-        refused = admit_frame(header.frame_id)
+    def _admit(self, at: FrameStamp, arrival: Arrival, request: Request) -> int | None:
+        """Return the stamp [ns] of a message with a frame, or None if it was refused."""
+        refused = admit_frame(at.frame_id)
         if refused is None:
-            return self._admit_stamp(header, arrival, request)
+            return self._admit_stamp(at, arrival, request)
         self.refuse(refused, request)
         return None
 
-    def _admit_stamp(self, header: Header, arrival: Arrival, request: Request) -> int | None:
-        """Return a header's stamp [ns], or None if it was refused."""
+    def _admit_stamp(self, at: FrameStamp, arrival: Arrival, request: Request) -> int | None:
+        """Return a message's stamp [ns], or None if it was refused."""
         stamp = admit_stamp(
-            header.stamp.sec,
-            header.stamp.nanosec,
+            at.sec,
+            at.nanosec,
             now=arrival.now,
             newest=self._newest,
             rules=arrival.rules,
@@ -447,20 +528,16 @@ class TargetInput:
         needs_no_tf = in_tip or isinstance(target, JointVelocityTarget)
         if needs_no_tf or target.frame_id == self._root_link:
             return self._goal(target, None)
-        try:
-            root_T_frame = self._buffer.lookup_transform(
-                self._root_link, target.frame_id, Time(nanoseconds=target.stamp)
-            )
-        except TransformException as error:
-            return self._buffer.refused(error, self._root_link, target.frame_id)
-        stamp = Time.from_msg(root_T_frame.header.stamp).nanoseconds
+        found = self._frames.locate(self._root_link, target.frame_id, target.stamp)
+        if isinstance(found, Refused):
+            return found
         # For static frames the latest time is zero.
-        if target.stamp == 0 and 0 < stamp < self._oldest:
-            beyond = (self._oldest - stamp) * 1e-9
+        if target.stamp == 0 and 0 < found.stamp < self._oldest:
+            beyond = (self._oldest - found.stamp) * 1e-9
             text = f"'{printable(target.frame_id)}': {beyond:.3f} s older than target_max_age"
             return Refused(Refusal.TF_STALE, text)
-        value = transform_value(root_T_frame.transform)
-        return value if isinstance(value, Refused) else self._goal(target, value)
+        place = found.root_T_frame
+        return place if isinstance(place, Refused) else self._goal(target, place)
 
     def _goal(self, target: Target, root_T_frame: RigidTransform | None) -> Goal | Refused:
         """Return a target as a goal in the root frame, or refuse it if it is too far away."""
@@ -480,7 +557,7 @@ class TargetInput:
 
     def is_carried(self, frame_id: str) -> bool:
         """Return whether the chain's joints move a frame."""
-        parents, seen = self._buffer.parents, set[str]()
+        parents, seen = self._frames.parents, set[str]()
         while frame_id not in seen:
             if frame_id in self._carried:
                 return True
@@ -491,5 +568,5 @@ class TargetInput:
     def refuse(self, refused: Refused, request: Request) -> bool:
         """Count and log a refused target; return False."""
         self._refusals.add(refused, request)
-        self._journal.warn("target", refused.reason.name, f"target refused: {refused}")
+        self._log.warn("target", refused.reason.name, f"target refused: {refused}")
         return False

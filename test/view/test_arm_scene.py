@@ -25,7 +25,7 @@ from basis_ik.arm.goals import JointGoal, PointGoal, PoseGoal, Ray
 from basis_ik.pose.fabrik_passes import Stage
 from basis_ik.robot.robot import RobotModel
 from basis_ik.transforms.rigid import RigidTransform
-from basis_ik.view.arm import APART, LINE, ArmScene, extent
+from basis_ik.view.arm_scene import APART, LINE, ArmScene, extent
 from basis_ik.view.shapes import BLUE, GREEN, GREY, LETTER, ORANGE, RED, Ball, Lines
 
 URDF = Path(__file__).parents[2] / "urdf"

@@ -1,0 +1,810 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""An arm that follows targets: what has come, and the time, decide what is sent."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from basis_ik.arm.admission import Refusal, Refusals, Refused, Request, printable
+from basis_ik.arm.caps import SpeedCaps
+from basis_ik.arm.chain_state import ChainState, Event, State
+from basis_ik.arm.execution.execution import MOVED_AWAY, Execution
+from basis_ik.arm.execution.messages import Outgoing
+from basis_ik.arm.goals import Goal, JointGoal, PointGoal, Ray, Triple
+from basis_ik.arm.interruption import STILL_TIME, Interruption
+from basis_ik.arm.limits import MotionLimits
+from basis_ik.arm.log import Log
+from basis_ik.arm.measured import MeasuredState, StateStamp
+from basis_ik.arm.moment import Moment
+from basis_ik.arm.pace import Pace
+from basis_ik.arm.pipeline import Job, Phase, Pipeline
+from basis_ik.arm.settings import Settings, misplaced, outside
+from basis_ik.arm.statistics import ArmMeter
+from basis_ik.arm.target_input import Arrival, Frames, FrameStamp, TargetInput
+from basis_ik.arm.tracking import Tracking
+from basis_ik.pose.solve import Solution
+from basis_ik.robot.chain import Chain
+from basis_ik.robot.robot import RobotModel
+from basis_ik.transforms.rigid import RigidTransform
+
+# An arm that rests short of the end of its stream repeats the motion after this time [s], at most
+# so often. A controller refuses late windows; if the last one was late, the arm has braked early.
+RETRY_DELAY = 0.3
+RETRIES = 2
+# The end was missed if the controller's reference is farther than this from it [rad or m].
+END_MISSED = 1e-4
+
+RECENT = 1.0  # s for which a joint state is part of the answer to why none is accepted
+MOST_STRANGERS = 50  # of one joint state that are stored
+
+# A period that begins this late [s] was delayed by this program or its machine: what came meanwhile
+# is awaited for as long again, before the joint states count as silent.
+OWN_DELAY = 0.1
+# Joint states are late, not wrong, if these are the reasons for which they are refused.
+LATE = (Refusal.STALE, Refusal.OUT_OF_ORDER)
+
+
+class RestState(NamedTuple):
+    """Where and since when an arm has been at rest without commands."""
+
+    since: float
+    """Time of the loop [s]."""
+    positions: NDArray[np.float64]
+    """Measured, shape (n,) [rad or m]."""
+
+
+class Tool(Protocol):
+    """The frame at the chain's tip that moves to the targets."""
+
+    frame: str
+    """Its name; empty: the chain's tip."""
+    chain: Chain
+    """The chain that ends there."""
+
+    def change(self, frame: str) -> str:
+        """Change it; return why it is not ready, or nothing."""
+
+
+class StateSource(Protocol):
+    """Who publishes joint states; as text: who does by now."""
+
+    topic: str
+    """The topic."""
+
+
+class Design(NamedTuple):
+    """What does not change while an arm exists."""
+
+    name: str
+    """The arm's name; empty when the robot has no other arm."""
+    model: RobotModel
+    """The robot."""
+    chain: Chain
+    """The chain of that robot that moves."""
+    ray: Ray
+    """The ray that points at target points."""
+    limits: MotionLimits
+    """Limits of the chain's variables."""
+    caps: SpeedCaps
+    """Caps on the speeds of links; the settings have their values."""
+    period: float
+    """Time between two steps [s]."""
+    lag: float
+    """Largest lag of the drives [s]."""
+    margin: float
+    """By how much the arm may be off its way [rad or m]."""
+
+
+class Surroundings(NamedTuple):
+    """What an arm asks, and whom it tells."""
+
+    frames: Frames
+    """Transforms to the chain's root frame."""
+    tool: Tool
+    """The tool."""
+    states: StateSource
+    """Who publishes joint states."""
+    log: Log
+    """Where changes are told."""
+    steady: Callable[[], float]
+    """Returns the time of refusals, whose age is shown [s]."""
+    stopwatch: Callable[[], float]
+    """Returns a time by which solves are measured [s]."""
+    submit: Callable[[Callable[[], Solution]], Job]
+    """Begins a solve that may take longer than a period."""
+
+
+class Outcome(NamedTuple):
+    """What a step has decided."""
+
+    outgoing: list[Outgoing]
+    """What is to be sent to the controller, in this order."""
+
+
+class Arm:
+    """A chain that follows targets while its state permits it.
+
+    What comes is taken when it comes, by `take_*`, because a message counts from its arrival, and a
+    request is answered at once. What is sent is decided by `step` alone; requests that end a motion
+    act on the next step.
+
+    Args:
+        design: What does not change.
+        settings: Parameters; assigned again when they change.
+        execution: Decides what is sent, and follows what becomes of it.
+        state: Whether it may move; kept when the robot is replaced.
+        surroundings: What it asks, and whom it tells.
+
+    Attributes:
+        name: As in the design.
+        model: The robot.
+        chain: The chain.
+        ray: As in the design.
+        tool: The tool that moves to the targets.
+        measured: Measured positions of the joints.
+        other_joints: The robot's other independent joints.
+        others: Their measured positions.
+        targets: The targets.
+        refusals: Accepted targets, and refused messages of all inputs.
+        pipeline: Makes the commands.
+        execution: As given.
+        meter: Measures rates of events and durations of solves.
+        state: As given.
+    """
+
+    def __init__(
+        self,
+        design: Design,
+        settings: Settings,
+        execution: Execution,
+        state: ChainState,
+        surroundings: Surroundings,
+    ) -> None:
+        self.name, self.model = design.name, design.model
+        self.chain, self.ray = design.chain, design.ray
+        self._period, self._caps = design.period, design.caps
+        self._states, self._log = surroundings.states, surroundings.log
+        self._stopwatch = surroundings.stopwatch
+        self.tool, self.state, self.execution = surroundings.tool, state, execution
+        chain = design.chain
+        self.meter = ArmMeter()
+        self.measured = MeasuredState(chain.joint_names, chain.velocity, chain.continuous)
+        self.other_joints = other_joints(design.model, chain)
+        self.others = MeasuredState(self.other_joints)
+        self._tracking = Tracking(chain.joint_names, chain.continuous, design.lag, design.margin)
+        self.refusals = Refusals(surroundings.steady)
+        self.targets = TargetInput(
+            surroundings.frames, chain, self._log, self.refusals, streams=execution.streams
+        )
+        self.pipeline = Pipeline(
+            chain,
+            period=design.period,
+            limits=design.limits,
+            caps=design.caps,
+            submit=surroundings.submit,
+        )
+        self.settings = settings
+        self._has_measured = False
+        self._strangers: dict[str, float] = {}  # joints of others, and when they came [s]
+        self._cycled_at = math.inf
+        self._interruption: Interruption | None = None
+        self._has_new, self._sent_at = False, -math.inf
+        self._last_placement = 0
+        self._has_arrived = False  # at the present goal
+        self._seen_from = -math.inf  # time of the loop [s]; see `_is_unseen`
+        self._retries, self._last_rest = 0, RestState(-math.inf, np.zeros(len(chain.joint_names)))
+
+    @property
+    def settings(self) -> Settings:
+        """The parameters' current values."""
+        return self._settings
+
+    @settings.setter
+    def settings(self, settings: Settings) -> None:
+        self._settings = settings
+        self.targets.farthest = settings.target_max_reach
+        self._caps.set(settings.max_linear_speed, settings.max_angular_speed)
+
+    # Requests --------------------------------------------------------------------------------
+
+    def activate(self) -> None:
+        """Accept targets from now on; earlier ones are dropped."""
+        self.targets.clear()
+        self.pipeline.begin_where_measured()
+        self._interruption = None
+        self.state.handle(Event.ACTIVATE)
+
+    def deactivate(self) -> None:
+        """Stop accepting targets; brake, and then send nothing."""
+        self.targets.clear()
+        self._brake(Event.DEACTIVATE, "deactivated")
+
+    def enable(self) -> None:
+        """Accept targets again; those received meanwhile are dropped."""
+        self.pipeline.begin_where_measured()
+        self.state.handle(Event.ENABLE)
+        self.targets.clear()
+        self.execution.failure = ""
+
+    def stop(self) -> None:
+        """Brake, hold, and refuse targets until enabled again."""
+        self.targets.clear()
+        self._brake(Event.STOP, "stopped")
+
+    def halt(self, now: Moment) -> None:
+        """Stop moving; the controller comes to rest by itself."""
+        self.execution.end(self.pipeline, now)
+        self.pipeline.rest()
+        self.state.handle(Event.DROP_TARGET)
+        self.state.handle(Event.COME_TO_REST)
+
+    def _brake(self, event: Event, why: str) -> None:
+        """Handle an event that ends the motion.
+
+        If only the target has ended, the tip stays on its line. A stop or a missing requirement
+        stops each joint as soon as possible.
+        """
+        moving = self.state.has_target or self.state.state is State.BRAKING
+        self.state.handle(event, why)
+        if moving:
+            self.execution.brake(self.pipeline, quickest=event is not Event.DROP_TARGET)
+
+    def go_to(self, positions: Sequence[float]) -> str | None:
+        """Move to joint positions, as for `~/home`, until there is a newer goal.
+
+        Args:
+            positions: One for each joint (n,) [rad or m].
+
+        Returns:
+            Why not, or None.
+        """
+        if self.state.why_not:
+            return self.state.why_not
+        refused = misplaced(self.chain, positions)
+        if refused is None:
+            self.targets.put(JointGoal(tuple(map(float, positions))), "home")
+        return refused
+
+    def go_home(self) -> str | None:
+        """Move to the positions of the setting `home`; return why not, or None."""
+        home = self.settings.home
+        return self.go_to(home) if home else "the parameter home is empty"
+
+    @property
+    def resting(self) -> bool:
+        """Whether no command is sent until a new goal arrives."""
+        return self.state.resting
+
+    @property
+    def needs_commands(self) -> bool:
+        """Whether it moves only as long as commands are sent."""
+        return self.execution.streams and not self.resting
+
+    @property
+    def problem(self) -> str:
+        """The controller's problem; empty if there is none."""
+        return self.execution.failure or self.state.unmet
+
+    @property
+    def hindrance(self) -> str:
+        """Why the arm does not move as commanded for the moment; empty if it does."""
+        if self._interruption is not None and self.resting and self.targets.pursues:
+            return "the arm goes on to its target once it rests where it braked"
+        return self.execution.hindrance
+
+    @property
+    def other_commander(self) -> str:
+        """The other node that commands the arm; empty if there is none."""
+        return self.execution.other_commander
+
+    @property
+    def displaced(self) -> str:
+        """Which joint something else has moved from the target that was reached, or nothing."""
+        if not (self._has_arrived and self.state.state is State.HOLDING):
+            return ""
+        off = np.abs(self.pipeline.missing(self.measured.positions()))
+        k = int(off.argmax())
+        unit = "m" if self.chain.prismatic[k] else "rad"
+        reference, who = self.execution.controller_reference(), "something else"
+        if reference is not None and np.abs(self.pipeline.missing(reference)).max() > END_MISSED:
+            who = "another client of the controller"
+        return (
+            f"{who} has moved the arm from the target: {self.chain.joint_names[k]} is "
+            f"{off[k]:.3g} {unit} off; send the target again to return"
+        )
+
+    # Inputs ----------------------------------------------------------------------------------
+
+    def take_joint_state(
+        self, names: list[str], positions: Sequence[float], now: float, stamp: StateStamp
+    ) -> None:
+        """Take a joint state; arguments as for `MeasuredState.update`."""
+        refused = self.measured.update(names, positions, now, stamp)
+        if self.state.unmet or not self._has_measured:
+            self._note_strangers(names, now)
+        if self.other_joints:
+            self.others.update(
+                names, positions, now, stamp
+            )  # a refusal there does not concern the chain
+        if refused is None:
+            self.meter.joint_states.count += 1
+            self._log.recovered("joint state", "joint states are valid again")
+        else:
+            if refused.reason is Refusal.JUMP:  # there may be a second publisher of joint states
+                text = f"{refused.detail}; {self._states}"
+                refused = self.measured.refused = Refused(refused.reason, text)
+            self.refusals.add(refused, Request("joint_states"))
+            self._log.warn("joint state", refused.reason.name, f"joint state: {refused}")
+
+    def _note_strangers(self, names: Sequence[str], now: float) -> None:
+        """Store which joints that the robot does not have have come within the last second."""
+        self._strangers = {n: then for n, then in self._strangers.items() if now - then <= RECENT}
+        new = (name for name in names if name not in self.model.joints)
+        self._strangers.update((name, now) for name in itertools.islice(new, MOST_STRANGERS))
+
+    def take_clock_jump(self, now: Moment) -> None:
+        """Brake, and discard all times, which refer to the old clock."""
+        self.targets.reset()
+        self._interruption, self._cycled_at = None, math.inf
+        self.measured.reset()
+        self.others.reset()
+        self.execution.on_clock_jump(now)
+        self._brake(Event.DROP_TARGET, "the clock has jumped")
+        self._sent_at = -math.inf
+
+    def take_pose(
+        self, at: FrameStamp, pose: RigidTransform | Refused, now: Moment, *, straight: bool = False
+    ) -> None:
+        """Accept a pose as target, if the arm may move.
+
+        Args:
+            at: Frame and time of the pose.
+            pose: The pose, or why it is none.
+            now: When it came.
+            straight: Whether to move on a straight line as far as possible, regardless of `path`.
+        """
+        if self._takes_targets("target_pose", at):
+            position_only, arrival = self.settings.position_only, self._arrival(now)
+            self.targets.offer_pose(
+                at, pose, arrival, position_only=position_only, straight=straight
+            )
+
+    def take_point(self, at: FrameStamp, point: Triple, now: Moment) -> None:
+        """Accept a point to look at, if the arm may move.
+
+        Args:
+            at: Frame and time of the point.
+            point: The point [m].
+            now: When it came.
+        """
+        if self._takes_targets("target_point", at):
+            self.targets.offer_point(at, point, self._arrival(now), ray=self.ray)
+
+    def look_at(self, at: FrameStamp, point: Triple, now: Moment, ray: Ray, pace: Pace) -> bool:
+        """Accept a point for a ray to pass through, even if the arm may not move yet.
+
+        Args:
+            at: Frame and time of the point.
+            point: The point [m].
+            now: When it came.
+            ray: In tip coordinates.
+            pace: Bounds on the motion.
+
+        Returns:
+            Whether it was accepted; `targets.refusal` has the reason if not.
+        """
+        return self.targets.offer_point(at, point, self._arrival(now), ray=ray, pace=pace)
+
+    def take_twist(self, at: FrameStamp, linear: Triple, angular: Triple, now: Moment) -> None:
+        """Accept a twist of the tip, if the arm may move.
+
+        Args:
+            at: Frame and time of the twist.
+            linear: In the units of the settings.
+            angular: In the units of the settings.
+            now: When it came.
+        """
+        if self._takes_targets("twist", at):
+            lasts, units = self.settings.twist_lasts, self.settings.units
+            self.targets.offer_twist(
+                at, linear, angular, self._arrival(now), lasts=lasts, units=units
+            )
+
+    def take_joint_jog(
+        self,
+        at: FrameStamp,
+        names: Sequence[str],
+        velocities: Sequence[float],
+        now: Moment,
+        *,
+        displaces: bool,
+    ) -> None:
+        """Accept velocities of joints, if the arm may move.
+
+        Args:
+            at: Time of the message, and a frame without meaning.
+            names: The joints.
+            velocities: In the units of the settings.
+            now: When they came.
+            displaces: Whether it also has displacements, which are refused.
+        """
+        if self._takes_targets("joint_jog", at):
+            lasts, units = self.settings.twist_lasts, self.settings.units
+            arrival = self._arrival(now)
+            self.targets.offer_joint_jog(
+                at, names, velocities, arrival, lasts=lasts, units=units, displaces=displaces
+            )
+
+    def _takes_targets(self, name: str, at: FrameStamp) -> bool:
+        """Return whether targets are accepted now; count a refusal if they are not."""
+        if self._interruption is not None and self.state.active and self.state.latch is None:
+            return True  # the newest target is the one that the arm goes on to
+        why_not = self.state.why_not
+        if why_not and self.state.active:
+            request = self.targets.request(name, at)
+            self.targets.refuse(Refused(Refusal.NOT_READY, why_not), request)
+        return not why_not
+
+    def _arrival(self, now: Moment) -> Arrival:
+        self.meter.targets.count += 1
+        self._has_new = True
+        return Arrival(now.clock, now.loop, self.settings.stamp_rules)
+
+    # The loop --------------------------------------------------------------------------------
+
+    def has_new_target(self) -> bool:
+        """Return whether a target has arrived since the last call."""
+        has_new, self._has_new = self._has_new, False
+        return has_new
+
+    def sent_since(self, time: float) -> bool:
+        """Return whether a command was sent since a time of `loop_time` [s]."""
+        return self._sent_at > time
+
+    def step(self, now: Moment) -> Outcome:
+        """Run one control period.
+
+        Args:
+            now: The time at which the period began.
+        """
+        self._has_new = False
+        if self.state.active or not self.resting:
+            self._step(now)
+        else:
+            self._cycled_at = math.inf
+        return Outcome(self.execution.outgoing())
+
+    def _step(self, now: Moment) -> None:
+        settings = self.settings
+        moving = self.state.state in (State.MOVING, State.BRAKING)
+        if now.loop - self._cycled_at > self._period + OWN_DELAY and not self.state.unmet:
+            self.measured.excuse(now.loop + OWN_DELAY)
+            self.execution.excuse(now.loop + OWN_DELAY)
+        self._cycled_at = now.loop
+        silent = self.measured.silent(now.loop, settings.joint_state_timeout, moving=moving)
+        self._check_requirements(silent, now)
+        oldest, patience = now.clock - settings.stamp_rules.max_age, settings.transform_timeout
+        goal = self.targets.locate(steady=now.loop, patience=patience, oldest=oldest)
+        # Without joint states the arm can still brake, as if it were at its commands.
+        command = self.pipeline.command
+        measured = self.measured.positions() if not silent or command is None else command
+        if not silent:
+            self._check_tracking(measured, now)
+        if goal is not None and not self.state.why_not and self._goes_on(measured, now):
+            self._accept_goal(goal, measured, now.loop)
+        elif goal is None and self.state.has_target:
+            self._brake(Event.DROP_TARGET, "the target has expired")
+        self.pipeline.speed_override = settings.speed_override
+        if not self.resting:
+            self._move(measured, now)
+            if self._interruption is not None and self.state.state is State.BRAKING:
+                self._interruption.brake_to(self.execution.end_of_motion(self.pipeline))
+
+    def _check_requirements(self, silent: tuple[str, ...], now: Moment) -> None:
+        """Check what motion requires; if something is missing, brake, and drop the target.
+
+        If only the driver is silent, the target is kept for a while.
+        """
+        of_output = self.execution.unmet(now)  # in any case: it asks the controller for its rule
+        silence = self._silence(silent, now.loop)
+        unmet = silence or self._outside() or self._change_tool() or of_output
+        self._has_measured = self._has_measured or not silent
+        if unmet:
+            if self._is_late(silent, of_output, now):
+                unmet += self._interrupt(now)
+            else:
+                self._interruption = None
+        if unmet == self.state.unmet:
+            return
+        if not unmet:
+            self.state.handle(Event.MET)
+            self._log.recovered("waiting", "nothing is missing any more")
+            if self._interruption is not None:
+                self._interruption.placements = self.targets.placements
+            return
+        dropped = self._interruption is None and self.targets.drop(unmet)
+        if self._has_measured:
+            reason, text = ("dropped", "; the target is dropped") if dropped else ("unmet", "")
+            self._log.warn("waiting", reason, f"{unmet}{text}")
+        else:
+            self._log.info_once("waiting", f"waiting: {unmet}")
+        self.pipeline.begin_where_measured()  # another controller may move the arm meanwhile
+        self._brake(Event.UNMET, unmet)
+
+    def _is_late(self, silent: tuple[str, ...], of_output: str, now: Moment) -> bool:
+        """Return whether nothing is wrong but that the driver is silent, or was until now."""
+        refused = self.measured.refused  # for a jump, too
+        if not self._has_measured or not (refused is None or refused.reason in LATE):
+            return False
+        if not (silent or of_output) or self._outside():  # something else is wrong
+            return False
+        begun = self._interruption is not None or self._is_aged(now)
+        return begun and (not of_output or self.execution.is_silent)
+
+    def _is_aged(self, now: Moment) -> bool:
+        """Return whether joint states are late: a silent driver may be missed elsewhere first."""
+        return self.measured.age(now.loop) > 0.5 * self.settings.joint_state_timeout
+
+    def _interrupt(self, now: Moment) -> str:
+        """Begin or continue an interruption; return what the status says about it."""
+        timeout, interruption = self.settings.resume_timeout, self._interruption
+        if not self.state.unmet and (interruption is None or interruption.placements is not None):
+            interruption = self._interruption = self._new_interruption(now)
+        if interruption is None or not now.loop < interruption.deadline:
+            self._interruption = None
+            return ""
+        kept = f"; the arm goes on if this ends within {timeout:g} s"
+        return kept if self.targets.pursues else ""
+
+    def _new_interruption(self, now: Moment) -> Interruption:
+        measured, settings = self.measured.positions(), self.settings
+        return Interruption(
+            now.loop + settings.resume_timeout,
+            measured + self.pipeline.missing(measured),
+            self.execution.end_of_motion(self.pipeline),
+            settings.goal_tolerance,
+        )
+
+    def _goes_on(self, measured: NDArray[np.float64], now: Moment) -> bool:
+        """Return whether to pursue the target, after an interruption, too."""
+        interruption = self._interruption
+        if interruption is None:
+            return True
+        if interruption.placements in (None, self.targets.placements):  # no newer target since
+            if not self.resting:
+                return False
+            if not interruption.rests(measured, now.loop):
+                if now.loop > interruption.deadline + self.settings.resume_timeout:
+                    self._interruption = None
+                    self.targets.drop("the arm is not where it braked without joint states")
+                return False
+            self._log.info("waiting", "resumed", "the arm goes on to its target")
+        self._interruption = None
+        return True
+
+    def _change_tool(self) -> str:
+        """Change the tool once the arm rests; return why it has not changed yet, or nothing."""
+        frame = self.settings.tool_frame
+        if frame == self.tool.frame:
+            return ""
+        unmet = self.tool.change(frame) if self.resting else "the tool is being changed"
+        if not unmet:
+            self.targets.tip, self.targets.reach = self.tool.chain.tip, self.tool.chain.reach
+            self.pipeline.change_tool(self.tool.chain)
+        return unmet
+
+    def _outside(self) -> str:
+        """Return which joint is measured too far outside its limits, or nothing."""
+        return outside(self.chain, self.settings.joint_limit_margin, self.measured.positions())
+
+    def _silence(self, joints: tuple[str, ...], now: float) -> str:
+        """Return which joints are not heard of, and what comes instead; no text that changes."""
+        if not joints:
+            return ""
+        text, refused = f"no joint state of {printable(', '.join(joints))}", self.measured.refused
+        last = self.refusals.last.get("joint_states")
+        if refused is not None and last is not None and self.refusals.age(last) <= RECENT:
+            return f"{text} was accepted: {refused}"
+        others = sorted(name for name, then in self._strangers.items() if now - then <= RECENT)
+        if not others:
+            return text
+        topic, shown = self._states.topic, printable(", ".join(others), 200)
+        alike = "if they are the same, name them alike in the URDF and in the driver"
+        return f"{text}, but of {shown} on {topic}: {alike}"
+
+    def _check_tracking(self, measured: NDArray[np.float64], now: Moment) -> None:
+        """Stop an arm that does not follow its commands."""
+        expected = self.execution.expected(now, self.measured.age(now.loop, now.clock))
+        if expected is None or self.state.latch is State.TRACKING_LOST:
+            return
+        departure = self._tracking.check(expected, measured)
+        if departure is not None:
+            self.targets.clear()
+            self._log.warn("motion", "TRACKING_LOST", departure.text, lasting=True)
+            self.state.handle(Event.LOSE_TRACKING, departure.text)
+            # Where newer positions are in doubt, a hold at these would throw the arm back.
+            held = departure.joints & np.array(not self.measured.doubted)
+            self.execution.hold(self.pipeline, measured, now, held)
+
+    def _accept_goal(self, goal: Goal, measured: NDArray[np.float64], now: float) -> None:
+        order = self._needs_solve(goal, measured)
+        if not order:  # otherwise the arm would start when something else moves it
+            self._last_placement = self.targets.placements
+        left_at = self.pipeline.left_at
+        if (
+            self.pipeline.command is None
+            and left_at is not None
+            and not self.execution.keeps(left_at)
+        ):
+            self.pipeline.begin_where_measured()
+        if order or self.execution.streams or self.pipeline.waiting:
+            self._set_up()
+            self._set_goal(goal, measured, order=order)
+            self._slow_down(goal, measured, now)
+
+    def _needs_solve(self, goal: Goal, measured: NDArray[np.float64]) -> bool:
+        """Return whether to start a motion: the goal is new, or repeated and not reached.
+
+        The arm has been displaced; or a line ended before the goal, and `path` has changed.
+        """
+        if goal != self.pipeline.goal:
+            return True
+        if self.targets.placements == self._last_placement or self.state.state is State.MOVING:
+            return False
+        if self.pipeline.stays_at_line_end and self.settings.path != "straight":
+            return True
+        return bool(np.abs(self.pipeline.remaining(measured)).max() > MOVED_AWAY)
+
+    def _set_goal(self, goal: Goal, measured: NDArray[np.float64], *, order: bool) -> None:
+        self._last_placement = self.targets.placements
+        if order and self.pipeline.command is None and self.state.state is not State.MOVING:
+            # Use the solution nearest to the measured positions: something else may have moved the
+            # arm at rest, or its driver may have reset its turns.
+            self.pipeline.rest()
+        before, began = self.pipeline.solution, self._stopwatch()
+        self.pipeline.set_goal(goal, measured, time=self.targets.time, again=order)
+        solution = self.pipeline.solution
+        if solution is not before and not self._suffices(solution):
+            return
+        if order:
+            self.state.handle(Event.MOVE)
+            self._retries, self._has_arrived = RETRIES, False
+        if not self.pipeline.waiting and (order or solution is not before):
+            self.execution.begin()
+        if solution is not None and solution is not before:
+            self.meter.solved(self._stopwatch() - began, solution.verdict.name)
+
+    def _suffices(self, solution: Solution | None) -> bool:
+        """Return whether to move to a solution; refuse its target if not, and stay or brake."""
+        if solution is None or solution.success or self.settings.approximate:
+            return True
+        self.targets.reject(Refused(Refusal.UNREACHABLE, str(solution.reason)))
+        if self.resting:
+            self.pipeline.rest()
+        else:
+            self._brake(Event.DROP_TARGET, "the target cannot be reached")
+        return False
+
+    def _move(self, measured: NDArray[np.float64], now: Moment) -> None:
+        """Advance the output by one period, and handle the result."""
+        before, sent = self.execution.failure, self.execution.sent
+        held = self.pipeline.line_held
+        interruption = self._new_interruption(now) if self._is_aged(now) else None
+        phase = self.execution.advance(self.pipeline, measured, now)
+        unseen = self.state.latch is State.STOPPED and self._is_unseen(now)
+        if self.pipeline.line_held not in (held, None) and self.pipeline.path != "straight":
+            self._log.info("path", "held", f"{self.pipeline.line_held}; continuing in joint space")
+        if self.execution.sent > sent:
+            self.meter.commands.count += self.execution.sent - sent
+            self._sent_at = now.loop
+        if self.execution.failure and self.execution.failure != before:
+            self._log.warn("controller", "failure", self.execution.failure)
+        if phase is Phase.UNSAFE:
+            self._on_unsafe(phase.value, now)
+        elif phase is Phase.IDLE:
+            if self.state.has_target:  # the controller has given up
+                if self.execution.failure:
+                    self.targets.clear()
+                elif interruption is None:
+                    self.targets.drop("the controller does not tell where it is")
+                self._interruption = None if self.execution.failure else interruption
+                self.pipeline.rest()
+                self.state.handle(Event.DROP_TARGET, self.execution.failure)
+            if not unseen:
+                self.state.handle(Event.COME_TO_REST)
+        elif phase is Phase.MOVING:
+            self.state.handle(Event.MOVE)
+        elif phase is Phase.ARRIVED:
+            self.state.handle(Event.END_COMMANDS)
+            if self._is_there(measured):
+                self.state.handle(Event.ARRIVE)
+                self._retries, self._has_arrived = 0, True  # a later displacement is deliberate
+            else:
+                if self.state.handle(Event.DEPART):
+                    self._log.warn("motion", "DISPLACED", self.displaced)
+                self._retry(measured, now)
+
+    def _is_unseen(self, now: Moment) -> bool:
+        """Return whether the arm moves after all, or it is not known if it does.
+
+        A driver that stands still goes on from where its controller is by then. A controller that
+        has left the way of a brake may have taken it late, and follow it.
+        """
+        if self._is_aged(now) or self.measured.doubted or self.execution.is_led_elsewhere:
+            self._seen_from = now.loop + STILL_TIME
+        return now.loop < self._seen_from
+
+    def _retry(self, measured: NDArray[np.float64], now: Moment) -> None:
+        """Repeat the motion if the arm rests short of the end of its stream."""
+        if not (self.execution.streams and self.pipeline.command is None and self._retries):
+            return
+        moved = np.abs(measured - self._last_rest.positions) > self.settings.goal_tolerance
+        if moved.any() or self._last_rest.since <= self._sent_at:
+            self._last_rest = RestState(now.loop, measured)
+        elif now.loop - self._last_rest.since >= RETRY_DELAY:
+            self._retries -= 1
+            self._log.warn("motion", "SHORT", "the arm stopped short of the target: trying again")
+            self.pipeline.repeat_motion(measured)
+
+    def _on_unsafe(self, text: str, now: Moment) -> None:
+        """Brake after an unsafe command, which was not sent; if braking is unsafe, too, halt."""
+        self.targets.clear()
+        self._log.warn("motion", "UNSAFE", text, lasting=True)
+        braking = self.state.state is State.BRAKING
+        self._brake(Event.FAIL_CHECK, text)
+        if braking:
+            self.halt(now)
+
+    def _is_there(self, measured: NDArray[np.float64]) -> bool:
+        """Return whether the measured arm is at the end of its commands.
+
+        If the controller publishes its reference, it must also have accepted the last command: the
+        arm may have stopped early, but within the tolerance.
+        """
+        reference = self.execution.controller_reference() if self._retries else None
+        if reference is not None and np.abs(self.pipeline.missing(reference)).max() > END_MISSED:
+            return False
+        return bool((np.abs(self.pipeline.missing(measured)) <= self.settings.goal_tolerance).all())
+
+    def _slow_down(self, goal: Goal, measured: NDArray[np.float64], now: float) -> None:
+        """Limit the velocity to the goal's pace."""
+        if isinstance(goal, PointGoal) and goal.pace is not None:
+            fraction = goal.pace.scaling(self.pipeline.remaining(measured), now)
+            self.pipeline.velocity_scaling = min(self.pipeline.velocity_scaling, fraction)
+
+    def _set_up(self) -> None:
+        settings, pipeline = self.settings, self.pipeline
+        pipeline.velocity_scaling = settings.velocity_scaling
+        pipeline.acceleration_scaling = settings.acceleration_scaling
+        pipeline.position_tolerance = settings.position_tolerance
+        pipeline.orientation_tolerance = settings.orientation_tolerance
+        pipeline.solver, pipeline.path = settings.solver, settings.path
+        pipeline.singularities = settings.singularities
+        if pipeline.path != "joint" and not (self.execution.streams and pipeline.leads_lines):
+            text = "path is ignored: straight needs six joints and an interface that streams"
+            self._log.warn("path", "unfit", text)
+
+
+def other_joints(model: RobotModel, chain: Chain) -> tuple[str, ...]:
+    """Return the independent joints of a robot that are not in a chain."""
+    known = {*chain.joint_names, *model.mimics}
+    return tuple(name for name, joint in model.joints.items() if joint.moves and name not in known)

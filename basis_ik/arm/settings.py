@@ -1,0 +1,116 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What a user may change of an arm while it exists, and checks of positions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from basis_ik.arm.admission import StampRules, Units
+from basis_ik.arm.singularity import Singularities
+from basis_ik.numerics.arrays import FloatArray
+from basis_ik.robot.chain import Chain
+
+# Drives that overshoot leave a joint slightly outside its limits. Farther outside than this, its
+# encoder or the model is wrong, or the arm was moved by hand.
+MOST_OUTSIDE = 0.5  # rad
+MOST_OUTSIDE_SLIDE = 0.1  # m
+
+
+class Settings(NamedTuple):
+    """The settings of an arm; docs/parameters.md has what they mean."""
+
+    stamp_rules: StampRules
+    """Acceptable stamps of targets."""
+    target_max_reach: float
+    """Largest distance of a pose from the root, in multiples of the reach."""
+    transform_timeout: float
+    """Longest time that a target waits for its transform [s]."""
+    joint_state_timeout: float
+    """Longest time without joint states [s]."""
+    resume_timeout: float
+    """Longest gap of joint states after which the arm goes on [s]."""
+    twist_lasts: float
+    """Time for which a twist or joint velocities count [s]."""
+    units: Units
+    """Units of twists and joint velocities."""
+    position_only: bool
+    """Whether poses leave the orientation free."""
+    approximate: bool
+    """Whether to move as close as possible to a target out of reach."""
+    solver: Literal["descent", "fabrik"]
+    """As for `Pipeline`."""
+    path: Literal["joint", "straight", "straight_or_joint"]
+    """As for `Pipeline`."""
+    singularities: Singularities
+    """As for `Pipeline`."""
+    velocity_scaling: float
+    """Fraction of the joints' velocity limits, in (0, 1]."""
+    acceleration_scaling: float
+    """Fraction of the joints' acceleration limits, in (0, 1]."""
+    speed_override: float
+    """Factor on the speed of every motion, in [0, 1]."""
+    max_linear_speed: float
+    """Cap on the speed of capped links [m/s]; 0: none."""
+    max_angular_speed: float
+    """The same of their turning [rad/s]."""
+    position_tolerance: float
+    """Largest position error of a solution [m]."""
+    orientation_tolerance: float
+    """Largest orientation error of one [rad]."""
+    goal_tolerance: float
+    """Largest distance of a joint from the goal at which the arm has arrived [rad or m]."""
+    joint_limit_margin: tuple[float, ...]
+    """By how much the chain's limits are narrower than the robot's; empty: not [rad or m]."""
+    tool_frame: str
+    """The frame that moves to the targets; empty: the chain's tip."""
+    home: tuple[float, ...]
+    """Where `go_home` moves to (n,) [rad or m]; empty: nowhere."""
+
+
+def outside(chain: Chain, margin: Sequence[float], measured: FloatArray) -> str:
+    """Return which joint is too far outside its limits to move by itself, or nothing.
+
+    Args:
+        chain: The chain; its limits are those of the joints, less a margin.
+        margin: That margin, one for all joints or one for each; empty: none [rad or m].
+        measured: Positions (n,) [rad or m]; NaN where they are not known.
+    """
+    apart = np.array(margin) if margin else 0.0
+    lower, upper = chain.lower - apart, chain.upper + apart
+    most = np.where(chain.prismatic, MOST_OUTSIDE_SLIDE, MOST_OUTSIDE)
+    beyond = np.maximum(lower - measured, measured - upper)
+    if not (beyond > most).any():
+        return ""
+    k = int(np.nanargmax(beyond / most))
+    return (
+        f"{chain.joint_names[k]} is at {measured[k]:.4g}, {beyond[k]:.4g} outside its limits "
+        f"[{lower[k]:.4g}, {upper[k]:.4g}]: check its encoder and the robot description, or move "
+        "it back by the robot's own means"
+    )
+
+
+def misplaced(chain: Chain, positions: Sequence[float]) -> str | None:
+    """Return what is wrong with joint positions (n,) [rad or m], or None."""
+    names = chain.joint_names
+    if len(positions) != len(names):
+        return f"{len(names)} positions are needed ({', '.join(names)}), not {len(positions)}"
+    for name, value, low, high in zip(names, positions, chain.lower, chain.upper, strict=True):
+        if not (np.isfinite(value) and low <= value <= high):
+            return f"{name} must lie in [{low:g}, {high:g}], not {value:g}"
+    return None
