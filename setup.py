@@ -34,6 +34,7 @@ ros_programs = [
     for name in (
         "ik_node",
         "replay",
+        "go",
         "simulated_arm",
         "demo_targets",
         "frames_node",

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 MODULES = {
     "ik_node": "basis_ik.ros.ik_node",
     "replay": "basis_ik.ros.recording.replay",
+    "go": "basis_ik.ros.go",
     "frames_node": "basis_ik.ros.frames.frames_node",
     "transform_nodes": "basis_ik.ros.frames.transform_nodes",
     "simulated_arm": "basis_ik.ros.demo.simulated_arm",
@@ -71,6 +72,11 @@ def demo_targets() -> int:
 def simulated_arm() -> int:
     """Run the simulated arm; return the exit status."""
     return run("simulated_arm")
+
+
+def go() -> int:
+    """Move the arm of a running node to a pose; exit status 0 if it is there."""
+    return run("go")
 
 
 def frames_node() -> int:

@@ -165,6 +165,8 @@ class StatusReport:
         values = {
             "state": state,
             "since": arm.state.why,
+            "root_link": arm.chain.root,
+            "tip_link": arm.chain.tip,
             "speed_override": f"{arm.settings.speed_override:g}",
             **_target_values(targets),
             **_solution_values(arm.pipeline.solution),

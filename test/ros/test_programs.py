@@ -47,7 +47,7 @@ def run(program, *arguments, lacking=(), options=()):
     return done.returncode, done.stderr
 
 
-@pytest.mark.parametrize("program", [*PROGRAMS, "replay", "reach_map"])
+@pytest.mark.parametrize("program", [*PROGRAMS, "replay", "reach_map", "go"])
 def test_without_ros_the_requirement_is_printed(program):
     """Python's own packages only; even numpy is missing."""
     code, error = run(program, options=["-S"])

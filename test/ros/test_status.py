@@ -58,7 +58,7 @@ def clock(monkeypatch):
 def arm():
     return SimpleNamespace(
         name="",
-        chain=SimpleNamespace(tip="tool0"),
+        chain=SimpleNamespace(root="base_link", tip="tool0"),
         model=SimpleNamespace(name="ur5e"),
         pipeline=SimpleNamespace(solution=None, goal=None, notice=None),
         targets=SimpleNamespace(target=None, refusal=None, answer=None),

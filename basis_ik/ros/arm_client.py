@@ -1,0 +1,570 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Moves the arm of a running node from Python, without knowledge of ROS."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import math
+import re
+import threading
+import time
+from collections.abc import Callable, Generator, Iterable, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import rclpy
+from diagnostic_msgs.msg import DiagnosticStatus
+from geometry_msgs.msg import PointStamped, PoseStamped, TwistStamped
+from moveit_msgs.srv import GetPositionFK
+from numpy.typing import ArrayLike
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.parameter import Parameter
+from std_srvs.srv import SetBool, Trigger
+
+from basis_ik.errors import BasisIkError
+from basis_ik.ros.convert import pose_message, pose_value, time_message
+from basis_ik.transforms.rigid import RigidTransform
+
+T = TypeVar("T")
+PATIENCE = 10.0  # s to wait for the node and for its answers
+MOTION = 60.0  # s: longest motion by default
+RATE = 50.0  # Hz of twists
+# States in which no target is pursued; only ~/enable, or an activation, ends them.
+ENDED = ("STOPPED", "TRACKING_LOST", "UNSAFE", "INACTIVE", "UNCONFIGURED")
+
+
+class Status(NamedTuple):
+    """What the node says of the arm; docs/interfaces.md has the states and values."""
+
+    state: str
+    """For example "MOVING" or "ARRIVED"."""
+    message: str
+    """The same in words."""
+    values: dict[str, str]
+    """All values by name."""
+
+    def count(self, name: str) -> int:
+        """Return a value that counts; 0 if it is not there."""
+        return int(self.values.get(name, "0"))
+
+    @property
+    def verdict(self) -> str:
+        """Of the last solve, for example "REACHED"; empty if there was none."""
+        return self.values.get("verdict", "")
+
+
+ENDS = 3  # statuses that say so, of which the first may be from before a target was sent
+SILENCE = 3.0  # s without a status, which comes twice a second
+NONE = Status("", "no status", {})
+
+
+class MotionError(BasisIkError):
+    """A motion has not ended where it should.
+
+    Args:
+        text: Why, in one line.
+        status: The status that tells.
+
+    Attributes:
+        status: As given.
+    """
+
+    def __init__(self, text: str, status: Status) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+class TargetRefusedError(MotionError):
+    """The node has refused or dropped the target."""
+
+
+class NotReachedError(MotionError):
+    """The arm rests as close to the target as it can get."""
+
+
+class ReplacedError(MotionError):
+    """Somebody else, or this program, has sent another target meanwhile."""
+
+
+class StoppedError(MotionError):
+    """The arm was stopped, or the node was deactivated."""
+
+
+class MotionTimeoutError(MotionError, TimeoutError):
+    """The time is over; the arm may still move."""
+
+
+class NodeError(BasisIkError):
+    """The node does not answer, or refuses a request."""
+
+
+class Pursuit:
+    """Judges by statuses what has become of one target.
+
+    Args:
+        name: Name of the input, as in `accepted.<input>`.
+        stamp: The target's stamp as in a status; None: it has none, and is known by the count of
+            accepted ones.
+        before: That count before it was sent.
+    """
+
+    def __init__(self, name: str, stamp: str | None, before: int = 0) -> None:
+        self._name, self._stamp, self._before = name, stamp, before
+        self._seen, self._ends = False, 0
+
+    def outcome(self, status: Status) -> MotionError | bool:
+        """Return True once the arm is there, the error that has ended the pursuit, or False."""
+        if status.values.get(f"last_refusal_stamp.{self._name}") == self._stamp is not None:
+            return TargetRefusedError(status.values[f"last_refusal.{self._name}"], status)
+        own, other = self._whose(status)
+        self._seen = self._seen or own
+        if status.state in ENDED:  # which may be from before, unless it is repeated
+            self._ends += 1
+            is_over = self._seen or self._ends >= ENDS
+            return StoppedError(status.message, status) if is_over else False
+        if other:
+            return ReplacedError("another target was sent", status)
+        if self._seen and not own and status.state != "BRAKING":
+            return TargetRefusedError(f"the target was dropped: {status.message}", status)
+        if not own or status.state != "ARRIVED":
+            return False
+        if status.verdict in ("", "REACHED"):
+            return True
+        return NotReachedError(status.message, status)
+
+    def _whose(self, status: Status) -> tuple[bool, bool]:
+        """Return whether the arm pursues this target, and whether another one since."""
+        current = status.values.get("target_stamp", "")
+        goes_home = status.values.get("input") == "joint_positions"
+        if self._stamp is None:  # a goal of a service, which has no stamp
+            taken = status.count(f"accepted.{self._name}") > self._before
+            return taken and goes_home, taken and bool(current)
+        later = bool(current) and _time(current) > _time(self._stamp)
+        other = bool(current) and current != self._stamp
+        return current == self._stamp, later or (self._seen and (other or goes_home))
+
+
+def _time(stamp: str) -> tuple[int, int]:
+    seconds, nanoseconds = stamp.split(".")
+    return int(seconds), int(nanoseconds)
+
+
+class Motion:
+    """A motion that goes on: waited for by `wait`, or by `await`.
+
+    Args:
+        arm: The arm that moves.
+        pursuit: Judges it.
+        timeout: Longest time until it has ended [s]; None: any.
+    """
+
+    def __init__(self, arm: Arm, pursuit: Pursuit, timeout: float | None) -> None:
+        self._arm, self._pursuit = arm, pursuit
+        self._end = math.inf if timeout is None else time.monotonic() + timeout
+        self._outcome: MotionError | bool = False
+
+    def take(self, status: Status) -> None:
+        """Take a status of the arm."""
+        if self._outcome is False:
+            self._outcome = self._pursuit.outcome(status)
+
+    @property
+    def done(self) -> bool:
+        """Whether it has ended, wherever."""
+        return self._outcome is not False
+
+    @property
+    def is_over(self) -> bool:
+        """Whether its time is over, or the node is not heard any more."""
+        return time.monotonic() > self._end or self._arm.is_silent
+
+    def wait(self) -> Status:
+        """Wait until the arm is there; return the status that says so.
+
+        Raises:
+            MotionError: It has ended elsewhere; the subclass and the text say how.
+            NodeError: The node is not heard any more.
+        """
+        status = self._arm.wait_for(lambda: self.done or self.is_over, self._end)
+        self._arm.forget(self)
+        if isinstance(self._outcome, MotionError):
+            raise self._outcome
+        if not self.done and self._arm.is_silent:
+            raise NodeError("the node is not heard any more: it has ended, or is not active")
+        if not self.done:
+            raise MotionTimeoutError(f"not there in time: {status.message}", status)
+        return status
+
+    def __await__(self) -> Generator[Any, None, Status]:
+        """Wait in a thread, so that other tasks go on."""
+        return asyncio.to_thread(self.wait).__await__()
+
+
+class Arm:
+    """An arm that a running `ik_node` moves.
+
+    It has a context, a node and a thread of its own, so it works beside other code with rclpy, in
+    threads and in notebooks. Lengths are metres, angles radians.
+
+    Args:
+        node: Name of the node.
+        chain: Name of the chain, if the node has several.
+        namespace: Namespace of both nodes.
+        use_sim_time: Whether time comes from `/clock`.
+        domain_id: The ROS domain; None: that of the environment.
+        timeout: Longest time to wait for the node [s].
+
+    Raises:
+        NodeError: There is no such node.
+    """
+
+    def __init__(
+        self,
+        node: str = "basis_ik",
+        *,
+        chain: str = "",
+        namespace: str = "",
+        use_sim_time: bool = False,
+        domain_id: int | None = None,
+        timeout: float = PATIENCE,
+    ) -> None:
+        self._context = rclpy.Context()
+        self._context.init(domain_id=domain_id)
+        overrides = [Parameter("use_sim_time", value=use_sim_time)]
+        own = "_".join(re.findall(r"\w+", node))
+        self._node: Any = rclpy.create_node(
+            f"{own}_client_{time.monotonic_ns() % 10**9}",
+            context=self._context,
+            namespace=namespace or None,
+            parameter_overrides=overrides,
+        )
+        self._prefix = f"{node}/{chain}" if chain else node
+        self._name = node
+        self._news = threading.Condition()
+        self._status, self._motions = NONE, set[Motion]()
+        self._heard_at = -math.inf
+        self._publishers: dict[str, Any] = {}  # by topic, from its first message on
+        self._node.create_subscription(
+            DiagnosticStatus, f"{self._prefix}/status", self._on_status, 10
+        )
+        self._stop = self._node.create_client(Trigger, f"{self._prefix}/stop")
+        self._home = self._node.create_client(Trigger, f"{self._prefix}/home")
+        self._enable = self._node.create_client(SetBool, f"{self._prefix}/enable")
+        self._fk = self._node.create_client(GetPositionFK, f"{node}/compute_fk")
+        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor.add_node(self._node)
+        self._thread = threading.Thread(target=self._spin, daemon=True)
+        self._thread.start()
+        try:
+            self._meet(time.monotonic() + timeout)
+        except NodeError:
+            self.close()
+            raise
+
+    def _spin(self) -> None:
+        with contextlib.suppress(ExternalShutdownException):
+            self._executor.spin()
+
+    def _meet(self, end: float) -> None:
+        """Wait until everything is connected."""
+
+        def met() -> bool:
+            clients = (self._stop, self._home, self._enable, self._fk)
+            return self._status is not NONE and all(each.service_is_ready() for each in clients)
+
+        self.wait_for(met, end)
+        if not met():
+            topic = self._node.resolve_topic_name(f"{self._prefix}/status")
+            raise NodeError(
+                f"no node {self._name} with an arm: nothing is heard on {topic}; start it, "
+                "activate it, or name it by node, chain and namespace"
+            )
+
+    def close(self) -> None:
+        """End the connection; the arm goes on with what it does."""
+        self._executor.shutdown()
+        self._thread.join()
+        self._node.destroy_node()
+        self._context.try_shutdown()
+
+    def __enter__(self) -> Arm:
+        """Return itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the connection; the arm goes on with what it does."""
+        self.close()
+
+    # What the node says ---------------------------------------------------------------------------
+
+    def _on_status(self, message: DiagnosticStatus) -> None:
+        values = {pair.key: pair.value for pair in message.values}
+        status = Status(values.get("state", ""), message.message, values)
+        with self._news:
+            self._status, self._heard_at = status, time.monotonic()
+            for motion in self._motions:
+                motion.take(status)
+            self._motions = {motion for motion in self._motions if not motion.done}
+            self._news.notify_all()
+
+    @property
+    def status(self) -> Status:
+        """The newest status."""
+        return self._status
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether the node has told nothing for some time."""
+        return time.monotonic() - self._heard_at > SILENCE
+
+    def wait_for(self, condition: Callable[[], object], end: float) -> Status:
+        """Wait until a condition holds; it is looked at with each status, and often.
+
+        Args:
+            condition: The condition.
+            end: Time of `time.monotonic` at which waiting ends in any case [s].
+
+        Returns:
+            The newest status.
+        """
+        with self._news:
+            while not condition() and time.monotonic() < end:
+                self._news.wait(min(max(end - time.monotonic(), 0.0), 0.05))
+            return self._status
+
+    def forget(self, motion: Motion) -> None:
+        """Follow a motion no longer."""
+        with self._news:
+            self._motions.discard(motion)
+
+    def _publisher(self, kind: type, name: str) -> Any:
+        """Return the publisher on a topic of the node, once it is connected."""
+        if name not in self._publishers:
+            topic = f"{self._prefix}/{name}"
+            publisher = self._node.create_publisher(kind, topic, 1)
+            self.wait_for(publisher.get_subscription_count, time.monotonic() + PATIENCE)
+            if not publisher.get_subscription_count():
+                self._node.destroy_publisher(publisher)
+                raise NodeError(f"nobody subscribes to {self._node.resolve_topic_name(topic)}")
+            self._publishers[name] = publisher
+        return self._publishers[name]
+
+    def _call(self, client: Any, request: Any) -> Any:
+        answer = client.call_async(request)
+        self.wait_for(answer.done, time.monotonic() + PATIENCE)
+        if not answer.done():
+            raise NodeError(f"{client.srv_name} does not answer")
+        return answer.result()
+
+    # Where the arm is -----------------------------------------------------------------------------
+
+    def where(self, frame: str = "") -> tuple[RigidTransform, str]:
+        """Return the measured pose of the tip, and the frame that it refers to.
+
+        Args:
+            frame: The frame; empty: the chain's root.
+
+        Raises:
+            NodeError: The frame, or the arm's position, is not known.
+        """
+        values = self._status.values
+        tip = values.get("tool_frame") or values["tip_link"]
+        request = GetPositionFK.Request(fk_link_names=[tip])
+        request.header.frame_id = frame or values["root_link"]
+        response = self._call(self._fk, request)
+        if not response.pose_stamped:
+            raise NodeError(f"where {tip} is: {response.error_code.message}")
+        found = response.pose_stamped[0]
+        pose = pose_value(found.pose)
+        if not isinstance(pose, RigidTransform):
+            raise NodeError(f"where {tip} is: {pose}")
+        return pose, found.header.frame_id
+
+    # Motions --------------------------------------------------------------------------------------
+
+    def move_to(
+        self,
+        target: RigidTransform | ArrayLike,
+        frame: str = "",
+        *,
+        timeout: float | None = MOTION,
+        wait: bool = True,
+    ) -> Motion:
+        """Move the tip to a pose.
+
+        Args:
+            target: A pose; or a (4, 4) matrix; or a position (3,), with the present orientation.
+            frame: The frame of the pose; empty: the chain's root.
+            timeout: Longest time until it has ended [s]; None: any.
+            wait: Whether to wait for it; otherwise the motion that is returned is waited for.
+
+        Raises:
+            MotionError: The motion has ended elsewhere; the subclass and the text say how.
+            NodeError: The node does not answer.
+            ValueError: The target is none.
+        """
+        pose, frame = self._pose(target, frame)
+        message = PoseStamped(pose=pose_message(pose))
+        return self._pursue(message, frame, "target_pose", timeout, wait)
+
+    def _pose(self, target: RigidTransform | ArrayLike, frame: str) -> tuple[RigidTransform, str]:
+        if isinstance(target, RigidTransform):
+            return target, frame or self._status.values["root_link"]
+        given = np.asarray(target, float)
+        if given.shape == (4, 4):
+            return RigidTransform.from_matrix(given), frame or self._status.values["root_link"]
+        if given.shape != (3,):
+            raise ValueError(
+                "a target is a RigidTransform, a (4, 4) matrix or a position (3,), not an array of "
+                f"shape {given.shape}"
+            )
+        here, root = self.where(frame)
+        return RigidTransform.from_rotation_translation(here.rotation, given), root
+
+    def look_at(
+        self,
+        point: Sequence[float],
+        frame: str = "",
+        *,
+        timeout: float | None = MOTION,
+        wait: bool = True,
+    ) -> Motion:
+        """Point the arm's ray at a point (3,); arguments and errors as for `move_to`."""
+        message = PointStamped()
+        message.point.x, message.point.y, message.point.z = map(float, point)
+        frame = frame or self._status.values["root_link"]
+        return self._pursue(message, frame, "target_point", timeout, wait)
+
+    def _pursue(
+        self, message: Any, frame: str, name: str, timeout: float | None, wait: bool
+    ) -> Motion:
+        publisher = self._publisher(type(message), name)
+        message.header.frame_id = frame
+        # Its stamp is its name in the status.
+        message.header.stamp = time_message(int(self._node.get_clock().now().nanoseconds))
+        stamp = message.header.stamp
+        pursuit = Pursuit(name, f"{stamp.sec}.{stamp.nanosec:09}")
+        return self._start(pursuit, timeout, wait, lambda: publisher.publish(message))
+
+    def _start(
+        self, pursuit: Pursuit, timeout: float | None, wait: bool, send: Callable[[], object]
+    ) -> Motion:
+        motion = Motion(self, pursuit, timeout)
+        with self._news:
+            self._motions.add(motion)
+        send()
+        if wait:
+            motion.wait()
+        return motion
+
+    def follow(
+        self,
+        targets: Iterable[RigidTransform | ArrayLike],
+        frame: str = "",
+        *,
+        period: float = 0.1,
+        timeout: float | None = MOTION,
+    ) -> None:
+        """Follow poses that come one after the other, and wait for the arm at the last one.
+
+        Args:
+            targets: Poses, as for `move_to`.
+            frame: As for `move_to`.
+            period: Time between two of them [s].
+            timeout: Longest time for the last one [s].
+
+        Raises:
+            MotionError: As for `move_to`, of the last pose.
+        """
+        motion: Motion | None = None
+        due = time.monotonic()
+        for target in targets:
+            if motion is not None:
+                self.forget(motion)
+            motion = self.move_to(target, frame, timeout=timeout, wait=False)
+            due += period
+            time.sleep(max(due - time.monotonic(), 0.0))
+        if motion is not None:
+            motion.wait()
+
+    def jog(
+        self,
+        linear: Sequence[float] = (0.0, 0.0, 0.0),
+        angular: Sequence[float] = (0.0, 0.0, 0.0),
+        frame: str = "",
+        *,
+        seconds: float,
+    ) -> None:
+        """Move the tip at a velocity for a time; then it comes to rest.
+
+        Args:
+            linear: Velocity (3,) [m/s].
+            angular: Angular velocity (3,) [rad/s].
+            frame: The frame of their axes; empty: the chain's root.
+            seconds: How long [s].
+
+        Raises:
+            StoppedError: The arm was stopped.
+            TargetRefusedError: The node has refused a twist.
+        """
+        message = TwistStamped()
+        message.header.frame_id = frame or self._status.values["root_link"]
+        v, w = message.twist.linear, message.twist.angular
+        v.x, v.y, v.z = map(float, linear)
+        w.x, w.y, w.z = map(float, angular)
+        twists = self._publisher(TwistStamped, "twist")
+        refused, end = self._status.count("refused.twist"), time.monotonic() + seconds
+        while time.monotonic() < end:
+            status = self._status
+            if status.count("refused.twist") > refused:
+                raise TargetRefusedError(status.values["last_refusal.twist"], status)
+            if status.state in ENDED:
+                raise StoppedError(status.message, status)
+            twists.publish(message)
+            time.sleep(1.0 / RATE)
+        twists.publish(TwistStamped(header=message.header))  # at rest
+
+    def home(self, *, timeout: float | None = MOTION, wait: bool = True) -> Motion:
+        """Move to the positions of the node's parameter `home`; as `move_to`."""
+        before = self._status.count("accepted.home")
+
+        def call() -> None:
+            response = self._call(self._home, Trigger.Request())
+            if not response.success:
+                raise TargetRefusedError(response.message, self._status)
+
+        return self._start(Pursuit("home", None, before), timeout, wait, call)
+
+    def stop(self) -> None:
+        """Brake, and refuse targets until `enable`; return once the arm rests.
+
+        Raises:
+            NodeError: The node does not answer, or the arm does not come to rest.
+        """
+        self._call(self._stop, Trigger.Request())
+        status = self.wait_for(lambda: self._status.state in ENDED, time.monotonic() + PATIENCE)
+        if status.state not in ENDED:
+            raise NodeError(f"the arm does not come to rest: {status.message}")
+
+    def enable(self) -> None:
+        """Accept targets again.
+
+        Raises:
+            NodeError: The node does not answer.
+        """
+        self._call(self._enable, SetBool.Request(data=True))
+        self.wait_for(lambda: self._status.state != "STOPPED", time.monotonic() + PATIENCE)

@@ -1,0 +1,243 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The client of an arm: statuses judge a target; a real node, and an arm that is measured."""
+
+import asyncio
+import re
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from robot_bench import HOME, output_of, running, start_node
+
+from basis_ik import client
+from basis_ik.client import (
+    Arm,
+    MotionTimeoutError,
+    NodeError,
+    NotReachedError,
+    ReplacedError,
+    Status,
+    StoppedError,
+    TargetRefusedError,
+)
+from basis_ik.ros.arm_client import Pursuit
+from basis_ik.transforms.rigid import RigidTransform
+
+OWN, OLDER, NEWER = "20.000000005", "20.000000004", "20.000000006"
+PATIENCE = 300.0  # s: only ends what hangs
+
+
+def status(state="MOVING", stamp="", **values):
+    values = {key.replace("__", "."): value for key, value in values.items()}
+    return Status(state, "words", {**values, **({"target_stamp": stamp} if stamp else {})})
+
+
+@pytest.mark.parametrize(
+    ("statuses", "outcome"),
+    [
+        ([status("ARRIVED", OLDER), status("MOVING", OWN)], False),
+        ([status("ARRIVED", OWN, verdict="REACHED")], True),
+        ([status("ARRIVED", OWN, verdict="LIMIT")], NotReachedError),
+        ([status("READY", OLDER), status(last_refusal_stamp__target_pose=OWN,
+                                         last_refusal__target_pose="why")], TargetRefusedError),
+        ([status(last_refusal_stamp__target_pose=OLDER)], False),
+        ([status(last_refusal_stamp__target_point=OWN)], False),
+        ([status("MOVING", OWN), status("MOVING", OLDER)], ReplacedError),
+        ([status("MOVING", OWN), status("MOVING", "0.000000000")], ReplacedError),
+        ([status("MOVING", "0.000000000")], False),
+        ([status("MOVING", OLDER), status("MOVING", NEWER)], ReplacedError),
+        ([status("MOVING", OWN), status("MOVING", input="joint_positions")], ReplacedError),
+        ([status("MOVING", OWN), status("READY")], TargetRefusedError),
+        ([status("MOVING", OWN), status("BRAKING"), status("STOPPED")], StoppedError),
+        ([status("STOPPED")] * 2, False),
+        ([status("STOPPED")] * 3, StoppedError),
+        ([status("STOPPED"), status("MOVING", OWN)], False),
+    ],
+    ids=[
+        "on its way", "there", "beside it", "refused", "another refused", "another input refused",
+        "replaced by another's", "replaced by a twist", "a twist before", "replaced at once",
+        "replaced by home", "dropped", "stopped",
+        "stopped before", "stopped for good", "enabled again",
+    ],
+)  # fmt: skip
+def test_statuses_tell_what_becomes_of_a_target(statuses, outcome):
+    pursuit = Pursuit("target_pose", OWN)
+    for each in statuses[:-1]:
+        assert pursuit.outcome(each) is False
+    last = pursuit.outcome(statuses[-1])
+    assert type(last) is outcome if isinstance(outcome, type) else last is outcome
+
+
+def test_a_goal_of_a_service_is_known_by_its_count():
+    pursuit = Pursuit("home", None, before=4)
+    home = {"input": "joint_positions"}
+    assert pursuit.outcome(status("ARRIVED", **home, accepted__home="4")) is False
+    assert pursuit.outcome(status("MOVING", **home, accepted__home="5")) is False
+    assert pursuit.outcome(status("ARRIVED", **home, accepted__home="5")) is True
+    later = pursuit.outcome(status("MOVING", NEWER, accepted__home="5"))
+    assert isinstance(later, ReplacedError)
+
+
+# A node and an arm -------------------------------------------------------------------------------
+
+NEAR = RigidTransform.from_rpy(np.pi, 0.0, 0.0, [0.40, 0.20, 0.40])
+FAR = RigidTransform.from_rpy(np.pi, 0.0, 0.0, [-0.40, -0.30, 0.40])
+
+
+@pytest.fixture(scope="module")
+def robot(domain):
+    home = f"home:=[{', '.join(map(str, HOME))}]"
+    with running(domain, "-p", home, "-p", "joint_state_timeout:=10.0") as robot:
+        for each in (robot.targets, robot.points, robot.twists):
+            robot.node.destroy_publisher(each)  # each client would be the second one
+        yield robot
+
+
+@pytest.fixture
+def arm(robot, domain):
+    with Arm(domain_id=domain, timeout=PATIENCE) as arm:
+        yield arm
+        arm.enable()
+
+
+def measured(robot):
+    return robot.chain.forward(robot.positions)
+
+
+def test_five_lines_move_the_arm(robot, arm):
+    arm.move_to(NEAR, timeout=PATIENCE)
+    np.testing.assert_allclose(measured(robot).matrix, NEAR.matrix, atol=1e-3)
+    pose, frame = arm.where()
+    assert frame == "base_link"
+    np.testing.assert_allclose(pose.matrix, measured(robot).matrix, atol=1e-3)
+
+
+def test_the_lines_of_the_page_move_the_arm(robot, domain, monkeypatch, capsys):
+    page = (Path(__file__).parents[2] / "docs" / "client.md").read_text()
+    (lines,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    assert len([line for line in lines.splitlines() if line]) == 5
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
+    names = {}
+    exec(lines, names)
+    names["arm"].close()
+    np.testing.assert_allclose(measured(robot).translation, (0.4, 0.2, 0.4), atol=1e-3)
+    assert capsys.readouterr().out.startswith("[0.4")
+
+
+def test_the_page_lists_every_call_and_error():
+    page = (Path(__file__).parents[2] / "docs" / "client.md").read_text()
+    calls = {name for name in vars(Arm) if not name.startswith("_")} - {"forget", "wait_for"}
+    assert (
+        calls - {"is_silent"} == set(re.findall(r"`(\w+)(?:\([^)]*\))?`(?=[,` |])", page)) & calls
+    )
+    errors = {name for name in client.__all__ if name.endswith("Error")} - {"MotionError"}
+    assert set(re.findall(r"^\| `(\w+Error)` \|", page, re.MULTILINE)) == errors
+
+
+def test_a_position_keeps_the_orientation(robot, arm):
+    arm.move_to(NEAR, timeout=PATIENCE)
+    arm.move_to([0.35, 0.25, 0.45], timeout=PATIENCE)
+    wanted = RigidTransform.from_rotation_translation(NEAR.rotation, [0.35, 0.25, 0.45])
+    np.testing.assert_allclose(measured(robot).matrix, wanted.matrix, atol=1e-3)
+
+
+def test_what_cannot_be_is_told_with_its_reason(arm):
+    with pytest.raises(TargetRefusedError, match="NO_TRANSFORM"):
+        arm.move_to(NEAR, "no_such_frame", timeout=PATIENCE)
+    far = RigidTransform.from_rpy(0.0, 0.0, 0.0, [1.2, 0.6, 0.6])
+    with pytest.raises(NotReachedError) as error:
+        arm.move_to(far, timeout=PATIENCE)
+    assert float(error.value.status.values["missing_distance"]) > 0.3
+    with pytest.raises(ValueError, match="shape"):
+        arm.move_to([1.0, 2.0])
+
+
+def test_a_motion_ends_by_another_target_by_time_and_by_a_stop(robot, arm):
+    arm.move_to(NEAR, timeout=PATIENCE)
+    motion = arm.move_to(FAR, timeout=PATIENCE, wait=False)
+    with pytest.raises(MotionTimeoutError):
+        arm.move_to(NEAR, timeout=0.0)
+    with pytest.raises(ReplacedError):
+        motion.wait()
+    motion = arm.move_to(FAR, timeout=PATIENCE, wait=False)
+    arm.stop()
+    with pytest.raises(StoppedError):
+        motion.wait()
+    here = robot.positions
+    with pytest.raises(TargetRefusedError, match="stopped"):
+        arm.move_to(NEAR, timeout=PATIENCE)
+    np.testing.assert_allclose(robot.positions, here, atol=1e-6)
+
+
+def test_motions_are_awaited_and_waited_for_in_threads(robot, arm):
+    async def both():
+        ticks = 0
+
+        async def tick():
+            nonlocal ticks
+            while True:
+                await asyncio.sleep(0.01)
+                ticks += 1
+
+        ticking = asyncio.create_task(tick())
+        await arm.move_to(NEAR, timeout=PATIENCE, wait=False)
+        ticking.cancel()
+        return ticks
+
+    assert asyncio.run(both()) > 0
+    thread = threading.Thread(target=arm.home, kwargs={"timeout": PATIENCE})
+    thread.start()
+    thread.join()
+    np.testing.assert_allclose(robot.positions, HOME, atol=1e-3)
+
+
+def test_jogging_following_and_looking(robot, arm):
+    arm.move_to(NEAR, timeout=PATIENCE)
+    arm.jog((0.0, 0.0, 0.05), seconds=0.5)
+    assert measured(robot).translation[2] > NEAR.translation[2] + 0.01
+    arm.follow([NEAR, RigidTransform.from_rpy(np.pi, 0.0, 0.0, [0.42, 0.2, 0.4])], timeout=PATIENCE)
+    assert measured(robot).translation[0] == pytest.approx(0.42, abs=1e-3)
+    arm.look_at((0.8, 0.3, 0.2), timeout=PATIENCE)
+    tip = measured(robot)
+    line = np.subtract((0.8, 0.3, 0.2), tip.translation)
+    assert np.linalg.norm(np.cross(tip.apply_vector((0.0, 0.0, 1.0)), line)) < 1e-2
+
+
+def test_there_is_no_arm_without_a_node(domain):
+    begun = time.monotonic()
+    with pytest.raises(NodeError, match="nothing is heard on /nobody/status"):
+        Arm("nobody", domain_id=domain, timeout=0.2)
+    assert time.monotonic() > begun
+
+
+def go(domain, *words):
+    """Run the program `go`; return its exit status and output."""
+    program = ("-m", "basis_ik.ros.programs", "go", *words)
+    return output_of(start_node(domain, program=program))
+
+
+def test_the_shell_moves_the_arm(robot, domain):
+    words = ["--to", "400", "200", "400", "--millimetres", "--rpy", "180", "0", "0", "--degrees"]
+    code, output = go(domain, *words)
+    assert code == 0, output
+    assert output.startswith("0.4000 0.2000 0.4000 m, ")
+    assert output.rstrip().endswith("deg (rpy) in base_link")
+    np.testing.assert_allclose(measured(robot).matrix, NEAR.matrix, atol=1e-3)
+    code, output = go(domain, "--to", "2.5", "0", "0", "--frame", "base_link")
+    assert code == 1
+    assert output.startswith("NotReached: too far by 1.")
