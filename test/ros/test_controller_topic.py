@@ -19,6 +19,8 @@ from types import SimpleNamespace
 import pytest
 from builtin_interfaces.msg import Time
 from control_msgs.msg import JointTrajectoryControllerState
+from rcl_interfaces.msg import ParameterValue
+from rcl_interfaces.srv import GetParameters
 
 from basis_ik.ros.outputs.controller_topic import ControllerTopic
 
@@ -30,6 +32,13 @@ class Graph:
 
     def __init__(self):
         self.publishers, self.subscribers, self.made = {}, {}, []
+        self.now, self.reachable, self.questions, self.answer = 0.0, False, 0, ParameterValue()
+        self.boundary = SimpleNamespace(
+            steady=lambda: self.now,
+            read=lambda name, live: live(),
+            send=lambda name, message, send: send(),
+            wrap=lambda name, callback, form: callback,
+        )
 
     def _make(self, **what):
         self.made.append(SimpleNamespace(**what))
@@ -41,7 +50,15 @@ class Graph:
         return self._make(topic_name=topic)
 
     def create_client(self, _, name):
-        return self._make(srv_name=name, service_is_ready=lambda: False)
+        return self._make(
+            srv_name=name, service_is_ready=lambda: self.reachable, call_async=self._call
+        )
+
+    def _call(self, _):
+        self.questions += 1
+        response = GetParameters.Response(values=[self.answer])
+        answer = SimpleNamespace(result=lambda: response)
+        return SimpleNamespace(add_done_callback=lambda callback: callback(answer))
 
     def destroy_subscription(self, which):
         self.made.remove(which)
@@ -94,6 +111,16 @@ def test_a_controller_that_subscribes_to_its_scaling_takes_factors(graph, topic)
     assert not topic.takes_scaling()
     graph.subscribers[SCALING] = 1
     assert topic.takes_scaling()
+
+
+@pytest.mark.parametrize(("takes", "questions"), [(True, 1), (False, 5)])
+def test_a_controller_that_refuses_partial_goals_is_asked_again(graph, topic, takes, questions):
+    graph.reachable, graph.answer = True, ParameterValue(type=1, bool_value=takes)
+    for _ in range(100):
+        topic.ask_for_partial_goals()
+        graph.now += 0.1
+    assert topic.takes_partial_goals is takes
+    assert graph.questions == questions, "it can be set at run time"
 
 
 def test_nothing_is_left_of_a_topic_at_its_end(graph, topic):
