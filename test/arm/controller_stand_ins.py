@@ -42,13 +42,8 @@ def report(stamp=0.0, reference=(), *, joint_names=JOINTS, speed_scaling=0.0):
 class OpenWay:
     """A way to a controller that takes everything, as long as it is ready."""
 
-    name = "/arm/follow_joint_trajectory"
-
     def __init__(self):
         self.ready = True
-
-    def is_ready(self):
-        return self.ready
 
     def is_due(self):
         return True
@@ -57,7 +52,7 @@ class OpenWay:
         pass
 
     def complaint(self):
-        return ""
+        return "" if self.ready else "nothing is there"
 
     def other_commander(self):
         return ""

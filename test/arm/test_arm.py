@@ -131,9 +131,6 @@ class World:
     def is_due(self):
         return True
 
-    def is_ready(self):
-        return self.subscribed
-
     def complaint(self):
         return "" if self.subscribed else "nobody takes commands"
 
@@ -308,7 +305,7 @@ def controlled(make):
 
 def test_a_motion_from_rest_is_one_trajectory_that_begins_when_taken():
     def make(world, drives, state):
-        return WindowExecution(drives, world, state, world, resumes=True)
+        return WindowExecution(drives, world, state, world, world.now, resumes=True)
 
     outgoing = controlled(make)
     assert isinstance(outgoing, Trajectory)

@@ -31,7 +31,7 @@ def test_a_motion_continues_from_the_held_command(off, keeps):
     """Without a state, or at another reference, it may not have accepted the end of the motion."""
     arm = arm_of(("a", "b"))
     state = ControllerState(StateTopic(), arm.joint_names, NOW)
-    execution = WindowExecution(arm, OpenWay(), state, KnownRule(), resumes=True)
+    execution = WindowExecution(arm, OpenWay(), state, KnownRule(), NOW, resumes=True)
     if off is not None:
         state.take(report(100.0, [2.0, 1.0 + off], joint_names=["b", "a"]), NOW)
     assert execution.keeps(np.array([1.0, 2.0])) is keeps

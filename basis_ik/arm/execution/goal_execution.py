@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,6 @@ from basis_ik.arm.execution.execution import (
     SAFE,
     TRANSIT,
     Drives,
-    Execution,
     Link,
     Rule,
 )
@@ -43,6 +42,7 @@ from basis_ik.arm.execution.messages import (
     GoalResult,
     StatusRequest,
 )
+from basis_ik.arm.execution.trajectory_execution import TrajectoryExecution
 from basis_ik.arm.limiter import WIDEST, Motion, stride_of
 from basis_ik.arm.moment import Moment
 from basis_ik.arm.pipeline import Phase, Pipeline
@@ -60,17 +60,7 @@ SLOWEST = 1e-3  # a controller at a slower pace stands
 NEAR = 1e-3  # rad or m: a reference that is farther from where it was expected contradicts that
 
 
-class GoalLink(Link, Protocol):
-    """What can be asked of the way to a controller that takes goals."""
-
-    name: str
-    """The action."""
-
-    def is_ready(self) -> bool:
-        """Return whether the action's server is there."""
-
-
-class GoalExecution(Execution):
+class GoalExecution(TrajectoryExecution):
     """Sends each motion as one goal to a joint_trajectory_controller; a newer one replaces it.
 
     A motion ends with the controller's result. Another one, also to rest, may be taken late: it
@@ -79,12 +69,12 @@ class GoalExecution(Execution):
     count the stamp alone, the stamp is a sample of the current motion that is still ahead.
 
     Args:
-        drives: What is commanded.
-        link: The way to the controller.
-        state: What the controller publishes.
-        rule: How the controller replaces trajectories.
-        now: The present moment.
-        resumes: Whether a motion goes on after the controller has scaled its speed to 0.
+        drives: As of every such execution, like all that follow.
+        link: As above.
+        state: As above.
+        rule: As above.
+        now: As above.
+        resumes: As above.
     """
 
     streams = False
@@ -92,17 +82,14 @@ class GoalExecution(Execution):
     def __init__(
         self,
         drives: Drives,
-        link: GoalLink,
+        link: Link,
         state: ControllerState,
         rule: Rule,
         now: Moment,
         *,
         resumes: bool,
     ) -> None:
-        super().__init__(link)
-        self._action, self._now = link, now
-        self._joint_names, self._lag = drives.joint_names, drives.lag
-        self._state, self._rule, self._resumes = state, rule, resumes
+        super().__init__(drives, link, state, rule, now, resumes=resumes)
         self._widest = drives.period * stride_of(WIDEST, drives.period)
         self._phase, self._ordered = Phase.IDLE, False
         self._brakes = False  # whether a motion that brakes is still to be sent
@@ -125,22 +112,6 @@ class GoalExecution(Execution):
         # ROS time [s] since which the motion may have begun; infinite after the first feedback.
         self._begun_since = math.inf
 
-    def _begin_period(self, now: Moment) -> None:
-        self._now = now
-        self._state.begin_period(now)
-
-    def unmet(self, now: Moment) -> str:
-        """Return why no command would be executed; see `Execution.unmet`."""
-        self._begin_period(now)
-        return super().unmet(now)
-
-    def _check(self, now: Moment) -> str:
-        self._rule.ask()
-        if not self._action.is_ready():
-            return f"waiting for the action {self._action.name}"
-        self.is_silent = self._state.is_silent
-        return self._state.unmet(waits=self._resumes)
-
     @property
     def hindrance(self) -> str:
         """Why the arm does not move as commanded for the moment; see `Execution.hindrance`."""
@@ -148,15 +119,9 @@ class GoalExecution(Execution):
             return others_move(self._state.moved)
         return PAUSED if self._state.stands else ""
 
-    def excuse(self, until: float) -> None:
-        """Do not take the controller for silent until then; see `Execution.excuse`."""
-        self._state.excuse(until)
-
     def on_clock_jump(self, now: Moment) -> None:
         """Discard all times; see `Execution.on_clock_jump`."""
         super().on_clock_jump(now)
-        self._now = now
-        self._state.on_clock_jump(now)
         self._passed.clear()
         self._left_since = LONG_AGO
 
@@ -211,8 +176,8 @@ class GoalExecution(Execution):
 
     def advance(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> Phase:
         """Send a motion if one is due; see `Execution.advance`."""
-        self._begin_period(now)
-        if self._motion is not None and not self._action.is_ready():
+        self._take_time(now)
+        if self._motion is not None and self._link.complaint():
             self._lose_motion("the controller is gone")
         elif self._motion is not None:
             self._correct_progress()
@@ -396,7 +361,7 @@ class GoalExecution(Execution):
 
     def take_unknown(self, request: StatusRequest, now: Moment) -> None:
         """Take that the controller does not know a goal; `take_result` takes all other results."""
-        self._begin_period(now)
+        self._take_time(now)
         if request.newest == self._newest and request.number == self._running:
             self._lose_motion("the controller was restarted")
 
@@ -408,7 +373,7 @@ class GoalExecution(Execution):
             now: When the answer came.
             accepted: Whether it has.
         """
-        self._begin_period(now)
+        self._take_time(now)
         motion = self._unanswered.pop(number, None)
         if accepted:
             if motion is not None:
@@ -438,7 +403,7 @@ class GoalExecution(Execution):
 
     def take_feedback(self, feedback: GoalFeedback, now: Moment) -> None:
         """Take what the controller tells of a goal."""
-        self._begin_period(now)
+        self._take_time(now)
         if feedback.number == self._newest and self._motion is not None:
             desired = self._desired(feedback)
             if np.isfinite(desired).all():
@@ -463,7 +428,7 @@ class GoalExecution(Execution):
 
     def take_result(self, result: GoalResult, now: Moment) -> None:
         """Take how a goal has ended."""
-        self._begin_period(now)
+        self._take_time(now)
         number = result.number
         if number == self._accepted != self._newest:  # the newest one, of which nothing is known
             self._running = self._taken = None

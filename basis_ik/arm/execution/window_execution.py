@@ -37,11 +37,11 @@ from basis_ik.arm.execution.execution import (
     SAFE,
     TRANSIT,
     Drives,
-    Execution,
     Link,
     Rule,
 )
 from basis_ik.arm.execution.messages import Trajectory
+from basis_ik.arm.execution.trajectory_execution import TrajectoryExecution
 from basis_ik.arm.limiter import WIDEST, Motion, stride_of
 from basis_ik.arm.moment import Moment
 from basis_ik.arm.pipeline import Phase, Pipeline
@@ -76,7 +76,7 @@ NARROWEST = 0.01  # s: least spacing of samples in motion
 EXACT, BLENDED = 2e-5, 5e-3  # s by which the stamps of the controller's states are inexact
 
 
-class WindowExecution(Execution):
+class WindowExecution(TrajectoryExecution):
     """Streams windows of a trajectory that a joint_trajectory_controller follows smoothly.
 
     A window that the controller takes late is entered where it then is, in one cycle. So a window
@@ -97,21 +97,28 @@ class WindowExecution(Execution):
     until then: that one would be led to from the measured state, a cycle late.
 
     Args:
-        drives: What is commanded.
-        link: The way to the controller.
-        state: What the controller publishes.
-        rule: How the controller replaces trajectories.
-        resumes: Whether a motion goes on after the controller has scaled its speed to 0.
+        drives: As of every such execution, like all that follow.
+        link: As above.
+        state: As above.
+        rule: As above.
+        now: As above.
+        resumes: As above.
     """
 
     streams = True
 
     def __init__(
-        self, drives: Drives, link: Link, state: ControllerState, rule: Rule, *, resumes: bool
+        self,
+        drives: Drives,
+        link: Link,
+        state: ControllerState,
+        rule: Rule,
+        now: Moment,
+        *,
+        resumes: bool,
     ) -> None:
-        super().__init__(link)
-        self._period, self._lag, self._joint_names = drives.period, drives.lag, drives.joint_names
-        self._state, self._rule, self._resumes = state, rule, resumes
+        super().__init__(drives, link, state, rule, now, resumes=resumes)
+        self._period = drives.period
         self._by_stamp, self._stride = False, 1  # of the current motion
         self._step_time = round(SECOND * drives.period)
         self._sent = SentWindows()
@@ -136,17 +143,6 @@ class WindowExecution(Execution):
         self._errors: deque[FloatArray] = deque(maxlen=3)  # of the controller, before it left
         self._held = np.zeros(len(self._joint_names), bool)  # joints held where they are measured
 
-    def unmet(self, now: Moment) -> str:
-        """Return why no command would be executed; see `Execution.unmet`."""
-        self._state.begin_period(now)
-        return super().unmet(now)
-
-    def _check(self, now: Moment) -> str:
-        self._rule.ask()
-        unmet = super()._check(now)
-        self.is_silent = not unmet and self._state.is_silent
-        return unmet or self._state.unmet(waits=self._resumes)
-
     @property
     def hindrance(self) -> str:
         """Why the arm does not move as commanded for the moment; see `Execution.hindrance`."""
@@ -162,14 +158,9 @@ class WindowExecution(Execution):
             )
         return ""
 
-    def excuse(self, until: float) -> None:
-        """Do not take the controller for silent until then; see `Execution.excuse`."""
-        self._state.excuse(until)
-
     def on_clock_jump(self, now: Moment) -> None:
         """Discard all times; see `Execution.on_clock_jump`."""
         super().on_clock_jump(now)
-        self._state.on_clock_jump(now)
         self._followed.clear()
         # Where the controller is on its way is found anew, as after a change of its speed.
         self._slow_at = self._started = now.clock
@@ -213,7 +204,7 @@ class WindowExecution(Execution):
 
         See `Execution.advance`.
         """
-        self._state.begin_period(now)
+        self._take_time(now)
         silence = self._silence(now)
         if silence > 0.0:
             if silence > CONTROLLER_TIMEOUT:

@@ -79,12 +79,9 @@ class ActionOutput(Output):
         self._handles: dict[int, ClientGoalHandle] = {}  # by number, from the goal accepted last
 
     def complaint(self) -> str:
-        """Return nothing: `is_ready` tells."""
-        return ""
-
-    def is_ready(self) -> bool:
-        """Return whether the action's server is there."""
-        return self._boundary.read(f"ready {self.name}", self._client.server_is_ready)
+        """Return that the action's server is not there, or nothing; see `Output.complaint`."""
+        ready = self._boundary.read(f"ready {self.name}", self._client.server_is_ready)
+        return "" if ready else f"waiting for the action {self.name}"
 
     def send(self, outgoing: Outgoing) -> None:
         """Send a goal, or a request about one."""

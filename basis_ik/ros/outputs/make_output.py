@@ -72,15 +72,14 @@ class CommandPath:
         self._output: Output
         self.execution: Execution
         controller, names = options.controller, drives.joint_names
-        resumes = options.resume_after_pause
+        resumes, now = options.resume_after_pause, self._boundary.moment(node.get_clock())
         if kind == "joint_trajectory":
             output = self._output = TrajectoryOutput(node, controller, names)
             state, rule = self._controller_state(drives), self._rule()
-            self.execution = WindowExecution(drives, output, state, rule, resumes=resumes)
+            self.execution = WindowExecution(drives, output, state, rule, now, resumes=resumes)
         elif kind == "follow_joint_trajectory":
             action = self._output = ActionOutput(node, controller, names)
             state, rule = self._controller_state(drives), self._rule()
-            now = self._boundary.moment(node.get_clock())
             goals = GoalExecution(drives, action, state, rule, now, resumes=resumes)
             self.execution = action.execution = goals
             action.flush = self._flush
