@@ -32,6 +32,7 @@ LONGEST_ID = 200
 for folder in (
     "ros",
     "config",
+    "collision",
     "arm",
     "numerics",
     "simulation",

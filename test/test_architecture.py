@@ -23,8 +23,8 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "basis_ik"
 LAYERS = [
-    "errors", "dependencies", "verdict", "process", "numerics", "transforms", "robot", "search",
-    "pose", "look", "tasks", "path", "reach_map", "fabrik", "bones", "arm", "simulation",
+    "errors", "dependencies", "verdict", "process", "numerics", "transforms", "robot", "collision",
+    "search", "pose", "look", "tasks", "path", "reach_map", "fabrik", "bones", "arm", "simulation",
     "view", "ros",
 ]  # fmt: skip
 # The library's front doors may open every pure room.

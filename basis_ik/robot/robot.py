@@ -44,12 +44,14 @@ class RobotModel(Tree):
     Attributes:
         name: The robot's name; empty if the URDF states none.
         visuals: The visual bodies of its links; unreadable ones are omitted.
+        collisions: Their collision shapes, likewise.
         frame_prefix: Prefix of the links' names, which the URDF does not have.
         described: The robot with the names of the URDF; None if there is no prefix.
     """
 
     name: str
     visuals: tuple[Visual, ...] = ()
+    collisions: tuple[Visual, ...] = ()
     frame_prefix: str = ""
     described: RobotModel | None = None
 
@@ -73,7 +75,7 @@ class RobotModel(Tree):
         """
         if not isinstance(frame_prefix, str):
             raise SolveArgumentError("frame_prefix", frame_prefix, "text")
-        name, declared, joints, passed, visuals = read_urdf(text)
+        name, declared, joints, passed, visuals, collisions = read_urdf(text)
         links, notes = find_links(declared, joints)
         root = find_root(links, joints)
         by_name, mimics = resolve_mimics({joint.name: joint for joint in joints})
@@ -86,6 +88,7 @@ class RobotModel(Tree):
             notes=(*passed, *notes),
             mimic_limits=mimic_limits,
             visuals=visuals,
+            collisions=collisions,
         )
         return _prefixed(model, frame_prefix) if frame_prefix else model
 
@@ -246,6 +249,7 @@ def _prefixed(model: RobotModel, prefix: str) -> RobotModel:
         joints=MappingProxyType(joints),
         root=prefix + model.root,
         visuals=tuple(replace(each, link=prefix + each.link) for each in model.visuals),
+        collisions=tuple(replace(each, link=prefix + each.link) for each in model.collisions),
         frame_prefix=prefix,
         described=model,
     )

@@ -127,7 +127,7 @@ class Joint:
 
 def read_urdf(
     text: str,
-) -> tuple[str, list[str], list[Joint], tuple[str, ...], tuple[Visual, ...]]:
+) -> tuple[str, list[str], list[Joint], tuple[str, ...], tuple[Visual, ...], tuple[Visual, ...]]:
     """Read a URDF text.
 
     Args:
@@ -135,7 +135,8 @@ def read_urdf(
 
     Returns:
         The robot's name (may be empty), its link names and its joints, in document order, notes
-        about what is not understood, and the links' visuals. That they form a tree is not checked.
+        about what is not understood, the links' visuals, and their collision shapes. That they form
+        a tree is not checked.
 
     Raises:
         UrdfError: See `basis_ik.robot.elements.read_xml`; or an element or number is invalid.
@@ -155,13 +156,15 @@ def read_urdf(
     missing = f"skipped, because xacro did not expand them: {listed(tuple(calls))}"
     joints = [_joint(e, version) for e in robot.all("joint")]
     visuals, unreadable = read_visuals(robot, "visual", version)
+    collisions, unusable = read_visuals(robot, "collision", version)
     notes = (
         *odd_version,
         *(missing,) * bool(calls),
         *foreign_notes(robot, version),
         *unreadable,
+        *unusable,
     )
-    return name, links, joints, notes, visuals
+    return name, links, joints, notes, visuals, collisions
 
 
 def _joint(element: Element, version: Version) -> Joint:

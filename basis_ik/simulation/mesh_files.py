@@ -12,30 +12,6 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Finds the mesh files of a robot description."""
+"""Where meshes are found, for the simulation and the web view."""
 
-from __future__ import annotations
-
-import os
-from pathlib import Path
-from urllib.parse import unquote, urlparse
-
-
-def find_mesh(name: str) -> Path | None:
-    """Return the file that a URDF names, or None if it does not exist.
-
-    Packages are found as in ROS 2, in the share folders of `AMENT_PREFIX_PATH`.
-
-    Args:
-        name: package://PACKAGE/PATH, file:///PATH, or a path.
-    """
-    address = urlparse(name)
-    path = unquote(address.path)
-    if address.scheme == "package":
-        prefixes = filter(None, os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep))
-        places = [Path(prefix, "share", address.netloc + path) for prefix in prefixes]
-    elif address.scheme in ("", "file"):
-        places = [Path(path)]
-    else:
-        places = []
-    return next((place for place in places if place.is_file()), None)
+from basis_ik.robot.mesh_uri import find_mesh as find_mesh

@@ -238,7 +238,7 @@ def test_what_other_programs_keep_in_a_urdf_is_no_joint_of_the_robot():
         "<robot name='r'><link name='a'/><transmission><joint name='x'/></transmission>"
         "<ros2_control><joint name='y'/></ros2_control><gazebo><link/></gazebo></robot>"
     )
-    assert read_urdf(text) == ("r", ["a"], [], (), ())
+    assert read_urdf(text) == ("r", ["a"], [], (), (), ())
 
 
 def test_a_call_that_xacro_did_not_know_is_passed_over_and_said(joint, robot):

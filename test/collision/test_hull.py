@@ -1,0 +1,75 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from basis_ik.collision.hull import convex_hull, volume
+
+
+def is_closed(hull):
+    """Whether each edge belongs to two faces that turn the same way round."""
+    edges = {(int(a), int(b)) for f in hull.faces for a, b in zip(f, np.roll(f, -1), strict=True)}
+    return len(edges) == 3 * len(hull.faces) and {edge[::-1] for edge in edges} == edges
+
+
+@given(st.integers(0, 10**6), st.integers(4, 300), st.sampled_from(["ball", "sphere", "grid"]))
+def test_a_hull_contains_all_points_and_has_corners_among_them(seed, count, kind):
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(count, 3))
+    if kind == "sphere":
+        points /= np.linalg.norm(points, axis=1, keepdims=True)
+    if kind == "grid":
+        points = np.round(2.0 * points) / 4.0
+    hull = convex_hull(points)
+    if hull is None:
+        assert np.linalg.matrix_rank(points - points[0], tol=1e-5) < 3
+        return
+    assert is_closed(hull)
+    assert (points @ hull.normals.T <= hull.offsets + hull.slack + 1e-15).all()
+    assert hull.slack < 1e-5
+    off = np.linalg.norm(hull.vertices[:, None] - points[None], axis=2).min(axis=1)
+    assert off.max() < 1e-3
+
+
+def test_the_volume_is_that_of_a_box_and_of_a_sphere():
+    corners = np.array(np.meshgrid([0.0, 1.0], [0.0, 2.0], [0.0, 3.0])).reshape(3, -1).T
+    assert convex_hull(corners).volume == pytest.approx(6.0)
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(3000, 3))
+    hull = convex_hull(points / np.linalg.norm(points, axis=1, keepdims=True))
+    assert hull.volume == pytest.approx(4.0 / 3.0 * np.pi, rel=0.01)
+    assert volume(hull.vertices, hull.faces) == hull.volume
+
+
+@pytest.mark.parametrize("flat", [0, 1, 2, 3])
+def test_what_is_flat_has_no_hull(flat):
+    points = np.random.default_rng(0).normal(size=(50, 3))
+    points[:, 3 - flat :] = 0.0
+    assert (convex_hull(points) is None) == (flat > 0)
+
+
+def test_points_that_nearly_fold_are_moved_a_little():
+    """A tube of float32 rings, as from a CAD program: hundreds of nearly flat strips."""
+    around = np.linspace(0.0, 2.0 * np.pi, 181)
+    ring = np.column_stack([np.cos(around), np.sin(around)])
+    rings = [
+        np.column_stack([ring * (1.0 + 1e-7 * k % 3), np.full(181, 0.01 * k)]) for k in range(9)
+    ]
+    points = np.concatenate(rings).astype(np.float32).astype(float)
+    hull = convex_hull(points)
+    assert is_closed(hull)
+    assert hull.slack < 1e-3
