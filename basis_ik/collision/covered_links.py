@@ -1,0 +1,145 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The links of a robot that have collision shapes, covered, and what joint each moves with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from basis_ik.collision.cover import cover_of, distances_to_axis
+from basis_ik.collision.shape import Shape
+from basis_ik.numerics.arrays import FloatArray
+from basis_ik.robot.chain import Chain
+from basis_ik.robot.elements import listed, shown
+from basis_ik.robot.robot import RobotModel
+from basis_ik.robot.scene import scene
+from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.transforms.tree import TransformTree
+
+
+class Body(NamedTuple):
+    """A shape, placed."""
+
+    shape: Shape
+    place: RigidTransform
+    """joint_T_shape; root_T_shape of what stands still."""
+
+
+class CoveredLink(NamedTuple):
+    """A link, or an object, with its cover."""
+
+    name: str
+    joint: int
+    """The moving joint of the chain that it is fixed to; -1: the root."""
+    bodies: tuple[Body, ...]
+    capsules: FloatArray
+    """(k, 7) in the joint's moved frame."""
+    surplus: float
+    """Largest distance of a point of the cover from the shapes [m]."""
+
+
+def covered(name: str, joint: int, bodies: tuple[Body, ...]) -> CoveredLink:
+    """Return a link with the covers of its shapes, without capsules that others contain."""
+    found, surplus = [], 0.0
+    for body in bodies:
+        cover = cover_of(body.shape)
+        surplus = max(surplus, cover.surplus)
+        for row in cover.capsules:
+            ends = body.place.apply(row[:6].reshape(2, 3))
+            found.append(np.append(ends.reshape(6), row[6]))
+    kept: list[FloatArray] = []
+    for row in sorted(found, key=lambda row: -float(row[6])):
+        if not any(_contains(other, row) for other in kept):
+            kept.append(row)
+    return CoveredLink(name, joint, bodies, np.array(kept), surplus)
+
+
+def _contains(outer: FloatArray, inner: FloatArray) -> bool:
+    return bool(distances_to_axis(outer, inner[:6].reshape(2, 3)).max() + inner[6] <= outer[6])
+
+
+def cover_links(
+    model: RobotModel, chain: Chain, positions: Mapping[str, float]
+) -> tuple[tuple[CoveredLink, ...], tuple[str, ...]]:
+    """Return the links with collision shapes, in document order, and notes about them.
+
+    Args:
+        model: The robot.
+        chain: One of its chains.
+        positions: Positions of joints off the chain [rad or m]; others are at 0, or at the limit
+            nearest to it.
+
+    Raises:
+        SceneError: A shape is refused.
+        PoseError: A position is given for what is no independent joint.
+    """
+    links: dict[str, list[Body]] = {}
+    tree = scene(model, {**_held(model, chain), **positions})
+    shapes: dict[tuple[str, ...], Shape] = {}
+    lost, notes, anchors = [], [], {}
+    for visual in model.collisions:
+        if visual.link not in tree:
+            lost.append(visual.link)
+            continue
+        key = (visual.kind, *map(str, visual.size), visual.file)
+        if key not in shapes:
+            shapes[key] = Shape.of_link(visual)
+            if shapes[key].note:
+                notes.append(f"{shown(visual.link)}: {shapes[key].note}")
+        joint, place = _anchored(chain, tree, visual.link)
+        anchors[visual.link] = joint
+        body = Body(shapes[key], place @ visual.link_T_body)
+        links.setdefault(visual.link, []).append(body)
+    if lost:
+        notes.append(f"left out, below joints that cannot be used: {listed(lost)}")
+    if driven := _driven(model, chain):
+        notes.append(f"these mimic joints of the chain, but are held: {listed(driven)}")
+    found = (covered(link, anchors[link], tuple(bodies)) for link, bodies in links.items())
+    return tuple(found), tuple(notes)
+
+
+def _held(model: RobotModel, chain: Chain) -> dict[str, float]:
+    """Return positions of the independent joints that are off the chain."""
+    return {
+        joint.name: min(max(0.0, joint.lower), joint.upper)
+        for joint in model.joints.values()
+        if joint.moves and joint.mimic is None and not joint.fault
+        and joint.name not in chain.joint_names
+    }  # fmt: skip
+
+
+def _driven(model: RobotModel, chain: Chain) -> list[str]:
+    """Return the joints off the chain that mimic its joints."""
+    own = {joint.name for joint in chain.joints}
+    return [
+        name for name, mimic in model.mimics.items()
+        if mimic.joint in chain.joint_names and name not in own
+    ]  # fmt: skip
+
+
+def _anchored(chain: Chain, tree: TransformTree, link: str) -> tuple[int, RigidTransform]:
+    """Return the joint that a link moves with, and its pose in that joint's moved frame."""
+    anchor: str | None = link
+    while anchor is not None and anchor not in chain.links:
+        anchor = tree.parent(anchor)
+    if anchor is None:  # on a branch above the whole chain
+        on_chain = [each for each in chain.links if each in tree]
+        anchor = next(each for each in on_chain if tree.parent(each) not in chain.links)
+    joint, constant = chain.joint_T_link(anchor)
+    to_anchor = RigidTransform.from_matrix(np.vstack([constant, [0.0, 0.0, 0.0, 1.0]]))
+    return joint, to_anchor @ tree.lookup(anchor, link)

@@ -1,0 +1,131 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Which links of a robot can collide with each other."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from basis_ik.collision.covered_links import CoveredLink
+from basis_ik.collision.shape import SceneError
+from basis_ik.numerics.arrays import FloatArray
+from basis_ik.robot.chain import Chain
+from basis_ik.robot.configurations import uniform
+from basis_ik.robot.elements import listed, read_file, read_xml
+from basis_ik.robot.joint_path import parent_joints
+from basis_ik.robot.robot import RobotModel
+
+SAMPLES = 2000
+NEVER = 0.05
+"""Pairs that came no nearer than this [m] in any of the samples are left out."""
+ALWAYS = 0.95  # the share of the samples in which a pair touches that always touches, as in MoveIt
+
+Pair = tuple[int, int]
+Measure = Callable[[Sequence[Pair], FloatArray], FloatArray]
+"""Returns the distances (s, p) of pairs of links at positions (s, n)."""
+
+
+def pairs_by_srdf(
+    model: RobotModel, links: Sequence[CoveredLink], srdf: str | os.PathLike[str]
+) -> tuple[list[Pair], dict[tuple[str, str], str], tuple[str, ...]]:
+    """Return the pairs that an SRDF leaves, the reasons for the others, and a note.
+
+    Args:
+        model: The robot.
+        links: Its links.
+        srdf: The file, or its text.
+
+    Raises:
+        UrdfError: It cannot be read, or is no XML.
+        SceneError: It is not of a robot.
+    """
+    text = os.fspath(srdf)
+    root = read_xml(text if "<" in text else read_file(text))
+    if root.tag != "robot":
+        raise SceneError("srdf", f"the root element is <{root.tag[:80]}>, an SRDF has <robot>")
+    reasons: dict[tuple[str, str], str] = {}
+    unknown: dict[str, None] = {}
+    for element in root.all("disable_collisions"):
+        one, other = (element.attributes.get(name, "") for name in ("link1", "link2"))
+        one, other = model.link(one), model.link(other)
+        unknown |= dict.fromkeys(each for each in (one, other) if each not in model.links)
+        reason = f"SRDF: {element.attributes.get('reason', 'no reason')}"
+        reasons[one, other] = reasons[other, one] = reason
+    note = (f"the SRDF names links that the robot has not: {listed(tuple(unknown))}",)
+    left, out = [], {}
+    for i, j in combinations(range(len(links)), 2):
+        one, other = links[i].name, links[j].name
+        if links[i].joint == links[j].joint:
+            out[one, other] = "fixed to each other"
+        elif (one, other) in reasons:
+            out[one, other] = reasons[one, other]
+        else:
+            left.append((i, j))
+    return left, out, note if unknown else ()
+
+
+def pairs_by_sampling(
+    model: RobotModel, chain: Chain, links: Sequence[CoveredLink], measure: Measure
+) -> tuple[list[Pair], dict[tuple[str, str], str]]:
+    """Return the pairs that can collide, and the reasons for leaving out the others.
+
+    Args:
+        model: The robot.
+        chain: Its chain.
+        links: Its links.
+        measure: Measures distances of covers.
+    """
+    out: dict[tuple[str, str], str] = {}
+    close = set(_adjacent(model, {link.name for link in links}))
+    open_ = []
+    for i, j in combinations(range(len(links)), 2):
+        one, other = links[i].name, links[j].name
+        if links[i].joint == links[j].joint:
+            out[one, other] = "fixed to each other"
+        elif frozenset((one, other)) in close:
+            out[one, other] = "adjacent"
+        else:
+            open_.append((i, j))
+    if not open_:
+        return [], out
+    rng = np.random.default_rng(0)
+    q = np.array([uniform(chain.lower, chain.upper, rng) for _ in range(SAMPLES)])
+    distances = measure(open_, q)
+    left = []
+    for pair, column in zip(open_, distances.T, strict=True):
+        names = links[pair[0]].name, links[pair[1]].name
+        least, share = float(column.min()), float((column < 0.0).mean())
+        if share >= ALWAYS:
+            out[names] = f"touch in {100.0 * share:.0f} % of {SAMPLES} samples"
+        elif least > NEVER:
+            out[names] = f"at least {least:.2f} m apart in {SAMPLES} samples"
+        else:
+            left.append(pair)
+    return left, out
+
+
+def _adjacent(model: RobotModel, shaped: set[str]) -> Iterator[frozenset[str]]:
+    """Yield pairs of links with shapes that have no link with one between them."""
+    above = parent_joints(model.joints)
+    for link in shaped:
+        nearest = link
+        while nearest in above and (nearest == link or nearest not in shaped):
+            nearest = above[nearest].parent
+        if nearest != link and nearest in shaped:
+            yield frozenset((nearest, link))

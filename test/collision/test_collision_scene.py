@@ -1,0 +1,455 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+import os
+import pickle
+import subprocess
+import sys
+
+import mujoco_coal
+import numpy as np
+import pytest
+from bodies import random_pose
+
+from basis_ik import ChainError, ExtraError, RigidTransform, RobotModel, SolveArgumentError
+from basis_ik.collision import collision_scene, exact
+from basis_ik.collision.collision_scene import Scene
+from basis_ik.collision.exact import ExactDistances
+from basis_ik.collision.shape import SceneError, Shape
+from basis_ik.errors import BasisIkError
+from basis_ik.robot.scene import PoseError
+from basis_ik.transforms.checks import NotFiniteError, ShapeError
+
+MODELS = {name: RobotModel.example(name) for name in ("ur5e", "panda")}
+SCENES = {name: Scene(model, exact=False) for name, model in MODELS.items()}
+SHAPES = {
+    "box": Shape.box(0.2, 0.3, 0.1),
+    "sphere": Shape.sphere(0.15),
+    "cylinder": Shape.cylinder(0.1, 0.3),
+    "capsule": Shape.capsule(0.08, 0.3),
+    "hull": Shape.hull_of(np.random.default_rng(0).normal(scale=0.1, size=(40, 3))),
+}
+
+
+@pytest.fixture(params=SCENES)
+def arm(request):
+    return SCENES[request.param]
+
+
+@pytest.fixture
+def judge(monkeypatch):
+    """Exact distances by MuJoCo, whether coal is installed or not."""
+    monkeypatch.setitem(sys.modules, "coal", mujoco_coal)
+    monkeypatch.setattr(exact, "check_extra", lambda option, package: None)
+    return ExactDistances()
+
+
+def fresh(name, **options):
+    return Scene(MODELS[name], **{"exact": False, **options})
+
+
+def cluttered(name, seed=0, **options):
+    scene, rng = fresh(name, **options), np.random.default_rng(seed)
+    for kind, shape in SHAPES.items():
+        scene.add(kind, shape, random_pose(rng, 0.7))
+    return scene
+
+
+def frames_at(chain, q):
+    return chain._evaluate(q)[0]
+
+
+def members(scene):
+    return {(one.name, other.name): (one, other) for one, other in scene._ready().members}
+
+
+# What it says -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_no_distance_is_larger_than_the_exact_one(name, judge):
+    scene, rng = cluttered(name), np.random.default_rng(1)
+    whose, slack = members(scene), []
+    for _ in range(12):
+        q = scene.chain.random(rng)
+        frames = frames_at(scene.chain, q)
+        for gap in scene.gaps(q):
+            one, other = whose[gap.names]
+            true, _ = judge.between(one, other, frames)
+            if true > 0.0 or gap.distance > 0.0:
+                assert gap.distance <= true + 1e-6
+                slack.append(true - gap.distance - one.surplus - other.surplus)
+    assert len(slack) > 100
+    assert max(slack) < 1e-6  # and no more too small than the covers are too large
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_with_an_exact_engine_the_verdict_is_its_own(name, coal, judge):
+    scene, rng = cluttered(name, exact=None), np.random.default_rng(2)
+    whose, hits, saved = members(scene), 0, 0
+    for _ in range(60):
+        q = scene.chain.random(rng)
+        frames = frames_at(scene.chain, q)
+        found = {gap.names: gap for gap in scene.collisions(q)}
+        true = {names: judge.between(*pair, frames)[0] for names, pair in whose.items()}
+        for names, distance in true.items():
+            if abs(distance) > 1e-5:
+                assert (names in found) == (distance < 0.0)
+        assert scene.is_free(q) == (not found)
+        assert all(gap.exact for gap in found.values())
+        hits += len(found)
+        saved += sum(gap.distance < 0.0 for gap in scene.gaps(q)) - len(found)
+    assert hits > 10
+    assert saved > 10
+
+
+def test_without_an_exact_engine_covers_decide(arm):
+    rng = np.random.default_rng(3)
+    for _ in range(50):
+        q = arm.chain.random(rng)
+        overlaps = [gap.names for gap in arm.gaps(q) if gap.distance < 0.0]
+        assert [gap.names for gap in arm.collisions(q)] == overlaps
+        assert arm.is_free(q) == (arm.distance(q).distance >= 0.0)
+    assert "by covers alone" in repr(arm)
+
+
+def test_the_gradient_says_how_to_get_away(arm):
+    rng = np.random.default_rng(4)
+    gains = []
+    for _ in range(50):
+        q = arm.chain.random(rng)
+        gap = arm.distance(q)
+        after = arm.distance(q + 1e-5 * gap.gradient)
+        gains.append((after.distance - gap.distance, 1e-5 * gap.gradient @ gap.gradient))
+    found, expected = np.transpose(gains)
+    assert found == pytest.approx(expected, abs=1e-9)
+    assert (expected > 1e-8).sum() > 5
+
+
+def test_a_table_below_the_arm_is_seen_by_the_links_that_move():
+    scene = fresh("ur5e")
+    floor = RigidTransform.from_rpy(0.0, 0.0, 0.0, (0.0, 0.0, -0.05))
+    scene.add("table", Shape.box(2.0, 2.0, 0.1), floor)
+    assert ("base_link_inertia", "table") not in scene.pairs  # it stands on it
+    up = np.array([0.0, -np.pi / 2, 0.0, -np.pi / 2, 0.0, 0.0])
+    assert scene.is_free(up)
+    down = np.array([0.0, 0.2, 0.0, -np.pi / 2, 0.0, 0.0])
+    names = {gap.names for gap in scene.collisions(down)}
+    assert ("wrist_1_link", "table") in names
+    scene.remove("table")
+    assert scene.is_free(up)
+    assert scene.objects == ()
+
+
+def test_what_is_allowed_is_not_compared():
+    scene = fresh("panda")
+    tip = scene.chain.forward(scene.chain.neutral)
+    scene.add("tool", Shape.sphere(0.05), tip)
+    assert {"panda_hand", "tool"} & set(np.ravel([g.names for g in scene.collisions(
+        scene.chain.neutral)]))  # fmt: skip
+    for link in ("panda_hand", "panda_leftfinger", "panda_rightfinger", "panda_link7"):
+        scene.allow("tool", link)
+    assert not any("tool" in gap.names for gap in scene.collisions(scene.chain.neutral))
+    assert ("panda_link6", "tool") in scene.pairs
+
+
+def test_padding_is_kept_once(arm):
+    name = next(each for each, scene in SCENES.items() if scene is arm)
+    padded, q = fresh(name, padding=0.02), arm.chain.neutral
+    one = {gap.names: gap.distance for gap in arm.gaps(q)}
+    for gap in padded.gaps(q):
+        assert gap.distance == pytest.approx(one[gap.names] - 0.02)
+    assert padded.pairs == arm.pairs
+
+
+def test_padding_counts_in_exact_distances_too(coal):
+    scene = fresh("ur5e", padding=0.01, exact=True)
+    plain = fresh("ur5e", exact=True)
+    tip = scene.chain.forward(scene.chain.neutral)
+    beside = tip.matrix.copy()
+    for each in (scene, plain):
+        each.add("box", SHAPES["box"], beside)
+    deep = {gap.names: gap.distance for gap in plain.collisions(scene.chain.neutral)}
+    padded = {gap.names: gap.distance for gap in scene.collisions(scene.chain.neutral)}
+    assert deep.keys() <= padded.keys()
+    for names, distance in deep.items():
+        assert padded[names] == pytest.approx(distance - 0.01)
+
+
+def test_two_sides_of_a_symmetric_arm_are_alike(arm):
+    """A turn of the whole arm about its first axis changes no distance of its own links."""
+    q = arm.chain.random(np.random.default_rng(7))
+    q[0] = 0.0
+    turned = q.copy()
+    turned[0] = 1.0
+    base = arm._links[0].name
+    for one in arm.gaps(q):
+        if base not in one.names:
+            (other,) = (gap for gap in arm.gaps(turned) if gap.names == one.names)
+            assert other.distance == pytest.approx(one.distance, abs=1e-12)
+            assert one.gradient[0] == 0.0
+
+
+def test_gaps_are_those_within_a_distance_the_least_first(arm):
+    gaps = arm.gaps(arm.chain.neutral)
+    assert len(gaps) == len(arm.pairs)
+    assert [gap.distance for gap in gaps] == sorted(gap.distance for gap in gaps)
+    assert gaps[0].names == arm.distance(arm.chain.neutral).names
+    near = arm.gaps(arm.chain.neutral, 0.2)
+    assert [gap.names for gap in near] == [gap.names for gap in gaps if gap.distance < 0.2]
+    for text in (str(gap) for gap in gaps):
+        assert "are apart by" in text
+        assert text.endswith(" mm by their covers")
+
+
+def test_a_print_fits_a_screen():
+    scene = fresh("panda")
+    for k in range(40):
+        scene.add(f"object {k} " + 60 * "x", SHAPES["sphere"], np.eye(4))
+    lines = str(scene).splitlines()
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80
+    assert lines[-1] == "  and 29 more lines"
+    assert "'panda_hand': " in str(SCENES["panda"])
+
+
+def test_the_same_question_has_the_same_bits_in_every_process():
+    code = (
+        "from basis_ik import RobotModel\n"
+        "from basis_ik.collision.collision_scene import Scene\n"
+        "scene = Scene(RobotModel.example('ur5e'), exact=False)\n"
+        "gap = scene.distance(scene.chain.neutral)\n"
+        "print(gap.distance.hex(), gap.gradient.tobytes().hex(), scene.left_out)"
+    )
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True, text=True, check=True, timeout=120,
+        ).stdout.splitlines()[-1]
+        for seed in ("0", "1")
+    ]  # fmt: skip
+    assert runs[0] == runs[1]
+
+
+def test_threads_may_ask_at_once(arm):
+    from concurrent.futures import ThreadPoolExecutor
+
+    rng = np.random.default_rng(8)
+    questions = [arm.chain.random(rng) for _ in range(300)]
+    alone = [arm.distance(q).distance for q in questions]
+    with ThreadPoolExecutor(4) as pool:
+        assert [gap.distance for gap in pool.map(arm.distance, questions)] == alone
+
+
+# Which pairs ------------------------------------------------------------------------------------
+
+THREE = """<robot name='r'><link name='a'>{a}</link><link name='b'>{a}</link><link name='c'>{a}
+</link><link name='d'/><joint name='j' type='revolute'><parent link='a'/><child link='b'/>
+<origin xyz='{x} 0 0'/><axis xyz='0 0 1'/><limit lower='-1' upper='1' velocity='1' effort='1'/>
+</joint><joint name='k' type='revolute'><parent link='b'/><child link='c'/><origin xyz='{x} 0 0'/>
+<axis xyz='0 0 1'/><limit lower='-1' upper='1' velocity='1' effort='1'/></joint>
+<joint name='f' type='fixed'><parent link='c'/><child link='d'/></joint></robot>"""
+BALL = "<collision><geometry><sphere radius='0.1'/></geometry></collision>"
+
+
+def three(x, shape=BALL):
+    return RobotModel.from_urdf(THREE.format(a=shape, x=x))
+
+
+@pytest.mark.parametrize(
+    ("x", "reason"),
+    [(0.05, "touch in 100 % of 2000 samples"), (0.4, "at least 0.50 m apart in 2000 samples")],
+)
+def test_pairs_that_always_or_never_touch_are_left_out_with_the_reason(x, reason):
+    scene = Scene(three(x))
+    assert scene.pairs == ()
+    assert scene.left_out == {("a", "b"): "adjacent", ("b", "c"): "adjacent", ("a", "c"): reason}
+    gap = scene.distance(np.zeros(2))
+    assert (gap.distance, gap.names) == (np.inf, ("", ""))
+    assert scene.is_free(np.zeros(2))
+
+
+def test_pairs_that_sometimes_touch_are_compared():
+    scene = Scene(three(0.11))
+    assert scene.pairs == (("a", "c"),)
+    assert scene.distance(np.zeros(2)).distance == pytest.approx(0.02)
+    assert scene.distance(np.zeros(2)).exact  # spheres are their own cover
+
+
+def test_links_without_shapes_are_no_neighbours():
+    """c is next to a, as b between them has no shape."""
+    text = THREE.format(a=BALL, x=0.11).replace(f"<link name='b'>{BALL}", "<link name='b'>")
+    assert Scene(RobotModel.from_urdf(text)).left_out == {("a", "c"): "adjacent"}
+
+
+SRDF = """<robot name='r'>
+<disable_collisions link1='c' link2='b' reason='Adjacent'/>
+<disable_collisions link1='a' link2='nowhere'/></robot>"""
+
+
+def test_an_srdf_says_which_pairs_are_left_out(tmp_path):
+    (tmp_path / "r.srdf").write_text(SRDF)
+    for srdf in (SRDF, tmp_path / "r.srdf", str(tmp_path / "r.srdf")):
+        scene = Scene(three(0.4), srdf=srdf)
+        assert scene.pairs == (("a", "b"), ("a", "c"))
+        assert scene.left_out == {("b", "c"): "SRDF: Adjacent"}
+        assert scene.notes == ("the SRDF names links that the robot has not: 'nowhere'",)
+    assert Scene(three(0.4), srdf="<robot name='r'/>").notes == ()
+
+
+def test_an_srdf_has_names_without_the_frame_prefix():
+    model = RobotModel.from_urdf(THREE.format(a=BALL, x=0.4), frame_prefix="left/")
+    assert Scene(model, srdf=SRDF).left_out == {("left/b", "left/c"): "SRDF: Adjacent"}
+
+
+def test_links_that_one_joint_moves_cannot_collide():
+    scene = Scene(MODELS["panda"], MODELS["panda"].chain(tip="panda_link7"))
+    assert scene.left_out["panda_link7", "panda_hand"] == "fixed to each other"
+    again = Scene(MODELS["panda"], MODELS["panda"].chain(tip="panda_link7"), srdf="<robot/>")
+    assert again.left_out["panda_link7", "panda_hand"] == "fixed to each other"
+
+
+# Where links are --------------------------------------------------------------------------------
+
+
+def test_links_off_the_chain_are_where_their_joints_are_held(judge):
+    model = MODELS["panda"]
+    wide = Scene(model, positions={"panda_finger_joint1": 0.04}, exact=False)
+    narrow = Scene(model, exact=False)
+    q = wide.chain.neutral
+    places = [
+        {link.name: link.bodies[0].place.translation for link in scene._links}
+        for scene in (wide, narrow)
+    ]
+    moved = places[0]["panda_leftfinger"] - places[1]["panda_leftfinger"]
+    assert np.linalg.norm(moved) == pytest.approx(0.04)
+    assert places[0]["panda_hand"].tolist() == places[1]["panda_hand"].tolist()
+    assert wide.distance(q).distance == pytest.approx(narrow.distance(q).distance, abs=0.1)
+
+
+def test_every_link_is_where_forward_kinematics_says():
+    model = MODELS["panda"]
+    chain = model.chain(root="panda_link7", tip="panda_link2")  # up the tree
+    scene, rng = Scene(model, chain, exact=False), np.random.default_rng(0)
+    q = chain.random(rng)
+    frames = frames_at(chain, q)
+    tree = collision_tree(model, chain, q)
+    for link in scene._links:
+        (first, *_) = (each for each in model.collisions if each.link == link.name)
+        expected = tree.lookup("panda_link7", link.name) @ first.link_T_body
+        place = link.bodies[0].place.matrix
+        if link.joint >= 0:
+            place = np.vstack([frames[link.joint], [0.0, 0.0, 0.0, 1.0]]) @ place
+        assert place == pytest.approx(expected.matrix, abs=1e-9)
+
+
+def collision_tree(model, chain, q):
+    from basis_ik.robot.scene import scene
+
+    return scene(model, dict(zip(chain.joint_names, q.tolist(), strict=True)))
+
+
+def test_what_is_assumed_is_noted():
+    text = THREE.format(a=BALL, x=0.11).replace(
+        "</robot>",
+        "<link name='e'/><joint name='m' type='revolute'><parent link='a'/><child link='e'/>"
+        "<limit lower='-1' upper='1' velocity='1' effort='1'/><mimic joint='k'/></joint>"
+        "<link name='g'>" + BALL + "</link><joint name='n' type='wheel'><parent link='a'/>"
+        "<child link='g'/></joint></robot>",
+    )
+    model = RobotModel.from_urdf(text)
+    assert Scene(model, model.chain("a", "d")).notes == (
+        "left out, below joints that cannot be used: 'g'",
+        "these mimic joints of the chain, but are held: 'm'",
+    )
+
+
+# Bad input --------------------------------------------------------------------------------------
+
+
+def test_names_are_used_once():
+    scene = fresh("ur5e")
+    scene.add("table", SHAPES["box"], np.eye(4))
+    with pytest.raises(SceneError, match="'table': there is an object of this name"):
+        scene.add("table", SHAPES["sphere"], np.eye(4))
+    with pytest.raises(SceneError, match="'forearm_link': there is a link of this name"):
+        scene.add("forearm_link", SHAPES["sphere"], np.eye(4))
+    for name in ("", 3):
+        with pytest.raises(SceneError, match="not empty"):
+            scene.add(name, SHAPES["sphere"], np.eye(4))
+    with pytest.raises(SceneError, match=r"'chair': there is no such object to remove; .* table"):
+        scene.remove("chair")
+    with pytest.raises(SceneError, match="'chair': there is no such link"):
+        scene.allow("table", "chair")
+    assert scene.objects == ("table",)
+
+
+@pytest.mark.parametrize(
+    "pose", [None, "a", np.eye(3), np.nan * np.eye(4), 2.0 * np.eye(4), [[1.0], [2.0, 3.0]]]
+)
+def test_a_pose_of_an_object_is_a_transform(pose):
+    scene = fresh("ur5e")
+    with pytest.raises(SolveArgumentError, match="pose must be a RigidTransform"):
+        scene.add("table", SHAPES["box"], pose)
+    assert scene.objects == ()
+
+
+def test_a_shape_of_an_object_is_a_shape():
+    with pytest.raises(SolveArgumentError, match="shape must be a Shape"):
+        fresh("ur5e").add("table", (1.0, 1.0, 1.0), np.eye(4))
+
+
+@pytest.mark.parametrize("ask", ["distance", "gaps", "collisions", "is_free"])
+def test_positions_are_finite_and_as_many_as_the_joints(arm, ask):
+    with pytest.raises(ShapeError, match="q"):
+        getattr(arm, ask)(np.zeros(3))
+    with pytest.raises(NotFiniteError, match="q"):
+        getattr(arm, ask)(np.full(len(arm.chain.joint_names), np.nan))
+
+
+@pytest.mark.parametrize("padding", [-0.1, 1.5, np.nan, "a", None])
+def test_padding_is_a_length(padding):
+    with pytest.raises(SolveArgumentError, match="padding must be from 0 to 1 m"):
+        Scene(MODELS["ur5e"], padding=padding)
+
+
+def test_a_scene_takes_a_robot_and_one_of_its_chains():
+    with pytest.raises(SolveArgumentError, match="model must be a RobotModel"):
+        Scene("ur5e")
+    with pytest.raises(SolveArgumentError, match="chain must be a Chain"):
+        Scene(MODELS["ur5e"], "tool0")
+    with pytest.raises(ChainError, match="the chain is of another robot: 'panda_joint1'"):
+        Scene(MODELS["ur5e"], MODELS["panda"].chain())
+    with pytest.raises(PoseError, match="no joint 'elbow'"):
+        Scene(MODELS["ur5e"], positions={"elbow": 1.0})
+    with pytest.raises(SceneError, match=r"'r': no link has a <collision> that can be used"):
+        Scene(three(0.1, shape=""))
+    with pytest.raises(SceneError, match="an SRDF has <robot>"):
+        Scene(three(0.1), srdf="<urdf/>")
+    with pytest.raises(BasisIkError, match="cannot read"):
+        Scene(three(0.1), srdf="/no/such.srdf")
+
+
+def test_without_coal_the_message_says_what_to_install(monkeypatch):
+    monkeypatch.setattr("basis_ik.dependencies.is_installed", lambda package: False)
+    with pytest.raises(ExtraError, match="pip install coal"):
+        Scene(MODELS["ur5e"], exact=True)
+
+
+def test_gaps_can_be_kept():
+    gap = SCENES["ur5e"].distance(SCENES["ur5e"].chain.neutral)
+    assert pickle.loads(pickle.dumps(gap)).names == gap.names
+    assert not gap.points.flags.writeable
+    assert not gap.gradient.flags.writeable
+    assert collision_scene.MOST_LINES == 24
