@@ -69,6 +69,7 @@ setup(
         "record": ["mcap>=1.6"],
         "plots": ["matplotlib"],
         "cluster": ["distributed"],
+        "collisions": ["coal>=3", "trimesh", "pycollada"],
         "physics": ["mujoco>=3.3"],
         "test": ["pytest"],
         "view": ["viser>=1.1,<1.2", "pycollada"],

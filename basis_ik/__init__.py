@@ -24,6 +24,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from basis_ik.collision.collision_scene import Gap as Gap
+    from basis_ik.collision.collision_scene import Scene as Scene
+    from basis_ik.collision.shape import SceneError as SceneError
+    from basis_ik.collision.shape import Shape as Shape
     from basis_ik.dependencies import DependencyError as DependencyError
     from basis_ik.dependencies import ExtraError as ExtraError
     from basis_ik.errors import BasisIkError as BasisIkError
@@ -46,6 +50,7 @@ if TYPE_CHECKING:
     from basis_ik.robot.chain_kernel import ChainArrays as ChainArrays
     from basis_ik.robot.elements import UrdfError as UrdfError
     from basis_ik.robot.joint_path import ChainError as ChainError
+    from basis_ik.robot.placement import UnknownPositionError as UnknownPositionError
     from basis_ik.robot.robot import RobotModel as RobotModel
     from basis_ik.robot.urdf import Joint as Joint
     from basis_ik.robot.urdf import Mimic as Mimic
@@ -83,6 +88,7 @@ _HOME = {
     "DependencyError": "dependencies",
     "DistanceTask": "search.distance_residual_kernel",
     "ExtraError": "dependencies",
+    "Gap": "collision.collision_scene",
     "Joint": "robot.urdf",
     "LookTask": "tasks.task_problem",
     "Mimic": "robot.urdf",
@@ -100,6 +106,9 @@ _HOME = {
     "Reason": "verdict",
     "RigidTransform": "transforms.rigid",
     "RobotModel": "robot.robot",
+    "Scene": "collision.collision_scene",
+    "SceneError": "collision.shape",
+    "Shape": "collision.shape",
     "ShapeError": "transforms.checks",
     "Solution": "pose.solve",
     "SolveArgumentError": "errors",
@@ -107,6 +116,7 @@ _HOME = {
     "Task": "tasks.task_problem",
     "TasksSolution": "tasks.solve_tasks",
     "TransformError": "transforms.checks",
+    "UnknownPositionError": "robot.placement",
     "UrdfError": "robot.elements",
     "Verdict": "verdict",
     "Visual": "robot.visuals",

@@ -33,6 +33,7 @@ class Verdict(enum.Enum):
     DEGENERATE = "degenerate"
     BUDGET_SPENT = "budget spent"
     MOVE_BOUND = "only a longer move than allowed would reach"
+    COLLISION = "in collision"
     OTHER_TASKS = "other tasks stand in the way"
     STEP_BOUND = "on the way, as far as one step may go"
 
@@ -54,6 +55,10 @@ class Reason:
             the verdict only says that none of them arrived.
         grid: Number of grid points over the redundant joints at which all positions of the other
             joints were calculated; 0 without a closed form.
+        pair: The links or objects that collide most at the positions of the result, in a solve with
+            a scene; None if nothing does.
+        depth: By how much these overlap [m]; by their covers, at most by so much.
+        elsewhere: For COLLISION, whether a solution that does not collide is beyond `max_move`.
     """
 
     verdict: Verdict
@@ -64,10 +69,30 @@ class Reason:
     starts: int = 0
     proven: bool = False
     grid: int = 0
+    pair: tuple[str, str] | None = None
+    depth: float = 0.0
+    elsewhere: bool = False
 
     def __str__(self) -> str:
         if self.verdict is Verdict.REACHED:
             return "reached"
+        if self.verdict is Verdict.COLLISION:
+            return f"{self._overlap()}; {self._others()}"
+        contact = f"; there {self._overlap()}" if self.pair else ""
+        return f"{self._missed()}{contact}"
+
+    def _overlap(self) -> str:
+        one, other = self.pair or ("", "")
+        return f"{one} and {other} overlap by {_length(self.depth)}"
+
+    def _others(self) -> str:
+        if self.elsewhere:
+            return "another posture is free, but farther than allowed"
+        if self.proven:
+            return "all other postures collide, too"
+        return f"no other posture that is free was found from {self.starts} starts"
+
+    def _missed(self) -> str:
         if self.proven or self.starts == 0:
             return self._obstacle()
         grid = f"all positions at {self.grid} values of the spare joints and " if self.grid else ""

@@ -243,6 +243,7 @@ def library_steps() -> list[Step]:
     from basis_ik.arm import limiter
     from basis_ik.bones.bone_limits import SwingTwist
     from basis_ik.bones.points_at import Up, points_at
+    from basis_ik.collision import collision_scene
     from basis_ik.path import ladder
     from basis_ik.pose.batch import solve_batch
     from basis_ik.search import closed_form
@@ -269,6 +270,7 @@ def library_steps() -> list[Step]:
         Step("planned motions", plan),
         Step("paths", lambda: ladder.warm_up(sample_chain())),
         Step("points-at with limits", point_within_limits),
+        Step("collisions", collision_scene.warm_up),
         Step("transform nodes", _combine_nodes),
         *_fabrik_steps(),
     ]

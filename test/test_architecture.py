@@ -31,7 +31,10 @@ LAYERS = [
 DOORS = dict.fromkeys(("__init__", "__main__", "warm_up", "warm_up_command"), "view")
 DOORS["client"] = "ros"
 # Methods that are another way to call a solver: `chain.solve(...)` is `solve(chain, ...)`.
-FACADE = ("robot/chain.py", ("basis_ik.pose.", "basis_ik.look.", "basis_ik.search."))
+FACADE = (
+    "robot/chain.py",
+    ("basis_ik.pose.", "basis_ik.look.", "basis_ik.search.", "basis_ik.collision."),
+)
 ROS = {
     "rclpy", "tf2_ros", "tf2_py", "launch", "launch_ros", "ament_index_python",
     "builtin_interfaces", "control_msgs", "diagnostic_msgs", "geometry_msgs", "moveit_msgs",

@@ -18,8 +18,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -34,6 +33,7 @@ from basis_ik.collision.distance_kernel import (
     FAR,
     POINT_A,
     CoverFields,
+    WorkFields,
     measure_pairs,
     nearest_pair,
 )
@@ -229,12 +229,15 @@ class Scene:
             NotFiniteError: q has NaN or infinity.
         """
         values, ready = self._values(q), self._ready()
-        with ready.memory() as memory:
-            number = ready.nearest(values, memory)
-            if number < 0:
-                points, gradient = read_only(np.zeros((2, 3))), read_only(np.zeros(len(values)))
-                return Gap(("", ""), math.inf, points, gradient)
-            return ready.gap(number, memory.rows[-1], memory.gradients[-1])
+        memory = ready.take()
+        number = ready.nearest(values, memory, FAR)
+        if number < 0:
+            points, gradient = read_only(np.zeros((2, 3))), read_only(np.zeros(len(values)))
+            gap = Gap(("", ""), math.inf, points, gradient)
+        else:
+            gap = ready.gap(number, memory.last, memory.last_gradient)
+        ready.spare.append(memory)
+        return gap
 
     def gaps(self, q: npt.ArrayLike, within: float = math.inf) -> tuple[Gap, ...]:
         """Return the distances of all pairs that are less than a distance, the least first.
@@ -250,9 +253,11 @@ class Scene:
         """
         within = as_number("within", within, "a distance")
         values, ready = self._values(q), self._ready()
-        with ready.memory() as memory:
-            ready.measure(values, memory, min(within, FAR))
-            return ready.gaps_within(min(within, FAR), memory)
+        memory = ready.take()
+        ready.measure(values, memory, min(within, FAR))
+        found = ready.gaps_within(min(within, FAR), memory)
+        ready.spare.append(memory)
+        return found
 
     def collisions(self, q: npt.ArrayLike) -> tuple[Gap, ...]:
         """Return the pairs that collide at positions q (n,) [rad or m], the deepest first.
@@ -264,27 +269,30 @@ class Scene:
             NotFiniteError: q has NaN or infinity.
         """
         values, ready = self._values(q), self._ready()
-        with ready.memory() as memory:
-            number = ready.nearest(values, memory)
-            if number < 0 or memory.rows[-1, DISTANCE] >= 0.0:
-                return ()
-            ready.measure(values, memory, 0.0)
-            found = []
-            for gap, (one, other) in ready.overlapping(memory):
-                if gap.exact or self._exact is None:
-                    found.append(gap)
-                    continue
-                distance, points = self._exact.between(one, other, memory.frames)
-                distance -= self.padding
-                if distance < 0.0:
-                    found.append(
-                        replace(gap, distance=distance, points=read_only(points), exact=True)
-                    )
+        memory = ready.take()
+        if ready.nearest(values, memory, 0.0) < 0:
+            ready.spare.append(memory)
+            return ()
+        ready.measure(values, memory, 0.0)
+        found = []
+        for gap, (one, other) in ready.overlapping(memory):
+            if gap.exact or self._exact is None:
+                found.append(gap)
+                continue
+            distance, points = self._exact.between(one, other, memory.work[0])
+            distance -= self.padding
+            if distance < 0.0:
+                found.append(replace(gap, distance=distance, points=read_only(points), exact=True))
+        ready.spare.append(memory)
         return tuple(sorted(found, key=lambda gap: gap.distance))
 
     def is_free(self, q: npt.ArrayLike) -> bool:
         """Return whether nothing collides at positions q (n,) [rad or m]; see `collisions`."""
-        return not self.collisions(q)
+        values, ready = self._values(q), self._ready()
+        memory = ready.take()
+        number = ready.nearest(values, memory, 0.0)
+        ready.spare.append(memory)
+        return number < 0 or (self._exact is not None and not self.collisions(values))
 
     def __repr__(self) -> str:
         return (
@@ -313,10 +321,10 @@ class Scene:
         """Return the distances (s, p) of pairs of links at positions q (s, n), without padding."""
         tables = _tables(self.chain, self._links, pairs, 0.0)
         found = np.empty((len(q), len(pairs)))
-        with tables.memory() as memory:
-            for distances, values in zip(found, q, strict=True):
-                tables.measure(values, memory, FAR)
-                distances[:] = memory.rows[:-1, DISTANCE]
+        memory = tables.take()
+        for distances, values in zip(found, q, strict=True):
+            tables.measure(values, memory, FAR)
+            distances[:] = memory.rows[:, DISTANCE]
         return found
 
     def _ready(self) -> _Tables:
@@ -340,13 +348,15 @@ class Scene:
 class _Memory(NamedTuple):
     """What a call works in."""
 
-    frames: FloatArray
-    tip: FloatArray
-    world: FloatArray
+    work: WorkFields
     rows: FloatArray
-    """(p + 1, 12) all distances, and the least."""
+    """(p, 12) of all pairs."""
     gradients: FloatArray
-    """(p + 1, n)"""
+    """(p, n) theirs."""
+    last: FloatArray
+    """(12,) of the nearest pair."""
+    last_gradient: FloatArray
+    """(n,) its."""
 
 
 class _Tables(NamedTuple):
@@ -359,30 +369,27 @@ class _Tables(NamedTuple):
     spare: list[_Memory]
     """Memories not in use; taking one is atomic, so threads share them."""
 
-    @contextmanager
-    def memory(self) -> Iterator[_Memory]:
-        """Lend a memory."""
+    def take(self) -> _Memory:
+        """Return a memory not in use; append it to `spare` afterwards."""
         try:
-            memory = self.spare.pop()
+            return self.spare.pop()
         except IndexError:
-            joints, variables = len(self.chain[0]), len(self.chain[6])
-            memory = _Memory(
-                np.empty((joints, 3, 4)), np.empty((3, 4)), np.empty((len(self.cover[0]), 10)),
-                np.zeros((len(self.members) + 1, COLUMNS)),
-                np.zeros((len(self.members) + 1, variables)),
+            joints, variables, count = len(self.chain[0]), len(self.chain[6]), len(self.members)
+            return _Memory(
+                (np.empty((joints, 3, 4)), np.empty((3, 4)), np.empty((len(self.cover[0]), 10))),
+                np.zeros((count, COLUMNS)), np.zeros((count, variables)),
+                np.zeros(COLUMNS), np.zeros(variables),
             )  # fmt: skip
-        yield memory
-        self.spare.append(memory)
 
-    def nearest(self, q: FloatArray, memory: _Memory) -> int:
-        """Return the number of the nearest pair, which is the last row; -1 if there is none."""
+    def nearest(self, q: FloatArray, memory: _Memory, within: float) -> int:
+        """Return the number of the nearest pair, which is the last row; -1 if none is within."""
         return nearest_pair(
-            self.chain, self.cover, q, memory[:3], memory.rows[-1], memory.gradients[-1]
+            self.chain, self.cover, q, memory.work, memory.last, memory.last_gradient, within
         )
 
     def measure(self, q: FloatArray, memory: _Memory, within: float) -> None:
         """Measure all pairs within a distance."""
-        measure_pairs(self.chain, self.cover, q, memory[:3], memory.rows, memory.gradients, within)
+        measure_pairs(self.chain, self.cover, q, memory.work, memory.rows, memory.gradients, within)
 
     def gap(self, number: int, row: FloatArray, gradient: FloatArray) -> Gap:
         """Return a row as a `Gap`."""
@@ -397,7 +404,7 @@ class _Tables(NamedTuple):
 
     def gaps_within(self, within: float, memory: _Memory) -> tuple[Gap, ...]:
         """Return all rows within a distance, the least first."""
-        distances = memory.rows[:-1, DISTANCE]
+        distances = memory.rows[:, DISTANCE]
         order = np.argsort(distances, kind="stable")
         return tuple(
             self.gap(int(k), memory.rows[k], memory.gradients[k])
@@ -408,7 +415,7 @@ class _Tables(NamedTuple):
         """Return the rows below zero, and whose they are."""
         return [
             (self.gap(int(k), memory.rows[k], memory.gradients[k]), self.members[k])
-            for k in np.flatnonzero(memory.rows[:-1, DISTANCE] < 0.0)
+            for k in np.flatnonzero(memory.rows[:, DISTANCE] < 0.0)
         ]
 
 
@@ -448,3 +455,15 @@ def _solid(thing: CoveredLink) -> FloatArray:
     around = math.hypot(*half) if body.shape.kind == "box" else math.hypot(half[0], half[2])
     is_cylinder = float(body.shape.kind == "cylinder")
     return np.array([*into, *half, is_cylinder, *body.place.translation, around])
+
+
+def warm_up() -> None:
+    """Compile the kernels of distances."""
+    ball = "<collision><geometry><sphere radius='1'/></geometry></collision>"
+    model = RobotModel.from_urdf(
+        f"<robot name='r'><link name='a'>{ball}</link><link name='b'>{ball}</link>"
+        "<joint name='j' type='continuous'><parent link='a'/><child link='b'/></joint></robot>"
+    )
+    scene = Scene(model, model.chain("a", "b"), srdf="<robot/>", exact=False)
+    scene.gaps([0.0])
+    scene.collisions([0.0])

@@ -22,14 +22,14 @@ from typing import NamedTuple
 import numpy as np
 
 from basis_ik.collision.cover import cover_of, distances_to_axis
-from basis_ik.collision.shape import Shape
-from basis_ik.numerics.arrays import FloatArray
+from basis_ik.collision.shape import SceneError, Shape
+from basis_ik.numerics.arrays import FloatArray, as_number
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.elements import listed, shown
+from basis_ik.robot.joint_path import ChainError, parent_joints
+from basis_ik.robot.placement import place_link
 from basis_ik.robot.robot import RobotModel
-from basis_ik.robot.scene import scene
 from basis_ik.transforms.rigid import RigidTransform
-from basis_ik.transforms.tree import TransformTree
 
 
 class Body(NamedTuple):
@@ -85,15 +85,16 @@ def cover_links(
             nearest to it.
 
     Raises:
-        SceneError: A shape is refused.
-        PoseError: A position is given for what is no independent joint.
+        SceneError: A shape is refused, or a position of what is no independent joint off the chain.
     """
     links: dict[str, list[Body]] = {}
-    tree = scene(model, {**_held(model, chain), **positions})
+    held = _held(model, chain, positions)
     shapes: dict[tuple[str, ...], Shape] = {}
     lost, notes, anchors = [], [], {}
     for visual in model.collisions:
-        if visual.link not in tree:
+        try:
+            joint, place = _anchored(model, chain, held, visual.link)
+        except ChainError:
             lost.append(visual.link)
             continue
         key = (visual.kind, *map(str, visual.size), visual.file)
@@ -101,7 +102,6 @@ def cover_links(
             shapes[key] = Shape.of_link(visual)
             if shapes[key].note:
                 notes.append(f"{shown(visual.link)}: {shapes[key].note}")
-        joint, place = _anchored(chain, tree, visual.link)
         anchors[visual.link] = joint
         body = Body(shapes[key], place @ visual.link_T_body)
         links.setdefault(visual.link, []).append(body)
@@ -113,14 +113,25 @@ def cover_links(
     return tuple(found), tuple(notes)
 
 
-def _held(model: RobotModel, chain: Chain) -> dict[str, float]:
-    """Return positions of the independent joints that are off the chain."""
-    return {
+def _held(model: RobotModel, chain: Chain, positions: Mapping[str, float]) -> dict[str, float]:
+    """Return positions of all independent joints; those of the chain do not matter.
+
+    Raises:
+        SceneError: A position is given for another joint, or is not finite.
+    """
+    independent = {
         joint.name: min(max(0.0, joint.lower), joint.upper)
         for joint in model.joints.values()
         if joint.moves and joint.mimic is None and not joint.fault
-        and joint.name not in chain.joint_names
-    }  # fmt: skip
+    }
+    off = [name for name in independent if name not in chain.joint_names]
+    for name, value in positions.items():
+        if name not in off:
+            text = f"no joint to hold; off the chain there are {listed(off) or 'none'}"
+            raise SceneError(str(name), text)
+        if not np.isfinite(as_number(name, value, "a position")):
+            raise SceneError(name, f"its position must be finite, got {value!r}")
+    return {**independent, **positions}
 
 
 def _driven(model: RobotModel, chain: Chain) -> list[str]:
@@ -132,14 +143,24 @@ def _driven(model: RobotModel, chain: Chain) -> list[str]:
     ]  # fmt: skip
 
 
-def _anchored(chain: Chain, tree: TransformTree, link: str) -> tuple[int, RigidTransform]:
-    """Return the joint that a link moves with, and its pose in that joint's moved frame."""
-    anchor: str | None = link
-    while anchor is not None and anchor not in chain.links:
-        anchor = tree.parent(anchor)
-    if anchor is None:  # on a branch above the whole chain
-        on_chain = [each for each in chain.links if each in tree]
-        anchor = next(each for each in on_chain if tree.parent(each) not in chain.links)
+def _anchored(
+    model: RobotModel, chain: Chain, held: Mapping[str, float], link: str
+) -> tuple[int, RigidTransform]:
+    """Return the joint that a link moves with, and its pose in that joint's moved frame.
+
+    Raises:
+        ChainError: A joint between the link and the chain cannot be used.
+    """
+    above = parent_joints(model.joints)
+    anchor = link
+    while anchor not in chain.links and anchor in above:
+        anchor = above[anchor].parent
+    if anchor not in chain.links:  # on a branch that leaves above the whole chain
+        anchor = next(
+            each for each in chain.links
+            if each in model.links
+            and (each not in above or above[each].parent not in chain.links)
+        )  # fmt: skip
     joint, constant = chain.joint_T_link(anchor)
     to_anchor = RigidTransform.from_matrix(np.vstack([constant, [0.0, 0.0, 0.0, 1.0]]))
-    return joint, to_anchor @ tree.lookup(anchor, link)
+    return joint, to_anchor @ place_link(model, anchor, link, held)

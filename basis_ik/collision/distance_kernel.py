@@ -346,9 +346,9 @@ def measure_row(cover: CoverFields, world: FloatArray, k: int, row: FloatArray) 
 @jit
 def nearest_pair(
     fields: ChainFields, cover: CoverFields, q: FloatArray, work: WorkFields,
-    row: FloatArray, gradient: FloatArray,
+    row: FloatArray, gradient: FloatArray, within: float,
 ) -> int:  # fmt: skip
-    """Write the least of all distances and its gradient.
+    """Write the least of all distances and its gradient, if it is within a distance.
 
     Args:
         fields: The fields of `ChainArrays`.
@@ -357,16 +357,17 @@ def nearest_pair(
         work: Workspace.
         row: (12,) result.
         gradient: (n,) result [m/rad or 1].
+        within: The distance [m].
 
     Returns:
-        The number of the pair, or of the target after all pairs; -1 if there is none.
+        The number of the pair, or of the target after all pairs; -1 if none is within the distance.
     """
     chain, (balls, _, pairs, _, targets, _) = ChainArrays(*fields), cover
     frames, tip, world = work
     forward_frames(chain, q, frames, tip)
     place_balls(frames, balls, world)
     found = -1
-    row[DISTANCE] = FAR
+    row[DISTANCE] = within
     for k in range(pairs.shape[0] + targets.shape[0]):
         before = row[DISTANCE]
         measure_row(cover, world, k, row)

@@ -68,14 +68,13 @@ class Shape:
     Attributes:
         kind: Its kind; the axis of a cylinder or capsule is z.
         size: Extents along its axes [m]; those of a capsule without its hemispheres.
-        given: The hull of a mesh [m]; None of other kinds.
         hull_ratio: Volume of the hull by that of the mesh; 1 where the mesh is not closed.
     """
 
     kind: Literal["box", "cylinder", "sphere", "capsule", "mesh"]
     size: Triple
-    given: Hull | None = None
     hull_ratio: float = 1.0
+    _given: Hull | None = None
 
     @staticmethod
     def box(x: float, y: float, z: float) -> Shape:
@@ -153,7 +152,7 @@ class Shape:
         if hull is None or not np.ptp(array, axis=0).min() >= SMALLEST:
             raise SceneError(name, "it has no volume; use a thin box instead")
         x, y, z = np.ptp(array, axis=0).tolist()
-        return Shape("mesh", (x, y, z), hull)
+        return Shape("mesh", (x, y, z), _given=hull)
 
     @staticmethod
     def of_link(visual: Visual) -> Shape:
@@ -187,8 +186,8 @@ class Shape:
     @cached_property
     def hull(self) -> Hull:
         """A polytope that contains it: itself, or the prism around a cylinder; none is round."""
-        if self.given is not None:
-            return self.given
+        if self._given is not None:
+            return self._given
         x, y, z = (0.5 * each for each in self.size)
         if self.kind == "box":
             corners = [(x * a, y * b, z * c) for a in (-1, 1) for b in (-1, 1) for c in (-1, 1)]

@@ -16,7 +16,9 @@
 
 from __future__ import annotations
 
+import math
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeGuard
 
 import numpy as np
@@ -62,6 +64,7 @@ from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import REACHED, Reason, Verdict
 
 if TYPE_CHECKING:
+    from basis_ik.collision.collision_scene import Gap, Scene
     from basis_ik.robot.chain import Chain
 
 
@@ -131,6 +134,7 @@ def solve(
     time_limit: float | None = None,
     solver: Literal["descent", "fabrik"] = "descent",
     trace: bool = False,
+    scene: Scene | None = None,
 ) -> Solution:
     """Find joint positions that bring the chain's tip to a target.
 
@@ -168,6 +172,11 @@ def solve(
         solver: "descent" is damped least squares. "fabrik" needs the target's position, with the
             whole orientation, a free axis or a free orientation; no boxes, weights or time limit.
         trace: Whether the solution's `passes` have the joints after each pass.
+        scene: What must not collide. If the solution does, other branches and other positions of
+            spare joints are asked, and the result is the nearest one found that does not, else
+            COLLISION: the positions reach the target, but must not be sent. Only what reaches the
+            target is kept free; of other results `reason.pair` says what collides. None: nothing
+            is checked.
 
     Returns:
         The solution. With any verdict but REACHED it is the best effort: the nearest position, and
@@ -178,9 +187,32 @@ def solve(
 
     Raises:
         SolveArgumentError: An argument has a wrong type, shape or range, or is not finite; the
-            chain has no joints; the solver does not support the request.
+            chain has no joints; the solver does not support the request; the scene is of other
+            joints.
         OutsideLimitsError: The result is outside the limits, which is a bug in basis_ik.
     """
+    if scene is not None:
+        chosen = solve(
+            chain, target, seed, position_only=position_only, constraint=constraint,
+            max_move=max_move, position_tolerance=position_tolerance,
+            orientation_tolerance=orientation_tolerance, max_iterations=max_iterations,
+            max_restarts=max_restarts, time_limit=time_limit, solver=solver, trace=trace,
+        )  # fmt: skip
+        from basis_ik.pose.collision_free import STARTS, collisions_of
+
+        collisions = collisions_of(chain, scene, chosen.positions)
+        if not collisions:
+            return chosen
+        target, constraint = aim("target", target, constraint)
+        if position_only:
+            constraint = position_of(constraint)
+        tolerances = float(position_tolerance), float(orientation_tolerance)
+        problem = PoseProblem(chain, *read_problem(chain, target, seed, *tolerances, constraint))
+        effort = (
+            STARTS if max_restarts is None else max_restarts,
+            math.inf if time_limit is None else time.perf_counter() + time_limit,
+        )
+        return _free_one(problem, scene, (chosen, collisions[0]), max_move, effort)
     if type(target) is not RigidTransform and getattr(target, "shape", None) != (4, 4):
         target, constraint = aim("target", target, constraint)
     if position_only:
@@ -214,6 +246,45 @@ def solve(
         return solution
     weights = weigh(prepared(chain), constraint)
     return _with_least_error(problem, weights, budget, solution)
+
+
+def _free_one(
+    problem: PoseProblem, scene: Scene, nearest: tuple[Solution, Gap],
+    max_move: npt.ArrayLike | None, effort: tuple[int, float],
+) -> Solution:  # fmt: skip
+    """Return a solution that does not collide, or the nearest one with the reason.
+
+    Args:
+        problem: The problem, without a bound on the move.
+        scene: The scene.
+        nearest: The nearest solution, and its deepest collision.
+        max_move: See `solve`.
+        effort: Starts allowed, and the time at which they end.
+    """
+    from basis_ik.pose.collision_free import find_free
+
+    solution, deepest = nearest
+    reason = replace(solution.reason, pair=deepest.names, depth=-deepest.distance)
+    if not solution.success:
+        return solution._replace(reason=reason)
+    wide, elsewhere = problem, False
+    if max_move is not None:
+        problem = problem._replace(ready=hold_near(problem.ready, problem.start, max_move))
+    search = find_free(problem, scene, solution.positions, *effort)
+    if search.found is None and max_move is not None:
+        elsewhere = find_free(wide, scene, solution.positions, *effort).found is not None
+    if search.found is None:
+        reason = replace(
+            reason, verdict=Verdict.COLLISION, starts=search.starts, proven=search.proven,
+            elsewhere=elsewhere,
+        )  # fmt: skip
+        return solution._replace(verdict=Verdict.COLLISION, reason=reason)
+    q, position_error, orientation_error = search.found
+    problem.ready.prove_inside(q)
+    return Solution(
+        read_only(q), _REACHED, position_error, orientation_error,
+        solution.iterations, search.starts, REACHED,
+    )  # fmt: skip
 
 
 def _nearest_solution(

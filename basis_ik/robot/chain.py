@@ -37,6 +37,7 @@ from basis_ik.transforms.checks import finite_array, read_only
 from basis_ik.transforms.rigid import RigidTransform
 
 if TYPE_CHECKING:
+    from basis_ik.collision.collision_scene import Scene
     from basis_ik.pose.solve import Solution
     from basis_ik.search.arguments import Positions, Target
     from basis_ik.search.pose_constraint import PoseConstraint
@@ -154,6 +155,7 @@ class Chain:
         time_limit: float | None = None,
         solver: Literal["descent", "fabrik"] = "descent",
         trace: bool = False,
+        scene: Scene | None = None,
     ) -> Solution:
         """Find joint positions that move the tip to a target: `basis_ik.solve` for this chain."""
         from basis_ik.pose.solve import solve
@@ -163,6 +165,7 @@ class Chain:
             max_move=max_move, position_tolerance=position_tolerance,
             orientation_tolerance=orientation_tolerance, max_iterations=max_iterations,
             max_restarts=max_restarts, time_limit=time_limit, solver=solver, trace=trace,
+            scene=scene,
         )  # fmt: skip
 
     def look_at(

@@ -28,7 +28,6 @@ from basis_ik.collision.collision_scene import Scene
 from basis_ik.collision.exact import ExactDistances
 from basis_ik.collision.shape import SceneError, Shape
 from basis_ik.errors import BasisIkError
-from basis_ik.robot.scene import PoseError
 from basis_ik.transforms.checks import NotFiniteError, ShapeError
 
 MODELS = {name: RobotModel.example(name) for name in ("ur5e", "panda")}
@@ -431,8 +430,11 @@ def test_a_scene_takes_a_robot_and_one_of_its_chains():
         Scene(MODELS["ur5e"], "tool0")
     with pytest.raises(ChainError, match="the chain is of another robot: 'panda_joint1'"):
         Scene(MODELS["ur5e"], MODELS["panda"].chain())
-    with pytest.raises(PoseError, match="no joint 'elbow'"):
-        Scene(MODELS["ur5e"], positions={"elbow": 1.0})
+    for positions in ({"elbow_joint": 1.0}, {"elbow": 1.0}, {"panda_joint1": 0.0}):
+        with pytest.raises(SceneError, match="no joint to hold; off the chain there are none"):
+            Scene(MODELS["ur5e"], positions=positions)
+    with pytest.raises(SceneError, match="its position must be finite, got nan"):
+        Scene(MODELS["panda"], positions={"panda_finger_joint1": np.nan})
     with pytest.raises(SceneError, match=r"'r': no link has a <collision> that can be used"):
         Scene(three(0.1, shape=""))
     with pytest.raises(SceneError, match="an SRDF has <robot>"):

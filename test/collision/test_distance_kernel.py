@@ -191,10 +191,12 @@ def test_the_nearest_pair_is_the_least_of_all():
         q = RNG.uniform(-2.0, 2.0, 3)
         rows, gradients, work = measured(q)
         row, gradient = np.zeros(kernels.COLUMNS), np.zeros(3)
-        number = kernels.nearest_pair(CHAIN[:], COVER, q, work, row, gradient)
+        number = kernels.nearest_pair(CHAIN[:], COVER, q, work, row, gradient, kernels.FAR)
         assert number == rows[:, kernels.DISTANCE].argmin()
         assert row.tolist() == rows[number].tolist()
         assert gradient.tolist() == gradients[number].tolist()
+        less = row[kernels.DISTANCE] - 1e-9
+        assert kernels.nearest_pair(CHAIN[:], COVER, q, work, row, gradient, less) == -1
 
 
 def test_only_what_is_within_a_distance_is_measured():
@@ -213,7 +215,7 @@ def test_there_may_be_no_pair_at_all():
     rows, _, work = measured(np.zeros(3), cover=none)
     assert len(rows) == 0
     found = kernels.nearest_pair(
-        CHAIN[:], none, np.zeros(3), work, np.zeros(kernels.COLUMNS), np.zeros(3)
+        CHAIN[:], none, np.zeros(3), work, np.zeros(kernels.COLUMNS), np.zeros(3), kernels.FAR
     )
     assert found == -1
 
