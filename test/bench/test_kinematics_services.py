@@ -24,8 +24,10 @@ from moveit_client import MoveItClient, pose_stamped, state
 from moveit_msgs.msg import JointConstraint, MoveItErrorCodes, PositionConstraint
 from moveit_msgs.srv import GetPositionFK
 
+from basis_ik.collision.collision_scene import Scene
 from basis_ik.pose.solve import solve as search
 from basis_ik.ros.convert import pose_message, pose_value
+from basis_ik.ros.kinematics import services
 from basis_ik.ros.kinematics.services import UNCHECKED, KinematicsServices
 from basis_ik.transforms.rigid import RigidTransform
 
@@ -278,13 +280,68 @@ def test_constraints_with_several_poses_are_refused(client):
     assert full_response(client, request).error_code.val == CODE.INVALID_GOAL_CONSTRAINTS
 
 
-def test_avoid_collisions_is_refused(client):
+# Joints at which the forearm strikes the wrist, in a pose that has other postures; and at which the
+# upper arm strikes it, as in every posture of that pose.
+STRUCK = [-1.94, -0.67, -2.62, 1.36, -2.47, -0.63]
+STRUCK_ALWAYS = [0.82, -1.38, -2.75, -2.9, 1.88, 2.48]
+
+
+def avoiding(client, robot, joints):
+    """Return a request for the tip's pose at some joints, from there, without collisions."""
+    request = client.ik_request(stamped(robot.chain.forward(joints)), joints=named(robot, joints))
+    request.ik_request.avoid_collisions = True
+    return request
+
+
+def test_avoid_collisions_finds_another_posture(client, robot):
+    request = avoiding(client, robot, STRUCK)
+    request.ik_request.avoid_collisions = False
+    plain = full_response(client, request).solution.joint_state
+    np.testing.assert_allclose(plain.position, STRUCK, atol=1e-4)
+    request.ik_request.avoid_collisions = True
+    answer = full_response(client, request)
+    assert answer.error_code.val == CODE.SUCCESS
+    assert answer.error_code.message == services.SELF_ONLY
+    found = answer.solution.joint_state
+    assert np.abs(np.subtract(found.position, STRUCK)).max() > 0.1
+    np.testing.assert_allclose(
+        reached(robot, named(robot, found.position)).matrix,
+        robot.chain.forward(STRUCK).matrix, atol=1e-4,
+    )  # fmt: skip
+    scene = Scene(robot.model)
+    assert scene.is_free(found.position)
+    assert not scene.is_free(STRUCK)
+
+
+def test_what_strikes_the_arm_in_every_posture_is_no_solution(client, robot):
+    request = avoiding(client, robot, STRUCK_ALWAYS)
+    for approximate in (False, True):
+        assert robot.set_parameter("approximate_solutions", approximate).successful
+        answer = full_response(client, request)
+        assert answer.error_code.val == CODE.NO_IK_SOLUTION
+        assert "upper_arm_link and wrist_2_link" in answer.error_code.message
+    assert robot.set_parameter("approximate_solutions", False).successful
+
+
+def test_collisions_of_several_poses_are_not_checked(client):
+    request = client.ik_request(stamped(ABOVE))
+    request.ik_request.pose_stamped_vector = [stamped(ABOVE)] * 2
+    request.ik_request.ik_link_names = ["tool0", "flange"]
+    request.ik_request.avoid_collisions = True
+    answer = full_response(client, request)
+    assert answer.error_code.val == CODE.COLLISION_CHECKING_UNAVAILABLE
+    assert "one pose at a time" in answer.error_code.message
+
+
+def test_avoid_collisions_is_refused_on_request(client, robot):
     request = client.ik_request(stamped(ABOVE))
     request.ik_request.avoid_collisions = True
+    assert robot.set_parameter("avoid_collisions", "refuse").successful
     answer = full_response(client, request)
     assert answer.error_code.val == CODE.COLLISION_CHECKING_UNAVAILABLE
     assert "avoid_collisions" in answer.error_code.message
     assert answer.error_code.source == "basis_ik"
+    assert robot.set_parameter("avoid_collisions", "check").successful
 
 
 def test_avoid_collisions_is_ignored_on_request_with_a_warning(client, robot):
@@ -300,7 +357,7 @@ def test_avoid_collisions_is_ignored_on_request_with_a_warning(client, robot):
     assert robot.set_parameter("approximate_solutions", True).successful
     approximate = full_response(client, far).error_code
     assert robot.set_parameter("approximate_solutions", False).successful
-    assert robot.set_parameter("avoid_collisions", "refuse").successful
+    assert robot.set_parameter("avoid_collisions", "check").successful
     assert answer.error_code.val == CODE.SUCCESS
     found, plain = answer.solution.joint_state, quiet.solution.joint_state
     assert (found.name, found.position) == (plain.name, plain.position)

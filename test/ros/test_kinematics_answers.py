@@ -14,6 +14,7 @@
 
 """The services of robots with grippers, mimic joints and two arms, and internal errors."""
 
+import re
 import threading
 from pathlib import Path
 from types import SimpleNamespace
@@ -31,6 +32,7 @@ from basis_ik.arm.measured import MeasuredState
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.kinematics import services
+from basis_ik.ros.kinematics.scenes import Scenes
 from basis_ik.ros.kinematics.services import KinematicsServices
 
 CODE = MoveItErrorCodes
@@ -41,7 +43,7 @@ PARAMETERS = {
     "position_threshold": 1e-5,
     "orientation_threshold": 1e-5,
     "approximate_solutions": False,
-    "avoid_collisions": "refuse",
+    "avoid_collisions": "check",
     "target_max_reach": 10.0,
 }
 
@@ -151,10 +153,34 @@ def test_without_seed_and_measurement_the_search_starts_in_the_middle(serve):
     assert served.ik(ik_request(served.arms[0], [0.4, 0.3])).error_code.val == CODE.SUCCESS
 
 
-@pytest.mark.parametrize("avoid_collisions", ["refuse", "ignore"])
+@pytest.mark.parametrize("avoid_collisions", ["check", "refuse", "ignore"])
 def test_the_start_warns_that_collisions_are_ignored(serve, capfd, avoid_collisions):
     serve(SCISSORS, ("", "base", "tip"), avoid_collisions=avoid_collisions)
     assert (services.UNCHECKED in capfd.readouterr().err) == (avoid_collisions == "ignore")
+
+
+def test_collisions_of_a_robot_without_shapes_cannot_be_avoided(serve):
+    served = serve(SCISSORS, ("", "base", "tip"))
+    request = ik_request(served.arms[0], [0.4, 0.3], joints={"a1": 0.4, "a3": 0.3})
+    request.ik_request.avoid_collisions = True
+    answer = served.ik(request).error_code
+    assert answer.val == CODE.COLLISION_CHECKING_UNAVAILABLE
+    assert "no link has a <collision>" in answer.message
+    assert "avoid_collisions to ignore" in answer.message
+
+
+def test_a_scene_is_made_anew_when_joints_off_its_chain_have_moved():
+    ball = '<collision><geometry><sphere radius="0.05"/></geometry></collision>'
+    urdf = re.sub(r'<link name="(\w+)"/>', rf'<link name="\1">{ball}</link>', TORSO)
+    model = RobotModel.from_urdf(urdf)
+    chain, scenes = model.chain("torso", "l_hand"), Scenes(model)
+    first = scenes.of(chain, {"r1": 0.1, "turn": 0.0})
+    assert scenes.of(chain, {"r1": 0.1 + 1e-4, "turn": 0.0, "l1": 1.0}) is first
+    other = scenes.of(chain, {"r1": 0.2, "turn": 0.0})
+    assert other is not first
+    right = model.chain("torso", "r_hand")
+    assert scenes.of(right, {}).chain is right
+    assert scenes.of(chain, {"r1": 0.2, "turn": 0.0}) is other
 
 
 def test_compute_fk_reports_missing_joints(serve):

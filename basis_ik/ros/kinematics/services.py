@@ -36,6 +36,7 @@ from std_msgs.msg import Header
 
 from basis_ik.arm.admission import Refused, admit_distance, printable
 from basis_ik.arm.arm import Arm
+from basis_ik.collision.collision_scene import Scene
 from basis_ik.errors import SolveArgumentError
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pose.solve import MAX_ITERATIONS, MAX_RESTARTS, Solution, solve
@@ -52,6 +53,7 @@ from basis_ik.ros.kinematics.robot_state import (
     positions_in,
     state_message,
 )
+from basis_ik.ros.kinematics.scenes import Scenes
 from basis_ik.ros.kinematics.several_tips import solve_several
 from basis_ik.ros.kinematics.side_thread import SideThread
 from basis_ik.ros.parameters.parameters import Parameters
@@ -62,6 +64,7 @@ from basis_ik.transforms.rigid import RigidTransform
 # response is then repeatable, and has the reason for a failure.
 LONG_TIMEOUT = 0.1
 UNCHECKED = "collisions are NOT checked: the parameter avoid_collisions is ignore"
+SELF_ONLY = "checked against the arm itself only: objects around it are not known"
 
 
 class KinematicsServices:
@@ -83,7 +86,7 @@ class KinematicsServices:
     ) -> None:
         self._node, self._arms, self._buffer, self._parameters = node, arms, buffer, parameters
         self._model = arms[0].model
-        self._groups = Groups(arms)
+        self._groups, self._scenes = Groups(arms), Scenes(self._model)
         if parameters["avoid_collisions"] == "ignore":
             node.get_logger().warning(UNCHECKED)
         self._side = SideThread(node, "kinematics")
@@ -121,13 +124,18 @@ class KinematicsServices:
 
     def _compute_ik(self, message: Any, response: Any) -> None:
         request = message.ik_request
-        warning = self._unchecked(request)
+        checks, warning = self._checks(request)
         requested = requested_poses(request)
         positions = self._positions(request.robot_state)
         if len(requested) == 1:
             arms = [self._groups.arm(request.group_name)]
-            found, code = self._solve_one(arms[0], *requested[0], request, positions)
+            found, code = self._solve_one(arms[0], *requested[0], request, positions, checks)
         else:
+            if checks:
+                raise RequestRefusedError(
+                    MoveItErrorCodes.COLLISION_CHECKING_UNAVAILABLE,
+                    "avoid_collisions: collisions are checked for one pose at a time only",
+                )
             arms = self._groups.arms(request.group_name)
             found, code = self._solve_several(arms, requested, positions)
         response.error_code = code
@@ -141,22 +149,25 @@ class KinematicsServices:
                 texts = filter(None, (getattr(code, "message", ""), warning))
                 response.error_code = error_code(code.val, "; ".join(texts))
 
-    def _unchecked(self, request: PositionIKRequest) -> str:
-        """Return the warning if a request wants collisions to be avoided, else nothing.
+    def _checks(self, request: PositionIKRequest) -> tuple[bool, str]:
+        """Return whether collisions are to be checked, and the warning of a solution, or nothing.
 
         Raises:
-            RequestRefusedError: COLLISION_CHECKING_UNAVAILABLE, unless the parameter allows it.
+            RequestRefusedError: COLLISION_CHECKING_UNAVAILABLE, if the parameter is refuse.
         """
+        how = self._parameters["avoid_collisions"]
         if not request.avoid_collisions:
-            return ""
-        if self._parameters["avoid_collisions"] == "refuse":
+            return False, ""
+        if how == "check":
+            return True, SELF_ONLY
+        if how == "refuse":
             raise RequestRefusedError(
                 MoveItErrorCodes.COLLISION_CHECKING_UNAVAILABLE,
-                "avoid_collisions: collisions are not checked here; set avoid_collisions to false, "
-                "or the node's parameter avoid_collisions to ignore",
+                "avoid_collisions: the node's parameter avoid_collisions is refuse; set it to "
+                "check, or the field avoid_collisions to false",
             )
         self._node.get_logger().warning(UNCHECKED, throttle_duration_sec=1.0)
-        return UNCHECKED
+        return False, UNCHECKED
 
     def _solve_one(
         self,
@@ -165,10 +176,12 @@ class KinematicsServices:
         pose: PoseStamped,
         request: PositionIKRequest,
         positions: Mapping[str, float],
+        checks: bool,
     ) -> tuple[dict[str, float], MoveItErrorCodes]:
         chain = self._groups.chain_to(arm, link)
         target = self._locate(chain.root, pose)
-        solution, code = self._solve(chain, target, request, positions)
+        scene = self._scenes.of(chain, positions) if checks else None
+        solution, code = self._solve(chain, target, request, positions, scene)
         return _named(chain, solution.positions), code
 
     def _solve_several(
@@ -206,6 +219,7 @@ class KinematicsServices:
         root_T_target: RigidTransform,
         request: PositionIKRequest,
         positions: Mapping[str, float],
+        scene: Scene | None,
     ) -> tuple[Solution, MoveItErrorCodes]:
         parameters = self._parameters
         timeout = seconds(request.timeout) or parameters["kinematics_solver_timeout"]
@@ -224,13 +238,15 @@ class KinematicsServices:
                 time_limit=timeout if is_short else None,
                 max_iterations=MAX_ITERATIONS,  # so that requests end before their timeout
                 max_restarts=MAX_RESTARTS if is_short else None,
+                scene=scene,
             )
         except SolveArgumentError as error:
             code = MoveItErrorCodes.INVALID_GOAL_CONSTRAINTS
             raise RequestRefusedError(code, f"pose_stamped: {error}") from None
         if solution.success:
             return solution, error_code(MoveItErrorCodes.SUCCESS, "")
-        if parameters["approximate_solutions"]:
+        is_free = scene is None or scene.is_free(solution.positions)
+        if parameters["approximate_solutions"] and is_free:
             text = f"approximate: {solution.reason}"
             return solution, error_code(MoveItErrorCodes.SUCCESS, text)
         late = is_short and time.perf_counter() - began >= timeout

@@ -27,7 +27,7 @@ from basis_ik.ros.parameters.parameters import (
     topic_complaint,
 )
 
-COLLISIONS = ("refuse", "ignore")
+COLLISIONS = ("check", "refuse", "ignore")
 
 NODE = (
     Declaration(
@@ -129,9 +129,10 @@ NODE = (
     ),
     Declaration(
         "avoid_collisions",
-        "refuse",
-        "Response of compute_ik to requests with avoid_collisions, which nothing here checks: "
-        "`refuse` them, or `ignore` the field and warn in the log and in each response.",
+        "check",
+        "Response of compute_ik to requests with avoid_collisions: `check` that the arm does not "
+        "strike itself, `refuse` them, or `ignore` the field and warn in the log and in each "
+        "response. Objects around the arm are not known in any case.",
         choices=COLLISIONS,
     ),
     Declaration(
