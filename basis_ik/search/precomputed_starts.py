@@ -20,6 +20,7 @@ another succeeds. Starts in a good order save the solver a quarter of its restar
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from dataclasses import replace
 
 import numpy as np
@@ -39,6 +40,9 @@ TOLERANCE = 1e-6
 KEPT = 12
 OVERHEAD = 3.0  # cost of a start besides its steps, in steps
 RESERVE = 0.2  # factor on the weight of a target that a chosen start reaches
+REMEMBERED = 32  # chains: a description that is read again costs nothing
+
+_remembered: OrderedDict[tuple[bytes, ...], FloatArray] = OrderedDict()  # the oldest first
 
 
 def with_own_starts(ready: PreparedChain) -> FloatArray:
@@ -50,6 +54,17 @@ def with_own_starts(ready: PreparedChain) -> FloatArray:
     """
     if len(ready.variables) > MOST_VARIABLES:
         return ready.variables
+    key = tuple(each.tobytes() for each in (*ready.fields[:4], ready.weights))
+    starts = _remembered.get(key)
+    if starts is None:
+        starts = _remembered[key] = _choose_starts(ready)
+        if len(_remembered) > REMEMBERED:
+            _remembered.popitem(last=False)
+    return np.ascontiguousarray(np.hstack([ready.variables, starts.T]))
+
+
+def _choose_starts(ready: PreparedChain) -> FloatArray:
+    """Return the own starts (12, n) of a chain, the first one first."""
     steps = _try_starts(ready)
     reached = steps > 0.0
     cost = np.abs(steps) + OVERHEAD
@@ -64,7 +79,7 @@ def with_own_starts(ready: PreparedChain) -> FloatArray:
         left[best] = False
         write_start(ready.variables, best + 1, start)
         count = np.where(reached[best], RESERVE * count, count)
-    return np.ascontiguousarray(np.hstack([ready.variables, starts.T]))
+    return starts
 
 
 def _try_starts(ready: PreparedChain) -> FloatArray:
