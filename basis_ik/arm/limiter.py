@@ -50,6 +50,13 @@ def _splitting() -> FloatArray:
 
 SPLIT = _splitting()
 
+# Of the coefficients of s³, s⁴, s⁵ (rows): factors of the way, of both velocities, and of halves of
+# both accelerations. Of the position and its derivatives (columns): factors of s² to s⁵.
+QUINTIC = np.array(
+    [[10.0, -15.0, 6.0], [-6.0, 8.0, -3.0], [-4.0, 7.0, -3.0], [-3.0, 3.0, -1.0], [1.0, -2.0, 1.0]]
+)[..., None]
+FACTORS = np.array([[1, 2, 2], [1, 3, 6], [1, 4, 12], [1, 5, 20]], dtype=float)[..., None]
+
 
 class Motion(NamedTuple):
     """A motion from rest to rest, sampled.
@@ -85,16 +92,18 @@ class Motion(NamedTuple):
         # Velocities and halves of accelerations are scaled to the interval as unit of time.
         way = self.positions[k + 1] - self.positions[k]
         v, w = self.velocities[k] * width, self.velocities[k + 1] * width
-        a, b = (0.5 * width**2 * each for each in self.accelerations[k : k + 2])
-        c = (
-            10.0 * way - 6.0 * v - 4.0 * w - 3.0 * a + b,
-            -15.0 * way + 8.0 * v + 7.0 * w + 3.0 * a - 2.0 * b,
-            6.0 * way - 3.0 * v - 3.0 * w - a + b,
-        )
-        position = self.positions[k] + s * (v + s * (a + s * (c[0] + s * (c[1] + s * c[2]))))
-        velocity = v + s * (2.0 * a + s * (3.0 * c[0] + s * (4.0 * c[1] + s * 5.0 * c[2])))
-        acceleration = 2.0 * a + s * (6.0 * c[0] + s * (12.0 * c[1] + s * 20.0 * c[2]))
-        return np.stack([position, velocity / width, acceleration / width**2], axis=1)
+        a, b = 0.5 * width**2 * self.accelerations[k : k + 2]
+        of_way, of_v, of_w, of_a, of_b = QUINTIC
+        c = of_way * way + of_v * v + of_w * w + of_a * a + of_b * b
+        # Horner's scheme of the position and its derivatives at once: a row each.
+        state = FACTORS[2] * c[1] + s * FACTORS[3] * c[2]
+        state = FACTORS[1] * c[0] + s * state
+        state = FACTORS[0] * a + s * state
+        state[:2] = v + s * state[:2]
+        state[0] = self.positions[k] + s * state[0]
+        state[1] /= width
+        state[2] /= width**2
+        return np.ascontiguousarray(state.T)
 
     def time_of(self, positions: FloatArray, since: float = 0.0) -> float:
         """Return the time at which the motion is at positions that are on its way [s].

@@ -95,6 +95,7 @@ class Trajectory:
         self._pieces = _fit(self._durations, positions, velocities, accelerations)
         last = (positions[-1], np.nan_to_num(velocities[-1]), np.nan_to_num(accelerations[-1]))
         self._last = TrajectorySample(*last, finished=True)
+        self._newest = (math.nan, self._last)
 
     @classmethod
     def constant(cls, state: TrajectorySample) -> Trajectory:
@@ -112,7 +113,9 @@ class Trajectory:
         return self._times[-1]
 
     def sample(self, time: float) -> TrajectorySample:
-        """Return the desired state at a time [s]."""
+        """Return the desired state at a time [s]; the newest one is remembered."""
+        if time == self._newest[0]:  # a cycle's output is the reference of the next one
+            return self._newest[1]
         index = self._piece(time)
         if index is None:
             return self._last
@@ -127,9 +130,11 @@ class Trajectory:
             ]
         )
         state = powers @ self._pieces[index]
-        return TrajectorySample(
+        sample = TrajectorySample(
             state[0], state[1] / duration, state[2] / (duration * duration), finished=False
         )
+        self._newest = (time, sample)
+        return sample
 
     def _piece(self, time: float) -> int | None:
         """Return the index of the first piece at a time, or None after the end."""

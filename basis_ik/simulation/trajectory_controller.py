@@ -234,7 +234,7 @@ class TrajectoryController:
         reference = self._output if at_end else self._trajectory.sample(self._time)
         # As upstream: a whole period ahead, regardless of the speed scaling.
         output = self._trajectory.sample(whole_nanoseconds(self._time + self._period))
-        errors = np.stack([reference.positions - positions, reference.velocities - velocities])
+        errors = np.array([reference.positions - positions, reference.velocities - velocities])
         goal_end, violation = self._check(errors[0], first, output.finished)
         if not violation:
             self._output, self._commanded_at = output, now
