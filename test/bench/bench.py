@@ -37,11 +37,11 @@ from std_msgs.msg import Float64MultiArray, String
 from tf2_msgs.msg import TFMessage
 from trajectory_msgs.msg import JointTrajectory
 from virtual_node import HeadGoal, Loop, VirtualBoundary
-from world import MILLISECOND, SECOND, Link, Stalls, World
+from world import MILLISECOND, Link, Stalls, World
 
 from basis_ik.arm.limits import MotionLimits
 from basis_ik.robot.robot import RobotModel
-from basis_ik.ros.convert import pose_message, transform_message
+from basis_ik.ros.convert import pose_message, time_message, transform_message
 from basis_ik.ros.outputs.trajectory_messages import to_command, to_point
 from basis_ik.simulation.control_loop import ControlLoop
 from basis_ik.simulation.simulated_joints import SimulatedJoints
@@ -239,15 +239,13 @@ class Arm:
 
     def _tell(self, update):
         """Publish what is due in this cycle: state, feedback, the end of a goal."""
-        seconds, nanoseconds = divmod(self.system(), SECOND)
-        stamp = Time(sec=seconds, nanosec=nanoseconds)
         if self.world.now % CONTROLLER_STATES == 0 and self.on_state is not None:
-            self.on_state(stamp, update)
+            self.on_state(time_message(self.system()), update)
         if self.goal is not None and self.world.now % FEEDBACK == 0:
             # In an order of its own.
             feedback = FollowJointTrajectory.Feedback(joint_names=self.joint_names[::-1])
             feedback.desired = to_point(*(each[::-1] for each in update.reference[:3]))
-            feedback.header.stamp = stamp
+            feedback.header.stamp = time_message(self.system())
             self.goal.feed_back(feedback)
         self._finish(update.goal_end)
 
@@ -257,6 +255,8 @@ class Arm:
         if len(self._recent) < 3 or self.controller is None:
             return
         before, here, after = self._recent
+        if before is here is after:  # a trajectory that is over has one state
+            return
         period = 1e-9 * CYCLE
         speed = np.abs(after - here) / period
         rate = np.abs(after - 2.0 * here + before) / period**2
@@ -350,8 +350,7 @@ class Robot:
 
     def stamp(self):
         """Return the system's time as a message."""
-        seconds, nanoseconds = divmod(self.boundary.system(), SECOND)
-        return Time(sec=seconds, nanosec=nanoseconds)
+        return time_message(self.boundary.system())
 
     @property
     def positions(self):

@@ -45,6 +45,7 @@ from basis_ik.arm.moment import Moment
 from basis_ik.ros.boundary import Boundary, present
 from basis_ik.ros.ik_node import IkNode, turn
 from basis_ik.ros.periodic_spinner import PAUSE
+from basis_ik.warm_up import Step, node_steps
 
 STEADY = 1000 * SECOND  # ns: of the steady clock at the world's beginning
 EPOCH = 1_700_000_000 * SECOND  # of the system's
@@ -299,12 +300,19 @@ class VirtualClock:
         return Time(nanoseconds=now, clock_type=self._clock.clock_type)
 
 
+@functools.cache
+def steps_once():
+    """Return the steps by which the node loads its kernels, each of which runs once."""
+    return [Step(each.name, functools.cache(each.run)) for each in node_steps()]
+
+
 class VirtualNode(IkNode):
     """`IkNode` with the world's time and a log that a test can read."""
 
     def __init__(self, boundary):
         self.log, self.boundary = Log(), boundary
-        super().__init__(boundary)
+        with mock.patch("basis_ik.ros.ik_node.node_steps", steps_once):
+            super().__init__(boundary)
 
     def get_clock(self):
         return VirtualClock(super().get_clock(), self.boundary)
@@ -326,15 +334,24 @@ class Spinner:
     def __init__(self, node, boundary):
         self._node, self._world, self._boundary = node, boundary.world, boundary
         self._queues, self._requests, self._due = {}, collections.deque(), {}
+        self._urgent_queues, self._topics = [], {}
         self._last_check = -SECOND
 
     def receive(self, topic, message):
         """Put a message into the queue of each subscription of a topic."""
         for each in self._node.subscriptions:
-            if each.topic_name == topic:
-                depth = each.qos_profile.depth or None
-                queue = self._queues.setdefault(each, collections.deque(maxlen=depth))
-                queue.append(message)
+            if each not in self._topics:
+                self._add(each)
+            if self._topics[each] == topic:
+                self._queues[each].append(message)
+
+    def _add(self, subscription):
+        """Give a subscription its queue."""
+        self._topics[subscription] = subscription.topic_name
+        queue = collections.deque(maxlen=subscription.qos_profile.depth or None)
+        self._queues[subscription] = queue
+        if subscription.callback_group is self._node.inputs.urgent:
+            self._urgent_queues.append(queue)
 
     def request(self, service, request):
         """Let a service be called; return the future of its response."""
@@ -361,8 +378,7 @@ class Spinner:
         return True
 
     def _urgent(self):
-        urgent = self._node.inputs.urgent
-        return any(q and each.callback_group is urgent for each, q in self._queues.items())
+        return any(self._urgent_queues)
 
     def handle_messages(self):
         while self._handle_once():
