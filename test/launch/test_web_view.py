@@ -570,6 +570,12 @@ def page(demo, open_page):
     return page
 
 
+@pytest.fixture(scope="module")
+def other_page(demo, open_page):
+    """The page in another browser, which the last of its tests closes: a start takes seconds."""
+    return open_page(demo.url())
+
+
 def test_without_a_display_the_demo_prints_the_address(own_domain, tmp_path):
     words = "launch", "basis_ik", "demo.launch.py", "targets:=false", "view:=true"
     started = Started(tmp_path, own_domain, which("ros2"), *words)
@@ -638,21 +644,19 @@ def test_a_verdict_that_changes_is_read_on_the_page(page, arm):
     expect(page.get_by_text("verdict: REACHED").first).to_be_visible()
 
 
-def test_stop_is_shown_in_two_browsers(page, arm, demo, open_page):
-    other = open_page(demo.url())
-    expect(other.get_by_text("ARRIVED: ")).to_be_visible()
+def test_stop_is_shown_in_two_browsers(page, arm, other_page):
+    expect(other_page.get_by_text("ARRIVED: ")).to_be_visible()
     page.evaluate(KEEP)
     arm.depart(FAR)
     page.get_by_role("button", name="stop", exact=True).click()
-    for each in (page, other):
+    for each in (page, other_page):
         expect(each.get_by_text("STOPPED: stopped")).to_be_visible()
     arm.wait_for(arm.is_at_rest)
     assert np.linalg.norm(arm.tip() - FAR) > 0.05
     page.wait_for_function(CHANGED)  # the arm is drawn where it is now
-    other.get_by_role("button", name="enable", exact=True).click()
+    other_page.get_by_role("button", name="enable", exact=True).click()
     expect(page.get_by_text("READY: ")).to_be_visible()
     assert arm.is_at_rest()
-    other.context.close()
 
 
 def test_a_page_reloaded_in_mid_motion_does_not_disturb_the_arm(page, arm):
@@ -682,13 +686,12 @@ def test_a_slider_moves_its_joint(page, arm):
     end_input(page, arm)
 
 
-def test_an_arm_that_is_jogged_stops_when_its_browser_goes_away(arm, demo, open_page):
-    page = open_page(demo.url())
-    page.get_by_role("tab", name="jog").click()
-    page.get_by_role("button", name="move +z").hover()
-    page.mouse.down()
+def test_an_arm_that_is_jogged_stops_when_its_browser_goes_away(arm, demo, other_page):
+    other_page.get_by_role("tab", name="jog").click()
+    other_page.get_by_role("button", name="move +z").hover()
+    other_page.mouse.down()
     arm.wait_for(lambda: arm.tip()[2] > HOME[2] + 0.02)
-    page.context.close()
+    other_page.context.close()
     arm.wait_for(arm.is_at_rest)
     assert np.allclose(arm.tip()[:2], HOME[:2], atol=2e-3)  # on its line
     demo.wait_for("a browser is gone, . left; what it held is released")
