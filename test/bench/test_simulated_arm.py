@@ -546,7 +546,7 @@ def test_an_arm_waits_for_its_description_and_ignores_later_ones():
     arm = Arm()
     try:
         arm.run(1.0)
-        assert arm.joint_states == []
+        assert len(arm.joint_states) == 0
         assert arm.log == [("info", "waiting for a robot description on /robot_description")]
         arm.receive("/robot_description", String(data=URDF))
         arm.run(0.1)

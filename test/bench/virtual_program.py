@@ -14,7 +14,7 @@
 
 """Another program's node on the clock of a `World`: its messages, services and goals are calls."""
 
-import collections
+import collections.abc
 import contextlib
 import functools
 import os
@@ -54,7 +54,7 @@ class VirtualProgram:
     def __init__(self, world, kind, *words):
         self.world, self.stalls, self.log = world, Stalls(world), Log()
         self.offset = EPOCH
-        self.sent = collections.defaultdict(list)
+        self.sent = collections.defaultdict(Sent)
         self._queues = {}
         with mock.patch.dict(os.environ, ROS_AUTOMATIC_DISCOVERY_RANGE="OFF"):
             rclpy.init(args=["--ros-args", *words], signal_handler_options=SignalHandlerOptions.NO)
@@ -73,9 +73,8 @@ class VirtualProgram:
         return Time(nanoseconds=self.world.now + self.offset)
 
     def hear(self, topic, message):
-        """Keep a message as it is now, as on the wire: a node may fill it again."""
-        copy = deserialize_message(serialize_message(message), type(message))
-        self.sent[topic].append(copy)
+        """Keep a message."""
+        self.sent[topic].add(message)
 
     def run(self, seconds):
         """Let time pass."""
@@ -100,6 +99,35 @@ class VirtualProgram:
         full = self.node.resolve_service_name
         (found,) = [each for each in self.node.services if full(each.srv_name) == full(name)]
         return found.callback(kind.Request(**fields), kind.Response())
+
+
+class Sent(collections.abc.Sequence):
+    """Messages as they were on the wire: a node may fill its own again.
+
+    Each is read when it is looked at, which takes longer than to write it.
+    """
+
+    def __init__(self):
+        self._wire, self._read = [], {}
+
+    def add(self, message):
+        """Keep a message as it is now."""
+        self._wire.append((serialize_message(message), type(message)))
+
+    def clear(self):
+        """Forget them."""
+        self.__init__()
+
+    def __len__(self):
+        return len(self._wire)
+
+    def __getitem__(self, index):
+        if isinstance(index, slice):
+            return [self[each] for each in range(len(self))[index]]
+        number = range(len(self))[index]
+        if number not in self._read:
+            self._read[number] = deserialize_message(*self._wire[number])
+        return self._read[number]
 
 
 class _Steady(Boundary):
