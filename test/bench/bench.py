@@ -18,6 +18,7 @@ The twin is what docs/simulated_arm.md holds against recordings of ros2_control.
 """
 
 import contextlib
+import copy
 import math
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -33,7 +34,7 @@ from lifecycle_msgs.srv import ChangeState, GetState
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray, String
+from std_msgs.msg import Float64MultiArray, Header, String
 from tf2_msgs.msg import TFMessage
 from trajectory_msgs.msg import JointTrajectory
 from virtual_node import HeadGoal, Loop, VirtualBoundary
@@ -315,7 +316,7 @@ class Robot:
         )  # fmt: skip
         self.commands, self.statuses, self.frames, self.publishing = [], [], {}, True
         self.controlled = list(self.arm.joint_names)
-        self.heard = {}
+        self.heard, self._placed = {}, None
         self.commanding = Link(world)
         given = [word for each in (*FAST, f"tracking_lag:={max(2.0 * lag, 0.2)}")
                  for word in ("-p", each)]  # fmt: skip
@@ -371,8 +372,13 @@ class Robot:
     def _publish_frames(self):
         if not self.publishing:
             return
-        stamp, root, tip = self.stamp(), self.chain.root, self.chain.tip
-        frames = [transform_message(self.prefix + root, self.prefix + tip, self.tip(), stamp)]
+        stamp, root, tip = self.stamp(), self.prefix + self.chain.root, self.prefix + self.chain.tip
+        if not np.array_equal(self.positions, self._placed):  # an arm at rest keeps its frame
+            self._placed = self.positions
+            self._frame = transform_message(root, tip, self.tip(), stamp)
+        frame = copy.copy(self._frame)
+        frame.header = Header(frame_id=root, stamp=stamp)
+        frames = [frame]
         frames += [transform_message(*names, pose(), stamp) for names, pose in self.frames.items()]
         self.tf.publish(TFMessage(transforms=frames))
 
