@@ -281,15 +281,16 @@ def test_the_arm_waits_where_it_is_during_a_long_solve(world):
     assert not world.arm.pipeline.solution.success
 
 
-def controlled(make):
-    """Return a world whose controller says in every period that it rests."""
-    names, rest, still = CHAIN.joint_names, HOME.tolist(), [0.0] * len(HOME)
+def following(make, where):
+    """Return a world whose controller says in every period where its reference is (n,)."""
+    names, still = CHAIN.joint_names, [0.0] * len(HOME)
 
     def executed(world, drives):
         state = ControllerState(world, names, world.now)
 
         def report():
-            told = ControllerReport(names, world.now.clock, rest, still, rest, rest, still, 1.0)
+            here = where().tolist()
+            told = ControllerReport(names, world.now.clock, here, still, here, here, still, 1.0)
             state.take(told, world.now)
 
         world.report = report
@@ -297,6 +298,12 @@ def controlled(make):
 
     world = World(executed)
     world.until(State.READY)
+    return world
+
+
+def controlled(make):
+    """Return the first that is sent to a controller that rests."""
+    world = following(make, HOME.copy)
     world.arm.take_pose(BASE, NEAR, world.now)
     for _ in range(100):
         world.step()
@@ -315,6 +322,30 @@ def test_a_motion_from_rest_is_one_trajectory_that_begins_when_taken():
     reached = CHAIN.forward(motion.positions[-1]).matrix
     np.testing.assert_allclose(reached, NEAR.matrix, atol=1e-4)
     assert not motion.velocities[-1].any()
+
+
+def test_a_controller_that_falls_silent_elsewhere_does_not_keep_a_stop_from_its_end():
+    led = HOME.copy()
+
+    def make(world, drives, state):
+        return WindowExecution(drives, world, state, world, world.now, resumes=True)
+
+    world = following(make, lambda: led)
+    world.arm.take_pose(BASE, NEAR, world.now)
+    while not world.sent:
+        world.step()
+    begun, sent = world.sent[0]
+    for _ in range(30):  # it does what it is told
+        world.step()
+        led[:] = sent.motion.at(world.time - begun)[:, 0]
+    world.arm.stop()
+    for _ in range(100):  # and then something else
+        led += 0.003
+        world.step()
+    assert "the controller has left the trajectory" in world.execution.failure
+    assert world.arm.state.state is State.BRAKING, "it moves"
+    world.report = lambda: None
+    world.until(State.STOPPED)
 
 
 def test_a_motion_from_rest_is_one_goal_that_begins_when_accepted():

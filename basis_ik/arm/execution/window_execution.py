@@ -253,6 +253,8 @@ class WindowExecution(TrajectoryExecution):
         """Whether the controller moves; see `Execution.is_led_elsewhere`."""
         if not self.failure or len(self._followed) < 2:
             return False
+        if self._state.silence(self._now.clock) > CONTROLLER_TIMEOUT:
+            return False  # it tells nothing any more
         (_, before), (_, here) = self._followed[-2], self._followed[-1]
         return bool((np.abs(here - before) > STILL).any())
 
