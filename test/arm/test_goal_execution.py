@@ -621,6 +621,16 @@ def test_after_a_rejection_the_motion_that_was_accepted_last_is_braked(moving):
     assert moving.after(0.01) is Phase.IDLE
 
 
+def test_the_newest_goal_is_canceled_although_one_before_is_accepted_later(moving):
+    moving.brake()
+    moving.after(0.0)
+    moving.accept(3)
+    moving.accept(2)
+    moving.execution.hold(moving.source, np.zeros(2), moving.now, np.zeros(2, bool))
+    moving.after(0.0)
+    assert moving.cancels == [CancelRequest(3)]
+
+
 def test_after_a_rejection_a_motion_that_is_being_canceled_is_not_moved_again(moving):
     moving.execution.hold(moving.source, np.zeros(2), moving.now, np.zeros(2, bool))
     moving.reject(2)

@@ -376,7 +376,7 @@ class GoalExecution(TrajectoryExecution):
         self._take_time(now)
         motion = self._unanswered.pop(number, None)
         if accepted:
-            if motion is not None:
+            if motion is not None and number > self._accepted:  # answers may overtake each other
                 self._running, self._accepted, self._taken = number, number, motion
                 if number == self._newest and self._begun_since < math.inf:
                     when = 1e-9 * now.clock
