@@ -553,7 +553,7 @@ def assert_on(motion, limiter, goal):
 @pytest.mark.parametrize("braking", [False, True])
 def test_all_commands_are_on_the_remainder(before, override, braking):
     rng = np.random.default_rng(11)
-    for _ in range(4):
+    for _ in range(2):
         limits = random_limits(rng)
         limiter = Limiter(limits, PERIOD, somewhere(rng, limits))
         before(rng, limiter, limits)

@@ -225,7 +225,7 @@ def test_a_slightly_different_arm_uses_its_form_and_proofs_allow_for_that(kind, 
     form = prepared(chain).closed
     assert 0.1 * noise < form.misfit < 100 * noise
     blind, reached, missed, proven = replace(prepared(chain), closed=None), 0, 0, 0
-    for q, seed in rng.uniform(-2.0, 2.0, (60, 2, 6)):
+    for q, seed in rng.uniform(-2.0, 2.0, (30, 2, 6)):
         target = chain.forward(q)
         found = [each.positions for each in solve_all(chain, target, seed)]
         missed += apart(found, q).min() >= 0.05
@@ -240,8 +240,8 @@ def test_a_slightly_different_arm_uses_its_form_and_proofs_allow_for_that(kind, 
             assert status != ARRIVED
         branches, _ = branches_of(chain, target.matrix, seed)
         reached += len(branches) > 0 and apart(branches, q).min() < 0.1
-    assert reached > 40
-    assert proven > 10
+    assert reached > 20
+    assert proven > 5
     assert missed <= (noise == 1e-3)  # near a singularity a millimetre leads far
 
 

@@ -223,7 +223,7 @@ def gaps_to(first, sign, goal, other, bounds):
 def test_the_order_is_strict_and_the_lower_gets_the_best_of_what_is_left():
     model = planar(2, 1, fork=0.0)
     rng, compared = np.random.default_rng(5), 0
-    for _ in range(60):
+    for _ in range(30):
         goals = rng.uniform(-2.5, 2.5, (2, 2))
         targets = [RigidTransform.from_rpy(0, 0, 0, (*goal, 0.0)) for goal in goals]
         tasks = [PoseTask(f"{'ab'[i]}_tip", targets[i], POSITION, i) for i in (0, 1)]
@@ -238,12 +238,12 @@ def test_the_order_is_strict_and_the_lower_gets_the_best_of_what_is_left():
             assert solution.outcomes[0].verdict is not Verdict.REACHED
             alone = solve_tasks(model, tasks[:1]).outcomes[0]
             assert solution.outcomes[0].position_error <= alone.position_error + 1e-6
-    assert compared > 20
+    assert compared > 10
 
 
 def test_what_is_more_important_is_not_touched_by_what_is_less():
     model, rng = torso(), np.random.default_rng(6)
-    for _ in range(15):
+    for _ in range(8):
         _, (left, _) = draw(model, HANDS, rng)
         far = RigidTransform.from_rpy(0, 0, 0, (*rng.uniform(-1, 1, 2), 3.5))
         tasks = [PoseTask("right_hand", far, POSITION, 1), PoseTask("left_hand", left, None, 0)]
