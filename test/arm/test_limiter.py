@@ -551,9 +551,10 @@ def assert_on(motion, limiter, goal):
 @pytest.mark.parametrize("before", [from_rest, in_motion, after_goals, after_a_moving_goal])
 @pytest.mark.parametrize("override", [1.0, 0.5])
 @pytest.mark.parametrize("braking", [False, True])
-def test_all_commands_are_on_the_remainder(before, override, braking):
+@pytest.mark.parametrize("count", [2, pytest.param(4, marks=pytest.mark.long)])
+def test_all_commands_are_on_the_remainder(before, override, braking, count):
     rng = np.random.default_rng(11)
-    for _ in range(2):
+    for _ in range(count):
         limits = random_limits(rng)
         limiter = Limiter(limits, PERIOD, somewhere(rng, limits))
         before(rng, limiter, limits)

@@ -288,7 +288,8 @@ def test_feasible_motion_of_joints_to_spare_is_followed(robot, name, number):
     assert nearest(chain, poses, motion[0], bound) < len(poses)
 
 
-def test_lanes_closer_together_pass_a_place_that_few_pass(robot):
+@pytest.mark.parametrize("count", [2, pytest.param(4, marks=pytest.mark.long)])
+def test_lanes_closer_together_pass_a_place_that_few_pass(robot, count):
     """Two singularities, 17 poses apart: of some 40 lanes 0.25 of a move apart one passes or none.
 
     By that distance alone the search ended at pose 1218 of 2100.
@@ -301,7 +302,7 @@ def test_lanes_closer_together_pass_a_place_that_few_pass(robot):
     assert path.success
     ladder = path_search.Ladder(chain, poses, motion[0], bound, None, (1e-6, 1e-6))
     alone = ladder._only(motion[:1])
-    for number in range(2):  # not by luck
+    for number in range(count):  # not by luck
         ladder._random = np.random.default_rng(number)
         assert len(ladder._climb(alone, 95, path_search.CLOSER)) == len(poses)
 

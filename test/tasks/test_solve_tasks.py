@@ -220,10 +220,11 @@ def gaps_to(first, sign, goal, other, bounds):
     return np.where(sound, gaps, np.inf)
 
 
-def test_the_order_is_strict_and_the_lower_gets_the_best_of_what_is_left():
+@pytest.mark.parametrize("count", [30, pytest.param(60, marks=pytest.mark.long)])
+def test_the_order_is_strict_and_the_lower_gets_the_best_of_what_is_left(count):
     model = planar(2, 1, fork=0.0)
     rng, compared = np.random.default_rng(5), 0
-    for _ in range(30):
+    for _ in range(count):
         goals = rng.uniform(-2.5, 2.5, (2, 2))
         targets = [RigidTransform.from_rpy(0, 0, 0, (*goal, 0.0)) for goal in goals]
         tasks = [PoseTask(f"{'ab'[i]}_tip", targets[i], POSITION, i) for i in (0, 1)]
@@ -238,12 +239,13 @@ def test_the_order_is_strict_and_the_lower_gets_the_best_of_what_is_left():
             assert solution.outcomes[0].verdict is not Verdict.REACHED
             alone = solve_tasks(model, tasks[:1]).outcomes[0]
             assert solution.outcomes[0].position_error <= alone.position_error + 1e-6
-    assert compared > 10
+    assert compared > count // 3
 
 
-def test_what_is_more_important_is_not_touched_by_what_is_less():
+@pytest.mark.parametrize("count", [8, pytest.param(15, marks=pytest.mark.long)])
+def test_what_is_more_important_is_not_touched_by_what_is_less(count):
     model, rng = torso(), np.random.default_rng(6)
-    for _ in range(8):
+    for _ in range(count):
         _, (left, _) = draw(model, HANDS, rng)
         far = RigidTransform.from_rpy(0, 0, 0, (*rng.uniform(-1, 1, 2), 3.5))
         tasks = [PoseTask("right_hand", far, POSITION, 1), PoseTask("left_hand", left, None, 0)]
