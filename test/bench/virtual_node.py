@@ -345,6 +345,11 @@ class Spinner:
             if self._topics[each] == topic:
                 self._queues[each].append(message)
 
+    def forget(self):
+        """Keep nothing of what the node may have destroyed."""
+        for each in (self._queues, self._urgent_queues, self._topics, self._due):
+            each.clear()
+
     def _add(self, subscription):
         """Give a subscription its queue."""
         self._topics[subscription] = subscription.topic_name
