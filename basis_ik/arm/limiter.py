@@ -124,7 +124,7 @@ class Motion(NamedTuple):
         states[:, 0] = self.at(float(begins[0])).T
         states[0] -= positions
         widths = np.append(np.diff(begins), 0.0)  # the last curve is the end
-        curves = _control_points(states, widths)
+        curves = control_points(states, widths)
         rounding = (ROUNDING * (1.0 + float(np.abs(positions).max()))) ** 2
         while True:  # each curve is in the box around its control points
             outside = np.maximum(np.maximum(curves.min(axis=1), -curves.max(axis=1)), 0.0)
@@ -507,7 +507,7 @@ def _sampled(memory: FloatArray, limits: FloatArray, times: FloatArray) -> Motio
     return Motion(times, states[..., 0], states[..., 1], states[..., 2])
 
 
-def _control_points(states: FloatArray, widths: FloatArray) -> FloatArray:
+def control_points(states: FloatArray, widths: FloatArray) -> FloatArray:
     """Return the control points of quintics as Bézier curves of degree 5, shape (k, 6, n).
 
     Args:
