@@ -125,12 +125,14 @@ class WarmUp:
 
 def node_steps() -> list[Step]:
     """Return the steps for the kernels of the node basis_ik."""
+    from basis_ik.path import ladder
     from basis_ik.tasks import solve_tasks
 
     return [
         Step("robot descriptions", sample_chain),
         *_chain_steps(sample_chain),
         Step("several tips", lambda: solve_tasks.warm_up(_sample(), sample_chain().tip)),
+        Step("paths", lambda: ladder.warm_up(sample_chain())),
     ]
 
 
@@ -244,7 +246,6 @@ def library_steps() -> list[Step]:
     from basis_ik.bones.bone_limits import SwingTwist
     from basis_ik.bones.points_at import Up, points_at
     from basis_ik.collision import collision_scene
-    from basis_ik.path import ladder
     from basis_ik.pose.batch import solve_batch
     from basis_ik.search import closed_form
 
@@ -268,7 +269,6 @@ def library_steps() -> list[Step]:
     return [
         Step("batches", solve_poses),
         Step("planned motions", plan),
-        Step("paths", lambda: ladder.warm_up(sample_chain())),
         Step("points-at with limits", point_within_limits),
         Step("collisions", collision_scene.warm_up),
         Step("transform nodes", _combine_nodes),

@@ -131,6 +131,7 @@ def follow(
     position_only: bool = False,
     constraint: PoseConstraint | None = None,
     max_move: npt.ArrayLike = 0.2,
+    from_seed: bool = False,
     position_tolerance: float = 1e-6,
     orientation_tolerance: float = 1e-6,
 ) -> PathSolution:
@@ -157,6 +158,7 @@ def follow(
         constraint: Which part of each pose counts; None: all of it.
         max_move: Largest change of each joint between neighbours, (n,) or one for all [rad or m].
             There is no path without such a bound.
+        from_seed: The path begins at the seed: to the first pose the bound on the move holds, too.
         position_tolerance: [m], at least 1e-15.
         orientation_tolerance: [rad], at least 1e-15.
 
@@ -168,6 +170,11 @@ def follow(
         constraint = position_of(constraint)
     bounds = as_bounds("max_move", max_move, len(prepared(chain).middle))
     here = None if seed is None else as_positions("seed", seed, chain.joint_names)
+    rows: list[FloatArray] = []
+    if from_seed:
+        if here is None:
+            raise SolveArgumentError("from_seed", from_seed, "False without a seed")
+        targets, rows = [chain.forward(here), *targets], [here]
 
     def reach(pose: RigidTransform, start: npt.ArrayLike | None, bound: npt.ArrayLike | None,
               restarts: int | None) -> Solution:  # fmt: skip
@@ -186,18 +193,17 @@ def follow(
             rows.append(solution.positions)
         return REACHED
 
-    rows: list[FloatArray] = []
     reason = go_on(rows)
     # What cannot be reached from anywhere, no way leads to.
     if 0 < len(rows) < len(targets) and reach(targets[len(rows)], rows[-1], None, None).success:
-        ladder = Ladder(
-            chain, targets, here, bounds, constraint, (position_tolerance, orientation_tolerance)
-        )
+        tolerances = position_tolerance, orientation_tolerance
+        ladder = Ladder(chain, targets, here, bounds, constraint, tolerances, fixed=from_seed)
         other = list(ladder.climb(rows[0]))
         if len(other) > len(rows):
             rows, reason = other, go_on(other)
+    rows, count = rows[from_seed:], len(targets) - from_seed
     positions = np.array(rows).reshape(len(rows), len(chain.joint_names))
-    return PathSolution(read_only(positions), len(rows) / len(targets) if targets else 1.0, reason)
+    return PathSolution(read_only(positions), len(rows) / count if count else 1.0, reason)
 
 
 def _count_poses(way: tuple[float, float], turning: tuple[float, float]) -> int:

@@ -97,6 +97,7 @@ class Ladder:
         max_move: Largest change of each joint between neighbours, as `hold_near` takes it.
         constraint: Which part of each pose counts.
         tolerances: Of position [m] and orientation [rad].
+        fixed: Whether all lanes begin at the position that is given to `climb`, which is the seed.
     """
 
     def __init__(
@@ -107,7 +108,10 @@ class Ladder:
         max_move: npt.ArrayLike,
         constraint: PoseConstraint | None,
         tolerances: tuple[float, float],
+        *,
+        fixed: bool = False,
     ) -> None:
+        self._fixed = fixed
         self._chain, self._poses, self._constraint = chain, poses, constraint
         self._tolerances = float(tolerances[0]), float(tolerances[1])
         targets = np.array([pose._m for pose in poses])
@@ -116,6 +120,8 @@ class Ladder:
         variables = ready.variables.copy()
         self._turns = (variables[:, PERIODIC] != 0.0) & (chain.upper - chain.lower >= 2.0 * np.pi)
         self._endless = self._turns & np.isinf(chain.upper - chain.lower)
+        if fixed:  # a lane must not be shifted by a turn
+            self._turns = self._endless
         variables[self._turns, LOWER_UPPER] = -np.inf, np.inf
         self._ready = replace(ready, variables=variables)
         n = len(self._seed)
@@ -136,13 +142,13 @@ class Ladder:
         Args:
             first: (n,) that reach the first pose, to begin with among others.
         """
+        farthest, alone = first[np.newaxis], self._only(first[np.newaxis])
         if not self._spare:
             width = min(CLIMBS[0][0], self._most)
-            return self._climb(self._begin(first, width), width, APART)
-        farthest, alone = first[np.newaxis], self._only(first[np.newaxis])
+            return self._climb(alone if self._fixed else self._begin(first, width), width, APART)
         for most, apart, from_all in CLIMBS:  # the lanes of all would leave few to the first one
             width = min(most, self._most)
-            begin = self._begin(first, width) if from_all else alone
+            begin = self._begin(first, width) if from_all and not self._fixed else alone
             farthest = max(farthest, self._climb(begin, width, apart), key=len)
             if len(farthest) == len(self._goals):
                 break

@@ -248,6 +248,60 @@ def test_a_joint_begins_on_the_turn_that_leaves_room_for_the_whole_path(robot):
     assert nearest(chain, poses, seed, 0.2) < len(poses)
 
 
+def test_from_the_seed_a_joint_stays_on_its_turn(robot):
+    chain = robot("ur5")
+    seed = np.array([0.3, -1.2, 0.9, 0.4, 0.9, 1.0])
+    turns = np.linspace(0.0, 9.0, 80)[1:]
+    poses = [chain.forward(seed + turn * np.eye(6)[5]) for turn in turns]
+    path = follow(chain, poses, seed, max_move=0.2, from_seed=True)
+    check(chain, path, poses, 0.2)
+    assert np.abs(path.positions[0] - seed).max() <= 0.2
+    room = np.count_nonzero(seed[5] + turns <= chain.upper[5])
+    assert len(path.positions) == room < len(poses)
+    assert path.fraction == room / len(poses)
+
+
+@pytest.mark.parametrize("number", [1, 6, 8, 13, 16])
+def test_from_the_seed_an_arm_gets_as_far_as_brute_force(number):
+    chain = RobotModel.from_urdf(UR5E.read_text()).chain()
+    rng = np.random.default_rng(number)
+    seed = rng.uniform(-pi, pi, 6)
+    end = chain.forward(seed + rng.uniform(-1.2, 1.2, 6))
+    poses = line(chain.forward(seed), end, step=0.03, turn=0.12)[1:]
+    path = follow(chain, poses, seed, max_move=0.25, from_seed=True)
+    check(chain, path, poses, 0.25)
+    found = [solve_all(chain, pose, seed, starts=600) for pose in poses]
+    rungs = [with_turns(chain, [s.positions for s in solutions]) for solutions in found]
+    assert len(path.positions) == farthest([seed[np.newaxis], *rungs], 0.25) - 1
+    moves = np.diff(path.positions, axis=0, prepend=seed[np.newaxis])
+    assert np.abs(moves).max() <= 0.25 + 1e-12
+
+
+@pytest.mark.parametrize("number", [3, 21, 37, 39])
+def test_from_the_seed_joints_to_spare_do_not_begin_elsewhere(robot, number):
+    chain = robot("panda")
+    rng = np.random.default_rng(number)
+    start, end = rng.uniform(chain.lower, chain.upper, (2, 7))
+    poses = line(chain.forward(start), chain.forward(end), step=0.02, turn=0.06)[1:]
+    path = follow(chain, poses, start, max_move=0.15, from_seed=True)
+    check(chain, path, poses, 0.15)
+    assert np.abs(path.positions[0] - start).max() <= 0.15 + 1e-12
+
+
+def test_from_the_seed_the_first_pose_may_be_too_far(robot):
+    chain = robot("panda")
+    path = follow(chain, [chain.forward(np.array(HOME) + 0.5)], HOME, from_seed=True)
+    assert path.positions.shape == (0, 7)
+    assert path.fraction == 0.0
+    assert not path
+
+
+def test_from_the_seed_needs_a_seed(robot):
+    chain = robot("panda")
+    with pytest.raises(SolveArgumentError, match="from_seed"):
+        follow(chain, [chain.forward(HOME)], from_seed=True)
+
+
 def test_nothing_is_searched_where_it_cannot_help(robot, monkeypatch):
     chain = robot("panda")
     start, solved = chain.forward(HOME), []
