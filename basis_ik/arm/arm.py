@@ -159,6 +159,7 @@ class Arm:
         model: The robot.
         chain: The chain.
         ray: As in the design.
+        limits: As in the design.
         tool: The tool that moves to the targets.
         measured: Measured positions of the joints.
         other_joints: The robot's other independent joints.
@@ -180,7 +181,7 @@ class Arm:
         surroundings: Surroundings,
     ) -> None:
         self.name, self.model = design.name, design.model
-        self.chain, self.ray = design.chain, design.ray
+        self.chain, self.ray, self.limits = design.chain, design.ray, design.limits
         self._period, self._caps = design.period, design.caps
         self._states, self._log = surroundings.states, surroundings.log
         self._stopwatch = surroundings.stopwatch

@@ -21,9 +21,9 @@ import sys
 
 import numpy as np
 from bench import HOME, down, running
-from geometry_msgs.msg import PoseStamped
+from geometry_msgs.msg import Pose, PoseStamped
 from moveit_msgs.msg import PositionIKRequest
-from moveit_msgs.srv import GetPositionFK, GetPositionIK
+from moveit_msgs.srv import GetCartesianPath, GetPositionFK, GetPositionIK
 from std_srvs.srv import SetBool, Trigger
 
 from basis_ik.ros.convert import pose_message
@@ -76,7 +76,9 @@ def solve(robot, near, far):
     """Call the services of kinematics, which have a thread of their own."""
     (served,) = (each for each in robot.node._robot._plug_ins if type(each) is KinematicsServices)
     services = {each.srv_name: each for each in served._side.node.services}
-    ik, fk = services["/basis_ik/compute_ik"], services["/basis_ik/compute_fk"]
+    ik, fk, path = (
+        services[f"/basis_ik/compute_{name}"] for name in ("ik", "fk", "cartesian_path")
+    )
     for pose in (near, far):
         request = PositionIKRequest(pose_stamped=PoseStamped(pose=pose))
         request.timeout.nanosec = 50_000_000
@@ -87,6 +89,9 @@ def solve(robot, near, far):
         ik.callback(GetPositionIK.Request(ik_request=request), GetPositionIK.Response())
     links = ["tool0", "forearm_link"]
     fk.callback(GetPositionFK.Request(fk_link_names=links), GetPositionFK.Response())
+    request = GetCartesianPath.Request(max_step=0.01, waypoints=[near, Pose()])
+    answer = path.callback(request, GetCartesianPath.Response())
+    assert 0.5 < answer.fraction < 1.0  # so other ways were searched for
 
 
 def test_all_kernels_are_ready_before_the_node_is():

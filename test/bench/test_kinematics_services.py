@@ -12,23 +12,33 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""compute_ik and compute_fk: what they answer, and that they move nothing."""
+"""MoveIt's kinematics services: what they answer, and that they move nothing."""
 
 import math
 
 import numpy as np
 import pytest
 from bench import HOME, down, running
-from geometry_msgs.msg import Pose, Transform, Vector3
+from geometry_msgs.msg import Pose, Quaternion, Transform, Vector3
 from moveit_client import MoveItClient, pose_stamped, state
-from moveit_msgs.msg import JointConstraint, MoveItErrorCodes, PositionConstraint
-from moveit_msgs.srv import GetPositionFK
+from moveit_msgs.msg import (
+    AttachedCollisionObject,
+    JointConstraint,
+    MoveItErrorCodes,
+    OrientationConstraint,
+    PositionConstraint,
+    VisibilityConstraint,
+)
+from moveit_msgs.srv import GetCartesianPath, GetPositionFK
 
+from basis_ik.arm.limits import MotionLimits
 from basis_ik.collision.collision_scene import Scene
 from basis_ik.pose.solve import solve as search
 from basis_ik.ros.convert import pose_message, pose_value
 from basis_ik.ros.kinematics import services
 from basis_ik.ros.kinematics.services import UNCHECKED, KinematicsServices
+from basis_ik.ros.outputs.trajectory_messages import to_command
+from basis_ik.simulation.trajectory import Entry, TrajectorySample, plan_trajectory
 from basis_ik.transforms.rigid import RigidTransform
 
 CODE = MoveItErrorCodes
@@ -45,6 +55,7 @@ class Client(MoveItClient):
         )
         found = {each.srv_name: each for each in served._side.node.services}
         self.ik, self.fk = found["/basis_ik/compute_ik"], found["/basis_ik/compute_fk"]
+        self.path = found["/basis_ik/compute_cartesian_path"]
 
     def ask(self, service, request):
         return service.callback(request, service.srv_type.Response())
@@ -665,3 +676,429 @@ def test_compute_fk_measures_joints_off_the_chain(client, robot):
     code, poses = client.place(["tool0"])
     assert code == CODE.SUCCESS
     assert value(poses["tool0"]).is_close(robot.tip(), 1e-9)
+
+
+# Along a path ---------------------------------------------------------------------------------
+
+
+def path_request(*waypoints, frame="base_link", max_step=0.01, joints=None, **fields):
+    request = GetCartesianPath.Request(max_step=max_step, **fields)
+    request.header.frame_id = frame
+    request.waypoints = [pose_message(each) for each in waypoints]
+    if joints is not None:
+        request.start_state.joint_state = state(joints)
+    return request
+
+
+def shifted(transform, *shifts):
+    """Return transforms at places that are shifted one after the other."""
+    found, place = [], transform.translation
+    for shift in shifts:
+        place = place + shift
+        found.append(RigidTransform.from_rotation_translation(transform.rotation, place))
+    return found
+
+
+def points(answer):
+    """Return times, positions, velocities and accelerations of a trajectory."""
+    found = answer.solution.joint_trajectory.points
+    times = [1e-9 * each.time_from_start.nanosec + each.time_from_start.sec for each in found]
+    states = [(each.positions, each.velocities, each.accelerations) for each in found]
+    return np.array(times), *np.array(states).transpose(1, 0, 2)
+
+
+def executed(robot, answer):
+    """Return the positions (t, n) of a joint_trajectory_controller, a thousand a second."""
+    command = to_command(answer.solution.joint_trajectory, 0)
+    joints, start = robot.chain.joint_names, TrajectorySample.at_rest(points(answer)[1][0])
+    entry = Entry(0.0, 0.0, start, start.positions)
+    trajectory = plan_trajectory(command, joints, robot.chain.continuous, entry)
+    times = np.arange(0.0, trajectory.end + 1e-3, 1e-3)
+    return np.array([trajectory.sample(time).positions for time in times])
+
+
+def off_line(robot, positions, begin, end):
+    """Return the largest distance of the tip from a line [m]."""
+    way = end.translation - begin.translation
+    way /= np.linalg.norm(way)
+    shifts = [robot.chain.forward(q).translation - begin.translation for q in positions]
+    return max(np.linalg.norm(shift - (shift @ way) * way) for shift in shifts)
+
+
+def test_a_straight_line_is_followed_and_can_be_executed(client, robot):
+    start = robot.chain.forward(HOME)
+    waypoints = shifted(start, *[[-0.02, 0.03, -0.02]] * 5)
+    answer = client.ask(client.path, path_request(*waypoints))
+    assert (answer.error_code.val, answer.error_code.message) == (CODE.SUCCESS, "")
+    assert answer.fraction == 1.0
+    trajectory = answer.solution.joint_trajectory
+    assert list(trajectory.joint_names) == list(robot.chain.joint_names)
+    assert trajectory.header.frame_id == "world"
+    assert (trajectory.header.stamp.sec, trajectory.header.stamp.nanosec) == (0, 0)
+    assert list(answer.start_state.joint_state.name)[:6] == list(robot.chain.joint_names)
+    assert np.allclose(answer.start_state.joint_state.position[:6], HOME)
+    times, positions, velocities, accelerations = points(answer)
+    assert (np.diff(times) > 0.0).all()
+    np.testing.assert_array_equal(positions[0], HOME)
+    assert not np.any([velocities[[0, -1]], accelerations[[0, -1]]])
+    assert robot.chain.forward(positions[-1]).is_close(waypoints[-1], 1e-6)
+    assert off_line(robot, positions, start, waypoints[-1]) < 1e-5
+    went = executed(robot, answer)
+    np.testing.assert_array_equal(went[[0, -1]], positions[[0, -1]])
+    assert off_line(robot, went, start, waypoints[-1]) < 1e-5
+    for waypoint in waypoints:
+        away = [robot.chain.forward(q).translation - waypoint.translation for q in went]
+        assert min(map(np.linalg.norm, away)) < 5e-4  # as far as it goes in a millisecond
+    # Four of the waypoints are passed without a rest.
+    assert velocities[1:-1].any(axis=1).all()
+
+
+def rates(robot, answer):
+    """Return which parts of the limits a trajectory uses: velocity, acceleration, jerk."""
+    limits = MotionLimits.of_chain(robot.chain)
+    positions = executed(robot, answer)
+    return [
+        float((np.abs(np.diff(positions, order, axis=0)).max(axis=0) / 1e-3**order / most).max())
+        for order, most in enumerate((limits.velocity, limits.acceleration, limits.jerk), 1)
+    ]
+
+
+def test_the_factors_scale_velocity_and_acceleration(client, robot):
+    """Zero means one, as in MoveIt."""
+    waypoints = shifted(robot.chain.forward(HOME), [-0.1, 0.3, 0.0])
+    found = {}
+    for velocity, acceleration in ((0.0, 0.0), (1.0, 1.0), (0.1, 1.0), (1.0, 0.1)):
+        request = path_request(
+            *waypoints,
+            max_velocity_scaling_factor=velocity,
+            max_acceleration_scaling_factor=acceleration,
+        )
+        answer = client.ask(client.path, request)
+        assert answer.error_code.val == CODE.SUCCESS
+        found[velocity, acceleration] = rates(robot, answer)
+    assert found[0.0, 0.0] == found[1.0, 1.0]
+    assert 0.97 < max(found[1.0, 1.0]) < 1.01
+    assert 0.09 < found[0.1, 1.0][0] < 0.101
+    assert 0.09 < found[1.0, 0.1][1] < 0.101
+
+
+def test_the_link_rests_where_the_way_turns(client, robot):
+    start = robot.chain.forward(HOME)
+    waypoints = shifted(start, [-0.05, 0.0, 0.0], [0.0, 0.1, 0.0])
+    answer = client.ask(client.path, path_request(*waypoints))
+    assert answer.fraction == 1.0
+    _, positions, velocities, _ = points(answer)
+    (rest,) = np.flatnonzero(~velocities[1:-1].any(axis=1)) + 1
+    assert robot.chain.forward(positions[rest]).is_close(waypoints[0], 1e-6)
+    went = executed(robot, answer)
+    tips = np.array([robot.chain.forward(q).translation for q in went]) - start.translation
+    assert np.minimum(np.abs(tips[:, 1]), np.abs(tips[:, 0] + 0.05)).max() < 1e-5
+    assert np.abs(tips[:, 2]).max() < 1e-5
+
+
+def test_the_link_turns_about_one_axis_between_waypoints(client, robot):
+    start = robot.chain.forward(HOME)
+    turn = RigidTransform.from_axis_angle([1.0, 1.0, 0.0], 0.5)
+    answer = client.ask(client.path, path_request(start @ turn, max_step=1.0))
+    assert answer.fraction == 1.0
+    for q in points(answer)[1]:
+        vector = (start.inverse() @ robot.chain.forward(q)).log()
+        assert np.linalg.norm(vector[:3]) < 1e-5
+        assert abs(vector[3] - vector[4]) < 1e-5
+        assert abs(vector[5]) < 1e-5
+
+
+def test_a_way_out_of_reach_is_followed_as_far_as_it_goes(client, robot):
+    start = robot.chain.forward(HOME)
+    waypoints = shifted(start, [0.05, 0.0, 0.0], [2.0, 0.0, 0.0], [0.1, 0.0, 0.0])
+    answer = client.ask(client.path, path_request(*waypoints))
+    assert answer.error_code.val == CODE.SUCCESS  # as in MoveIt
+    assert (
+        "on the way to waypoints[1]: position within reach, orientation off by"
+        in answer.error_code.message
+    )
+    # As in MoveIt, each of the waypoints is a third, and poses on the way to it are parts of that.
+    done = robot.chain.forward(points(answer)[1][-1]).translation - waypoints[0].translation
+    assert 0.1 < done[0] < 1.0
+    assert answer.fraction == pytest.approx((1.0 + done[0] / 2.0) / 3.0, abs=1e-6)
+    assert off_line(robot, executed(robot, answer), start, waypoints[-1]) < 1e-5
+
+
+def test_a_way_that_cannot_be_begun_is_one_point(client, robot):
+    """At its elbow the arm is stretched, and cannot go on outwards."""
+    stretched = np.array([0.3, -0.5, 0.0, -1.0, -1.57, 0.0])
+    start = robot.chain.forward(stretched)
+    out = start.translation / np.linalg.norm(start.translation)
+    request = path_request(*shifted(start, 0.5 * out), joints=named(robot, stretched))
+    answer = client.ask(client.path, request)
+    assert answer.error_code.val == CODE.SUCCESS
+    assert answer.fraction == 0.0
+    assert answer.error_code.message.startswith("on the way to waypoints[0]: ")
+    times, positions, *_ = points(answer)
+    assert times.tolist() == [0.0]
+    np.testing.assert_array_equal(positions, [stretched])
+
+
+def test_a_path_begins_at_the_given_start(client, robot):
+    moved = HOME + np.array([0.4, 0.1, -0.2, 0.1, 0.2, 0.5])
+    part = named(robot, moved)
+    del part["elbow_joint"]  # measured
+    moved[2] = HOME[2]
+    waypoints = shifted(robot.chain.forward(moved), [0.0, 0.05, 0.0])
+    answer = client.ask(client.path, path_request(*waypoints, joints=part))
+    assert answer.fraction == 1.0
+    np.testing.assert_array_equal(points(answer)[1][0], moved)
+    assert np.allclose(answer.start_state.joint_state.position[:6], moved)
+
+
+def test_a_path_does_not_leave_the_branch_of_its_start(client, robot):
+    """The nearest solution of the first waypoint alone may be another one."""
+    flipped = np.array([0.0, -1.57, 1.57, -1.57, 1.57, 0.0])
+    waypoints = shifted(robot.chain.forward(flipped), [0.0, 0.05, 0.0])
+    answer = client.ask(client.path, path_request(*waypoints, joints=named(robot, flipped)))
+    assert answer.fraction == 1.0
+    assert np.abs(np.diff(points(answer)[1], axis=0)).max() < 0.1
+
+
+def test_waypoints_may_be_in_other_frames(client, robot):
+    start = robot.chain.forward(HOME)
+    waypoints = shifted(start, [0.0, 0.05, 0.0], [0.02, 0.0, 0.0])
+    plain = points(client.ask(client.path, path_request(*waypoints)))[1][-1]
+    joints = named(robot, HOME)
+    for frame, root_T_frame in (
+        ("", RigidTransform.identity()),
+        ("table", TABLE),
+        ("forearm_link", robot.chain.link_poses(HOME)["forearm_link"]),
+    ):
+        given = [root_T_frame.inverse() @ each for each in waypoints]
+        answer = client.ask(client.path, path_request(*given, frame=frame, joints=joints))
+        assert answer.fraction == 1.0
+        np.testing.assert_allclose(points(answer)[1][-1], plain, atol=1e-6)
+
+
+def test_a_frame_of_the_arm_is_where_the_start_puts_it(client, robot):
+    moved = HOME + 0.2
+    forearm = robot.chain.link_poses(moved)["forearm_link"]
+    goal = shifted(robot.chain.forward(moved), [0.0, 0.05, 0.0])[0]
+    request = path_request(
+        forearm.inverse() @ goal, frame="forearm_link", joints=named(robot, moved)
+    )
+    answer = client.ask(client.path, request)
+    assert answer.fraction == 1.0
+    assert robot.chain.forward(points(answer)[1][-1]).is_close(goal, 1e-6)
+
+
+def test_in_the_frame_of_the_link_each_waypoint_is_relative_to_the_one_before(client, robot):
+    step = RigidTransform.from_rpy(0.0, 0.0, 0.1, [0.0, 0.02, 0.01])
+    moved = HOME + 0.1
+    request = path_request(step, step, step, frame="tool0", joints=named(robot, moved))
+    answer = client.ask(client.path, request)
+    assert answer.fraction == 1.0
+    goal = robot.chain.forward(moved) @ step @ step @ step
+    assert robot.chain.forward(points(answer)[1][-1]).is_close(goal, 1e-6)
+
+
+def test_an_inner_link_is_moved_by_its_joints_alone(client, robot):
+    upper = robot.model.chain("base_link", "forearm_link")
+    start = upper.forward(HOME[:3])
+    wanted = [upper.forward(HOME[:3] + k * np.array([0.02, 0.01, 0.0])) for k in (1, 2, 3)]
+    assert robot.set_parameter("position_only_ik", True).successful
+    answer = client.ask(client.path, path_request(*wanted, link_name="forearm_link"))
+    assert robot.set_parameter("position_only_ik", False).successful
+    assert answer.fraction == 1.0
+    _, positions, *_ = points(answer)
+    assert positions.shape[1] == 6
+    np.testing.assert_array_equal(positions[:, 3:], np.tile(HOME[3:], (len(positions), 1)))
+    end = upper.forward(positions[-1, :3]).translation
+    np.testing.assert_allclose(end, wanted[-1].translation, atol=1e-5)
+    assert not np.allclose(end, start.translation, atol=1e-3)
+
+
+def test_a_waypoint_at_the_start_is_a_path_without_a_motion(client, robot):
+    here = robot.chain.forward(HOME)
+    answer = client.ask(client.path, path_request(here, here))
+    assert (answer.error_code.val, answer.fraction) == (CODE.SUCCESS, 1.0)
+    np.testing.assert_array_equal(points(answer)[1], [HOME])
+
+
+def test_jump_thresholds_end_a_path_before_a_jump(client, robot):
+    """Beside the shoulder's axis, where the first joint has to turn quickly."""
+    start = down(0.30, 0.14, 0.3)
+    seed = search(robot.chain, start, HOME).positions
+    waypoints = shifted(start, [-0.6, 0.0, 0.0])
+    joints = named(robot, seed)
+
+    def answer(**fields):
+        return client.ask(client.path, path_request(*waypoints, joints=joints, **fields))
+
+    plain = answer()
+    assert plain.error_code.val == CODE.SUCCESS
+    for fields in ({"revolute_jump_threshold": 0.05}, {"jump_threshold": 1.5}):
+        ended = answer(**fields)
+        assert ended.error_code.val == CODE.SUCCESS
+        assert 0.0 < ended.fraction < plain.fraction
+        assert "on the way to waypoints[0]: " in ended.error_code.message
+    assert "jump_threshold" in answer(jump_threshold=1.5).error_code.message
+    for fields in ({"prismatic_jump_threshold": 1e-6}, {"jump_threshold": 100.0}):
+        assert answer(**fields).fraction == plain.fraction  # without effect here
+
+
+def test_the_same_request_has_the_same_bits(client, robot):
+    waypoints = shifted(robot.chain.forward(HOME), [0.0, 0.1, 0.0], [0.05, 0.0, 0.0])
+    one, other = (client.ask(client.path, path_request(*waypoints)) for _ in range(2))
+    assert one.solution == other.solution
+    assert one.fraction == other.fraction
+
+
+BAD_PATHS = {
+    "joint constraints": (
+        {"path_constraints.joint_constraints": [JointConstraint()]},
+        CODE.INVALID_GOAL_CONSTRAINTS,
+        "path_constraints",
+    ),
+    "position constraints": (
+        {"path_constraints.position_constraints": [PositionConstraint()]},
+        CODE.INVALID_GOAL_CONSTRAINTS,
+        "path_constraints",
+    ),
+    "orientation constraints": (
+        {"path_constraints.orientation_constraints": [OrientationConstraint()]},
+        CODE.INVALID_GOAL_CONSTRAINTS,
+        "path_constraints",
+    ),
+    "visibility constraints": (
+        {"path_constraints.visibility_constraints": [VisibilityConstraint()]},
+        CODE.INVALID_GOAL_CONSTRAINTS,
+        "path_constraints",
+    ),
+    "attached objects": (
+        {"start_state.attached_collision_objects": [AttachedCollisionObject()]},
+        CODE.INVALID_ROBOT_STATE,
+        "attached_collision_objects",
+    ),
+    "speed of a link": (
+        {"max_cartesian_speed": 0.1},
+        CODE.FAILURE,
+        "max_cartesian_speed",
+    ),
+    "speed nan": ({"max_cartesian_speed": math.nan}, CODE.FAILURE, "max_cartesian_speed"),
+    "limited link": (
+        {"cartesian_speed_limited_link": "tool0"},
+        CODE.FAILURE,
+        "cartesian_speed_limited_link",
+    ),
+    "no step": ({"max_step": 0.0}, CODE.FAILURE, "max_step"),
+    "negative step": ({"max_step": -0.01}, CODE.FAILURE, "max_step"),
+    "step nan": ({"max_step": math.nan}, CODE.FAILURE, "max_step"),
+    "step infinite": ({"max_step": math.inf}, CODE.FAILURE, "max_step"),
+    "tiny step": ({"max_step": 1e-6}, CODE.FAILURE, "max_step: 1e-06 m makes 5e+04 poses"),
+    "least step": ({"max_step": 5e-324}, CODE.FAILURE, "max_step"),
+    "jump": ({"jump_threshold": -1.0}, CODE.FAILURE, "jump_threshold"),
+    "jump nan": ({"jump_threshold": math.nan}, CODE.FAILURE, "jump_threshold"),
+    "revolute": ({"revolute_jump_threshold": math.nan}, CODE.FAILURE, "revolute_jump_threshold"),
+    "prismatic": ({"prismatic_jump_threshold": -1.0}, CODE.FAILURE, "prismatic_jump_threshold"),
+    "fast": (
+        {"max_velocity_scaling_factor": 1.1},
+        CODE.FAILURE,
+        "max_velocity_scaling_factor: 1.1",
+    ),
+    "backwards": (
+        {"max_acceleration_scaling_factor": -0.1},
+        CODE.FAILURE,
+        "max_acceleration_scaling_factor: -0.1",
+    ),
+    "factor nan": (
+        {"max_velocity_scaling_factor": math.nan},
+        CODE.FAILURE,
+        "max_velocity_scaling_factor",
+    ),
+    "group": ({"group_name": "manipulator"}, CODE.INVALID_GROUP_NAME, "'tool0'"),
+    "link": ({"link_name": "tool1"}, CODE.INVALID_LINK_NAME, "tool1"),
+    "frame": ({"header.frame_id": "nowhere"}, CODE.FRAME_TRANSFORM_FAILURE, "nowhere"),
+    "no waypoints": ({"waypoints": []}, CODE.INVALID_GOAL_CONSTRAINTS, "waypoints"),
+    "quaternion": (
+        {"waypoints": [Pose(orientation=Quaternion(w=2.0))]},
+        CODE.INVALID_GOAL_CONSTRAINTS,
+        "waypoints[0]",
+    ),
+    "start nan": (
+        {"start_state.joint_state": state({"elbow_joint": math.nan})},
+        CODE.INVALID_ROBOT_STATE,
+        "start_state: joint 'elbow_joint'",
+    ),
+    "start": (
+        {"start_state.joint_state": state({"elbow_joint": 4.0})},
+        CODE.START_STATE_INVALID,
+        "start_state: elbow_joint is at 4",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD_PATHS)
+def test_a_path_that_is_not_supported_is_refused_by_its_field(client, robot, name):
+    fields, code, word = BAD_PATHS[name]
+    request = path_request(*shifted(robot.chain.forward(HOME), [0.0, 0.05, 0.0]))
+    assert client.ask(client.path, request).error_code.val == CODE.SUCCESS
+    damaged(fields)(request)
+    answer = client.ask(client.path, request)
+    assert answer.error_code.val == code
+    assert word in answer.error_code.message
+    assert answer.fraction == 0.0
+    assert not answer.solution.joint_trajectory.points
+
+
+def test_numbers_that_are_not_finite_are_refused_by_their_waypoint(client, robot):
+    waypoints = shifted(robot.chain.forward(HOME), [0.0, 0.05, 0.0], [0.0, 0.05, 0.0])
+    for value in (math.nan, math.inf):
+        request = path_request(*waypoints)
+        request.waypoints[1].position.x = value
+        answer = client.ask(client.path, request)
+        assert answer.error_code.val == CODE.INVALID_GOAL_CONSTRAINTS
+        assert answer.error_code.message.startswith("waypoints[1]: ")
+
+
+def test_waypoints_in_millimetres_are_refused_with_the_question_of_units(client):
+    answer = client.ask(client.path, path_request(ABOVE, MILLIMETRES))
+    assert answer.error_code.val == CODE.INVALID_GOAL_CONSTRAINTS
+    assert answer.error_code.message.startswith("waypoints[1]: ")
+    assert answer.error_code.message.endswith(": are the units metres?)")
+
+
+def test_a_path_warns_that_collisions_are_ignored(client, robot):
+    waypoints = shifted(robot.chain.forward(HOME), [0.0, 0.05, 0.0])
+    assert robot.set_parameter("avoid_collisions", "ignore").successful
+    answer = client.ask(client.path, path_request(*waypoints, avoid_collisions=True))
+    refusing = robot.set_parameter("avoid_collisions", "refuse")
+    refused = client.ask(client.path, path_request(*waypoints, avoid_collisions=True))
+    assert refusing.successful
+    assert robot.set_parameter("avoid_collisions", "check").successful
+    assert (answer.error_code.val, answer.fraction) == (CODE.SUCCESS, 1.0)
+    assert answer.error_code.message == UNCHECKED
+    assert refused.error_code.val == CODE.COLLISION_CHECKING_UNAVAILABLE
+
+
+def test_a_path_ends_before_the_arm_strikes_itself(client, robot):
+    start = [-0.8, -1.63, 2.44, -0.78, -1.13, 0.42]
+    inwards = shifted(robot.chain.forward(start), [-0.12, 0.12, -0.09])
+    joints = named(robot, start)
+    plain = client.ask(client.path, path_request(*inwards, joints=joints))
+    request = path_request(*inwards, joints=joints, avoid_collisions=True)
+    answer = client.ask(client.path, request)
+    assert answer.error_code.val == CODE.SUCCESS, "as in MoveIt, with the part that is free"
+    assert 0.0 < answer.fraction < plain.fraction
+    assert "upper_arm_link and wrist_3_link overlap by" in answer.error_code.message
+    assert answer.error_code.message.endswith(services.SELF_ONLY)
+    scene = Scene(robot.model)
+    points = [list(each.positions) for each in answer.solution.joint_trajectory.points]
+    assert all(map(scene.is_free, points))
+    beyond = [list(each.positions) for each in plain.solution.joint_trajectory.points]
+    assert not all(map(scene.is_free, beyond))
+
+
+def test_a_path_that_begins_in_a_collision_has_no_length(client, robot):
+    joints = named(robot, STRUCK)
+    waypoints = shifted(robot.chain.forward(STRUCK), [0.0, 0.02, 0.0])
+    request = path_request(*waypoints, joints=joints, avoid_collisions=True)
+    answer = client.ask(client.path, request)
+    assert (answer.error_code.val, answer.fraction) == (CODE.SUCCESS, 0.0)
+    assert "forearm_link and wrist_3_link overlap by" in answer.error_code.message

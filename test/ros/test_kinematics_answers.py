@@ -24,16 +24,19 @@ import pytest
 import rclpy
 from moveit_client import pose_stamped, state
 from moveit_msgs.msg import JointConstraint, MoveItErrorCodes
-from moveit_msgs.srv import GetPositionFK, GetPositionIK
+from moveit_msgs.srv import GetCartesianPath, GetPositionFK, GetPositionIK
 from rclpy.executors import SingleThreadedExecutor
 
 from basis_ik.arm.arm import other_joints
+from basis_ik.arm.limits import MotionLimits
 from basis_ik.arm.measured import MeasuredState
 from basis_ik.robot.robot import RobotModel
+from basis_ik.ros.convert import pose_message
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.kinematics import services
 from basis_ik.ros.kinematics.scenes import Scenes
 from basis_ik.ros.kinematics.services import KinematicsServices
+from basis_ik.transforms.rigid import RigidTransform
 
 CODE = MoveItErrorCodes
 PANDA = (Path(__file__).parents[2] / "urdf" / "panda.urdf").read_text()
@@ -86,7 +89,7 @@ def node(domain):
 
 @pytest.fixture
 def serve(node):
-    """Create the services of a robot; return their two callbacks."""
+    """Create the services of a robot; return their callbacks."""
     made = []
 
     def make(urdf, *chains, buffer=None, **parameters):
@@ -100,6 +103,7 @@ def serve(node):
                     name=name,
                     chain=chain,
                     model=model,
+                    limits=MotionLimits.of_chain(chain),
                     measured=MeasuredState(chain.joint_names),
                     other_joints=others,
                     others=MeasuredState(others),
@@ -110,11 +114,12 @@ def serve(node):
         )
         made.append(services)
         served = services._side.node.services
-        ik, fk = (service.callback for service in served if "compute_" in service.srv_name)
+        ik, fk, path = (each.callback for each in served if "compute_" in each.srv_name)
         return SimpleNamespace(
             arms=arms,
             ik=lambda request: ik(request, GetPositionIK.Response()),
             fk=lambda request: fk(request, GetPositionFK.Response()),
+            path=lambda request: path(request, GetCartesianPath.Response()),
         )
 
     yield make
@@ -313,6 +318,113 @@ def test_compute_fk_uses_requested_or_measured_joints_off_the_chain(serve):
         position = response.pose_stamped[0].pose.position
         found = [position.x, position.y, position.z]
         np.testing.assert_allclose(found, right.forward(q).translation, atol=1e-9)
+
+
+def path_request(*waypoints, joints, frame, **fields):
+    request = GetCartesianPath.Request(max_step=0.01, **fields)
+    request.header.frame_id = frame
+    request.waypoints = [pose_message(each) for each in waypoints]
+    request.start_state.joint_state = state(joints)
+    return request
+
+
+def moved(response):
+    """Return the first and the last positions of a path, by joint name."""
+    found = response.solution.joint_trajectory
+    return [dict(zip(found.joint_names, found.points[k].positions, strict=True)) for k in (0, -1)]
+
+
+def test_a_path_needs_to_know_where_it_starts(serve):
+    served = serve(TORSO, ("left", "base", "l_hand"))
+    arm = served.arms[0]
+    request = path_request(
+        arm.chain.forward([0.01, 0.3, 0.3]), joints={"l1": 0.2}, frame="base", group_name="left"
+    )
+    response = served.path(request)
+    assert response.error_code.val == CODE.ROBOT_STATE_STALE
+    assert "start_state: the position of 'turn', 'l2' is not known" in response.error_code.message
+    arm.measured.update(["turn", "l1", "l2"], [0.0, 0.0, 0.3], 1.0)
+    request.start_state.joint_state = state({"l1": 0.3})
+    response = served.path(request)
+    assert (response.error_code.val, response.fraction) == (CODE.SUCCESS, 1.0)
+    np.testing.assert_allclose(list(moved(response)[1].values()), [0.01, 0.3, 0.3], atol=1e-5)
+
+
+def test_a_path_is_that_of_one_group(serve):
+    served = serve(TORSO, ("left", "base", "l_hand"), ("right", "base", "r_hand"))
+    joints = {"turn": 0.0, "l1": 0.3, "l2": 0.3, "r1": 0.2, "r2": 0.1}
+    goal = served.arms[1].chain.forward([0.01, 0.2, 0.1])
+    request = path_request(goal, joints=joints, frame="base")
+    assert served.path(request).error_code.val == CODE.INVALID_GROUP_NAME
+    request.group_name = "right"
+    response = served.path(request)
+    assert (response.error_code.val, response.fraction) == (CODE.SUCCESS, 1.0)
+    begin, end = moved(response)
+    assert begin == {"turn": 0.0, "r1": 0.2, "r2": 0.1}
+    np.testing.assert_allclose(list(end.values()), [0.01, 0.2, 0.1], atol=1e-5)
+
+
+def test_mimic_joints_are_in_the_start_of_a_path(serve):
+    served = serve(SCISSORS, ("", "base", "tip"))
+    goal = served.arms[0].chain.forward([0.4, 0.3])
+    response = served.path(path_request(goal, joints={"a1": 0.4, "a3": 0.3}, frame="base"))
+    assert (response.error_code.val, response.fraction) == (CODE.SUCCESS, 1.0)
+    start = response.start_state.joint_state
+    assert list(start.name) == ["a1", "a3", "a2"]
+    np.testing.assert_allclose(start.position, [0.4, 0.3, -0.1])
+
+
+LEVER = robot(
+    joint("slide", "base", "cart", "1 0 0", kind="prismatic"), joint("turn", "cart", "tip")
+)
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_whole"),
+    [
+        ({}, True),
+        ({"prismatic_jump_threshold": 0.005}, False),
+        ({"prismatic_jump_threshold": 9.0}, True),
+        ({"revolute_jump_threshold": 0.005}, True),
+    ],
+)
+def test_a_prismatic_joint_has_its_own_threshold(serve, fields, is_whole):
+    served = serve(LEVER, ("", "base", "tip"))
+    chain = served.arms[0].chain
+    request = path_request(
+        chain.forward([0.5, 0.0]), joints={"slide": 0.1, "turn": 0.0}, frame="base", **fields
+    )
+    response = served.path(request)
+    assert response.error_code.val == CODE.SUCCESS
+    assert response.fraction == (1.0 if is_whole else 0.0)
+    assert ("slide would have to move" in response.error_code.message) != is_whole
+
+
+def test_without_thresholds_joints_move_little_from_pose_to_pose(serve):
+    """The links are so short that the first joint turns far while the tip hardly moves."""
+    polar = robot(
+        joint("turn", "base", "arm"), joint("slide", "arm", "tip", "1 0 0", kind="prismatic")
+    ).replace('xyz="0.3 0 0"', 'xyz="0.01 0 0"')
+    served = serve(polar, ("", "base", "tip"), position_only_ik=True)
+    for turn, fraction in ((0.19, 1.0), (0.21, 0.0)):
+        place = served.arms[0].chain.forward([turn, 0.0]).translation
+        goal = RigidTransform.from_rpy(0.0, 0.0, 0.0, place)  # not turned: it is one pose
+        request = path_request(goal, joints={"turn": 0.0, "slide": 0.0}, frame="base")
+        request.revolute_jump_threshold = 3.0  # larger ones have no effect
+        response = served.path(request)
+        assert response.error_code.val == CODE.SUCCESS
+        assert response.fraction == fraction
+
+
+def test_thresholds_of_the_node_let_an_arm_of_few_joints_follow(serve):
+    """A waypoint that is turned a little; the arm cannot turn that way."""
+    tilt = RigidTransform.from_rpy(0.02, 0.0, 0.0, [0.0, 0.0, 0.0])
+    for threshold, fraction in ((1e-5, 0.0), (0.05, 1.0)):
+        served = serve(SCISSORS, ("", "base", "tip"), orientation_threshold=threshold)
+        goal = served.arms[0].chain.forward([0.4, 0.3]) @ tilt
+        response = served.path(path_request(goal, joints={"a1": 0.4, "a3": 0.3}, frame="base"))
+        assert response.error_code.val == CODE.SUCCESS
+        assert response.fraction == fraction
 
 
 def test_a_slow_search_delays_nothing_else(serve, node, monkeypatch):

@@ -12,4 +12,4 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""MoveIt's kinematics services: compute_ik and compute_fk."""
+"""MoveIt's kinematics services: compute_ik, compute_fk and compute_cartesian_path."""

@@ -112,7 +112,7 @@ class Groups:
         if foreign:
             raise RequestRefusedError(
                 MoveItErrorCodes.INVALID_LINK_NAME,
-                f"ik_link_name: '{link}' is also moved by {', '.join(sorted(foreign))}, "
+                f"link '{link}' is also moved by {', '.join(sorted(foreign))}, "
                 f"which the chain to '{arm.chain.tip}' does not have",
             )
         own = [arm.chain.joint_names.index(name) for name in chain.joint_names]

@@ -43,12 +43,19 @@ class RequestRefusedError(BasisIkError):
         self.code = code
 
 
-def positions_in(state: RobotState, model: RobotModel) -> dict[str, float]:
+def positions_in(
+    state: RobotState, model: RobotModel, field: str = "robot_state"
+) -> dict[str, float]:
     """Return the positions of the independent joints in a robot state [rad or m].
 
     Joints that the robot does not have or that do not move are ignored, as in joint states: clients
     pass on all that is published, and MoveIt's virtual joint. Mimic joints are ignored, because
     they follow from the others; attached objects are ignored, because collisions are not checked.
+
+    Args:
+        state: The state.
+        model: The robot.
+        field: The state's name in the request.
 
     Raises:
         RequestRefusedError: INVALID_ROBOT_STATE: a joint is named twice or has several degrees of
@@ -57,20 +64,25 @@ def positions_in(state: RobotState, model: RobotModel) -> dict[str, float]:
     virtual = state.multi_dof_joint_state
     is_own = any(name in model.joints for name in virtual.joint_names)
     if is_own or virtual.transforms != [Transform()] * len(virtual.joint_names):
-        raise _bad_state("multi_dof_joint_state is not supported: joints have one value each")
+        raise _bad_state(
+            field, "multi_dof_joint_state is not supported: joints have one value each"
+        )
     names, positions = state.joint_state.name, state.joint_state.position
     if len(names) != len(positions):
-        raise _bad_state(f"joint_state has {len(names)} names and {len(positions)} positions")
+        text = f"joint_state has {len(names)} names and {len(positions)} positions"
+        raise _bad_state(field, text)
     if len(set(names)) < len(names):
         twice = {name for name in names if names.count(name) > 1}
-        raise _bad_state(f"joint_state names {printable(listed(tuple(sorted(twice))))} twice")
+        text = f"joint_state names {printable(listed(tuple(sorted(twice))))} twice"
+        raise _bad_state(field, text)
     moving = {name for name, joint in model.joints.items() if joint.moves}
     known = {
         name: position for name, position in zip(names, positions, strict=True) if name in moving
     }
     for name, position in known.items():
         if not abs(position) <= LARGEST_ANGLE:
-            raise _bad_state(f"joint '{name}' at {position} is not within ±{LARGEST_ANGLE:g}")
+            text = f"joint '{name}' at {position} is not within ±{LARGEST_ANGLE:g}"
+            raise _bad_state(field, text)
     return {name: float(value) for name, value in known.items() if name not in model.mimics}
 
 
@@ -101,5 +113,5 @@ def error_code(value: int, text: str) -> MoveItErrorCodes:
     return code
 
 
-def _bad_state(text: str) -> RequestRefusedError:
-    return RequestRefusedError(MoveItErrorCodes.INVALID_ROBOT_STATE, f"robot_state: {text}")
+def _bad_state(field: str, text: str) -> RequestRefusedError:
+    return RequestRefusedError(MoveItErrorCodes.INVALID_ROBOT_STATE, f"{field}: {text}")

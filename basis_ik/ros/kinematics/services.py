@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""MoveIt's kinematics services, compute_ik and compute_fk, without MoveIt.
+"""MoveIt's compute_ik, compute_fk and compute_cartesian_path, without MoveIt.
 
 They move nothing, so they are available as soon as there is a robot, active or not. They run in
 their own thread: the search for an unreachable pose takes many periods of the control loop.
@@ -30,23 +30,35 @@ import numpy as np
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PoseStamped
 from moveit_msgs.msg import MoveItErrorCodes, PositionIKRequest, RobotState
-from moveit_msgs.srv import GetPositionFK, GetPositionIK
+from moveit_msgs.srv import GetCartesianPath, GetPositionFK, GetPositionIK
 from rclpy.node import Node
 from std_msgs.msg import Header
 
 from basis_ik.arm.admission import Refused, admit_distance, printable
 from basis_ik.arm.arm import Arm
+from basis_ik.arm.path_timing import time_path
+from basis_ik.arm.settings import outside
 from basis_ik.collision.collision_scene import Scene
 from basis_ik.errors import SolveArgumentError
 from basis_ik.numerics.arrays import FloatArray
+from basis_ik.path.cartesian_path import PathSolution, follow
 from basis_ik.pose.solve import MAX_ITERATIONS, MAX_RESTARTS, Solution, solve
 from basis_ik.robot.chain import Chain
+from basis_ik.robot.elements import listed
 from basis_ik.robot.joint_path import ChainError
 from basis_ik.robot.placement import UnknownPositionError, place_link
 from basis_ik.ros.convert import pose_message, pose_value
 from basis_ik.ros.frame_buffer import FrameBuffer, look_up
 from basis_ik.ros.kinematics.groups import Groups
 from basis_ik.ros.kinematics.ik_request import hold, requested_poses, seconds
+from basis_ik.ros.kinematics.path_request import (
+    check_supported,
+    first_jump,
+    largest_moves,
+    scaled_limits,
+    straight_lines,
+    trajectory_message,
+)
 from basis_ik.ros.kinematics.robot_state import (
     RequestRefusedError,
     error_code,
@@ -63,12 +75,14 @@ from basis_ik.transforms.rigid import RigidTransform
 # With at least this timeout [s], the search ends much earlier by its budget of iterations: the
 # response is then repeatable, and has the reason for a failure.
 LONG_TIMEOUT = 0.1
+# Of the poses of a path [m, rad]: errors that differ from pose to pose would be accelerations.
+EXACT = 1e-8
 UNCHECKED = "collisions are NOT checked: the parameter avoid_collisions is ignore"
 SELF_ONLY = "checked against the arm itself only: objects around it are not known"
 
 
 class KinematicsServices:
-    """Serves `~/compute_ik` and `~/compute_fk` for the arms of one robot.
+    """Serves `~/compute_ik`, `~/compute_fk` and `~/compute_cartesian_path` for a robot's arms.
 
     Args:
         node: The main node.
@@ -93,6 +107,7 @@ class KinematicsServices:
         for kind, name, handle in (
             (GetPositionIK, "~/compute_ik", self._compute_ik),
             (GetPositionFK, "~/compute_fk", self._compute_fk),
+            (GetCartesianPath, "~/compute_cartesian_path", self._compute_cartesian_path),
         ):
             name = node.resolve_service_name(name)
             self._side.node.create_service(kind, name, self._guarded(handle))
@@ -149,7 +164,7 @@ class KinematicsServices:
                 texts = filter(None, (getattr(code, "message", ""), warning))
                 response.error_code = error_code(code.val, "; ".join(texts))
 
-    def _checks(self, request: PositionIKRequest) -> tuple[bool, str]:
+    def _checks(self, request: PositionIKRequest | GetCartesianPath.Request) -> tuple[bool, str]:
         """Return whether collisions are to be checked, and the warning of a solution, or nothing.
 
         Raises:
@@ -205,13 +220,7 @@ class KinematicsServices:
             raise RequestRefusedError(
                 MoveItErrorCodes.INVALID_GOAL_CONSTRAINTS, f"pose_stamped: {frame_T_target}"
             )
-        frame = pose.header.frame_id or self._model.root
-        try:  # links fixed to the root need no tf
-            root_T_frame = place_link(self._model, root, frame, {})
-        except (ChainError, UnknownPositionError):
-            header = Header(stamp=pose.header.stamp, frame_id=frame)
-            root_T_frame = self._look_up(root, header)
-        return root_T_frame @ frame_T_target
+        return self._root_T_frame(root, pose.header, {}) @ frame_T_target
 
     def _solve(
         self,
@@ -310,16 +319,139 @@ class KinematicsServices:
                 MoveItErrorCodes.ROBOT_STATE_STALE, f"{error}; name it in robot_state"
             ) from None
 
-    # Both ------------------------------------------------------------------------------------
+    # Along a path ----------------------------------------------------------------------------
 
-    def _positions(self, state: RobotState) -> dict[str, float]:
+    def _compute_cartesian_path(self, request: Any, response: Any) -> None:
+        check_supported(request)
+        checks, warning = self._checks(request)
+        arm = self._groups.arm(request.group_name)
+        chain = self._groups.chain_to(arm, self._model.link(request.link_name))
+        limits = scaled_limits(arm.limits, request)
+        positions = self._positions(request.start_state, "start_state")
+        start = self._start(arm.chain, positions)
+        own = [arm.chain.joint_names.index(name) for name in chain.joint_names]
+        here = chain.forward(start[own])
+        targets = self._waypoints(chain, here, request, positions)
+        way = straight_lines(here, targets, request.max_step)
+        path = self._follow(chain, way.poses, start[own], largest_moves(chain, request))
+        rows = np.tile(start, (1 + len(path.positions), 1))
+        rows[1:, own] = path.positions
+        text = "" if path.success else f"{way.place(len(path.positions))}: {path.reason}"
+        jump = first_jump(rows, request.jump_threshold)
+        if jump is not None:
+            text, rows = f"{way.place(jump)}: the joints jump, by jump_threshold", rows[: jump + 1]
+        if checks:
+            scene = self._scenes.of(arm.chain, positions)
+            struck = next((k for k, row in enumerate(rows) if not scene.is_free(row)), None)
+            if struck is not None:
+                # The start is part of every path.
+                text = f"{way.place(max(struck - 1, 0))}: {scene.collisions(rows[struck])[0]}"
+                rows = rows[: max(struck, 1)]
+        response.start_state = state_message(positions, self._model, self._now())
+        response.solution.joint_trajectory = trajectory_message(
+            time_path(rows, limits), arm.chain.joint_names, self._model.root
+        )
+        response.fraction = way.fraction(len(rows) - 1)
+        text = "; ".join(filter(None, (text, warning)))
+        response.error_code = error_code(MoveItErrorCodes.SUCCESS, text)  # as in MoveIt
+
+    def _start(self, chain: Chain, positions: Mapping[str, float]) -> FloatArray:
+        """Return where a path starts (n,) [rad or m].
+
+        Raises:
+            RequestRefusedError: A joint is not known, or too far outside its limits.
+        """
+        missing = [name for name in chain.joint_names if name not in positions]
+        if missing:
+            raise RequestRefusedError(
+                MoveItErrorCodes.ROBOT_STATE_STALE,
+                f"start_state: the position of {listed(missing)} is not known; name it there",
+            )
+        start = np.array([positions[name] for name in chain.joint_names])
+        wrong = outside(chain, (), start)
+        if wrong:
+            code = MoveItErrorCodes.START_STATE_INVALID
+            raise RequestRefusedError(code, f"start_state: {wrong}")
+        return start
+
+    def _waypoints(
+        self,
+        chain: Chain,
+        root_T_start: RigidTransform,
+        request: GetCartesianPath.Request,
+        positions: Mapping[str, float],
+    ) -> list[RigidTransform]:
+        """Return root_T_waypoint of each waypoint.
+
+        In the frame of the link itself each is relative to the one before, as in MoveIt.
+        """
+        code = MoveItErrorCodes.INVALID_GOAL_CONSTRAINTS
+        if not request.waypoints:
+            raise RequestRefusedError(code, "waypoints: there are none")
+        steps = request.header.frame_id == chain.tip
+        root_T_frame = root_T_start
+        if not steps:
+            root_T_frame = self._root_T_frame(chain.root, request.header, positions)
+        targets = []
+        for k, pose in enumerate(request.waypoints):
+            frame_T_waypoint = pose_value(pose)
+            if isinstance(frame_T_waypoint, Refused):
+                raise RequestRefusedError(code, f"waypoints[{k}]: {frame_T_waypoint}")
+            targets.append(root_T_frame @ frame_T_waypoint)
+            self._admit_distance(chain, targets[-1], f"waypoints[{k}]")
+            if steps:
+                root_T_frame = targets[-1]
+        return targets
+
+    def _follow(
+        self,
+        chain: Chain,
+        poses: Sequence[RigidTransform],
+        start: FloatArray,
+        max_move: FloatArray,
+    ) -> PathSolution:
+        """Return the joints along poses, by the node's thresholds where that leads farther."""
+        found: PathSolution | None = None
+        parameters = self._parameters
+        thresholds = parameters["position_threshold"], parameters["orientation_threshold"]
+        for position, orientation in ((EXACT, EXACT), thresholds):
+            path = follow(
+                chain,
+                poses,
+                start,
+                position_only=parameters["position_only_ik"],
+                max_move=max_move,
+                from_seed=True,
+                position_tolerance=position,
+                orientation_tolerance=orientation,
+            )
+            if found is None or len(path.positions) > len(found.positions):
+                found = path
+            if found.success:
+                break
+        assert found is not None
+        return found
+
+    # All of them -----------------------------------------------------------------------------
+
+    def _positions(self, state: RobotState, field: str = "robot_state") -> dict[str, float]:
         """Return the positions in a request, with measured positions for the other joints."""
         names, values = [], []
         for arm in self._arms:
             names += [*arm.other_joints, *arm.chain.joint_names]
             values += [*arm.others.positions().tolist(), *arm.measured.positions().tolist()]
         positions = {n: value for n, value in zip(names, values, strict=True) if isfinite(value)}
-        return {**positions, **positions_in(state, self._model)}
+        return {**positions, **positions_in(state, self._model, field)}
+
+    def _root_T_frame(
+        self, root: str, header: Header, positions: Mapping[str, float]
+    ) -> RigidTransform:
+        """Return the pose of a frame; that of a link is where the positions put it."""
+        frame = header.frame_id or self._model.root
+        try:  # links that the positions place need no tf
+            return place_link(self._model, root, frame, positions)
+        except (ChainError, UnknownPositionError):
+            return self._look_up(root, Header(stamp=header.stamp, frame_id=frame))
 
     def _look_up(self, reference: str, header: Header) -> RigidTransform:
         found = look_up(self._buffer, reference, header)

@@ -1,0 +1,171 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Reads a GetCartesianPath request, and writes its trajectory."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from moveit_msgs.msg import MoveItErrorCodes
+from moveit_msgs.srv import GetCartesianPath
+from trajectory_msgs.msg import JointTrajectory
+
+from basis_ik.arm.limiter import Motion
+from basis_ik.arm.limits import MotionLimits
+from basis_ik.numerics.arrays import FloatArray
+from basis_ik.path.cartesian_path import line
+from basis_ik.robot.chain import Chain
+from basis_ik.ros.convert import duration_message
+from basis_ik.ros.kinematics.robot_state import RequestRefusedError
+from basis_ik.ros.outputs.trajectory_messages import to_point
+from basis_ik.transforms.rigid import RigidTransform
+
+STEP = 0.01  # m: poses are at most so far apart, whatever max_step allows
+TURN = 3.5  # rad/m: as in MoveIt, this times the step is the largest angle between poses
+MOST_POSES = 10_000
+# Largest moves of a joint from pose to pose; thresholds of a request can only be smaller.
+MOST_TURN = 0.2  # rad
+MOST_SHIFT = 0.05  # m
+
+
+def check_supported(request: GetCartesianPath.Request) -> None:
+    """Refuse a request with a field that is not supported, or with an invalid number.
+
+    Raises:
+        RequestRefusedError: With the name of the field.
+    """
+    codes = MoveItErrorCodes
+    for kind in ("joint", "position", "orientation", "visibility"):
+        if getattr(request.path_constraints, f"{kind}_constraints"):
+            text = f"path_constraints: {kind}_constraints are not supported along a path"
+            raise RequestRefusedError(codes.INVALID_GOAL_CONSTRAINTS, text)
+    if request.start_state.attached_collision_objects:
+        text = "start_state: attached_collision_objects are not supported, nor are collisions"
+        raise RequestRefusedError(codes.INVALID_ROBOT_STATE, text)
+    if request.cartesian_speed_limited_link:
+        raise _bad_number("cartesian_speed_limited_link: the speeds of links are not limited")
+    if request.max_cartesian_speed != 0.0:
+        raise _bad_number("max_cartesian_speed: the speeds of links are not limited; set it to 0")
+    if not 0.0 < request.max_step < math.inf:
+        raise _bad_number(f"max_step: {request.max_step} m must be above 0 and finite")
+    for name in ("jump_threshold", "prismatic_jump_threshold", "revolute_jump_threshold"):
+        if not 0.0 <= getattr(request, name) < math.inf:
+            text = f"{name}: {getattr(request, name)} must be finite, and 0 (none) or above"
+            raise _bad_number(text)
+
+
+def scaled_limits(limits: MotionLimits, request: GetCartesianPath.Request) -> FloatArray:
+    """Return the limits (5, n) with a request's factors; 0 means 1.
+
+    Raises:
+        RequestRefusedError: A factor is not in (0, 1].
+    """
+    factors = request.max_velocity_scaling_factor, request.max_acceleration_scaling_factor
+    for name, factor in zip(("velocity", "acceleration"), factors, strict=True):
+        if not 0.0 <= factor <= 1.0:
+            text = f"max_{name}_scaling_factor: {factor} must be above 0 and at most 1; 0 means 1"
+            raise _bad_number(text)
+    return limits.scaled(factors[0] or 1.0, factors[1] or 1.0, 1.0)
+
+
+def largest_moves(chain: Chain, request: GetCartesianPath.Request) -> FloatArray:
+    """Return how far each joint may move from pose to pose (n,) [rad or m]."""
+    shift = min(request.prismatic_jump_threshold or MOST_SHIFT, MOST_SHIFT)
+    turn = min(request.revolute_jump_threshold or MOST_TURN, MOST_TURN)
+    return np.where(chain.prismatic, shift, turn)
+
+
+def first_jump(rows: FloatArray, factor: float) -> int | None:
+    """Return after which of the rows (k, n) the joints jump, or None.
+
+    As in MoveIt, a jump is a move of the joints, the sum of them, that is longer than a factor
+    times the mean of all moves.
+
+    Args:
+        rows: Positions [rad or m].
+        factor: `jump_threshold`; 0: nothing is a jump.
+    """
+    moves = np.abs(np.diff(rows, axis=0)).sum(axis=1)
+    if factor == 0.0 or not len(moves):
+        return None
+    jumps = np.flatnonzero(moves > factor * moves.mean())
+    return int(jumps[0]) if len(jumps) else None
+
+
+@dataclass(frozen=True)
+class Way:
+    """Poses on straight lines through waypoints.
+
+    Attributes:
+        poses: root_T_link after the start.
+        counts: How many of them lead to each waypoint, at least one.
+    """
+
+    poses: list[RigidTransform]
+    counts: list[int]
+
+    def fraction(self, reached: int) -> float:
+        """Return which part of the way some poses are; as in MoveIt all waypoints count alike."""
+        parts = []
+        for count in self.counts:
+            parts.append(min(reached, count) / count)
+            reached -= min(reached, count)
+        return math.fsum(parts) / len(parts)
+
+    def place(self, reached: int) -> str:
+        """Return where the way goes on after a number of poses, in words."""
+        ends = np.cumsum(self.counts)
+        return f"on the way to waypoints[{np.searchsorted(ends, reached, side='right')}]"
+
+
+def straight_lines(start: RigidTransform, targets: Sequence[RigidTransform], step: float) -> Way:
+    """Return poses from a start over targets, at most a step [m] and `TURN` times it apart.
+
+    Raises:
+        RequestRefusedError: There would be too many.
+    """
+    step = min(step, STEP)
+    turn = TURN * step
+    legs = list(zip([start, *targets], targets, strict=False))
+    total = 0.0
+    for begin, end in legs:
+        angle = np.linalg.norm((begin.inverse() @ end).log()[3:])
+        shift = np.linalg.norm(end.translation - begin.translation)
+        total += max(float(shift) / step, float(angle) / turn, 1.0)
+    if not total <= MOST_POSES:
+        raise _bad_number(
+            f"max_step: {step:g} m makes {total:.3g} poses, and {MOST_POSES} are the most; "
+            "give a larger step or a shorter way"
+        )
+    lines = [line(begin, end, step=step, turn=turn)[1:] for begin, end in legs]
+    return Way([pose for each in lines for pose in each], [len(each) for each in lines])
+
+
+def trajectory_message(motion: Motion, joints: Sequence[str], frame: str) -> JointTrajectory:
+    """Return a motion as a message that a controller executes as soon as it comes."""
+    message = JointTrajectory(joint_names=list(joints))
+    message.header.frame_id = frame
+    for time, *states in zip(*motion, strict=True):
+        point = to_point(*states)
+        point.time_from_start = duration_message(time)
+        message.points.append(point)
+    return message
+
+
+def _bad_number(text: str) -> RequestRefusedError:
+    return RequestRefusedError(MoveItErrorCodes.FAILURE, text)
