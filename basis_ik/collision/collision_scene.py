@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from numpy.typing import NDArray
 
 from basis_ik.collision import exact as engine
 from basis_ik.collision.covered_links import Body, CoveredLink, cover_links, covered
@@ -38,7 +39,8 @@ from basis_ik.collision.distance_kernel import (
     nearest_pair,
 )
 from basis_ik.collision.exact import ExactDistances
-from basis_ik.collision.pairs import Pair, pairs_by_sampling, pairs_by_srdf
+from basis_ik.collision.pairs import NEVER, Pair, pairs_by_sampling, pairs_by_srdf
+from basis_ik.collision.separation_kernel import ShapeFields, separate_links
 from basis_ik.collision.shape import SceneError, Shape
 from basis_ik.errors import SolveArgumentError
 from basis_ik.numerics.arrays import FloatArray, as_number
@@ -52,6 +54,8 @@ from basis_ik.transforms.rigid import RigidTransform
 
 LARGEST_PADDING = 1.0  # [m]
 MOST_LINES = 24  # of a print: a screen
+# What is known of a distance: by the covers; that the shapes overlap; that of the shapes.
+COVERED, OVERLAP, EXACT = 0, 1, 2
 SOLID = ("box", "cylinder")  # objects that are compared as they are
 
 
@@ -62,10 +66,12 @@ class Gap:
     Attributes:
         names: Of the links or objects.
         distance: Distance less the padding [m]; below zero they overlap. It is at most the true
-            one, unless `exact`; infinite if there is no pair at all.
+            one; infinite if there is no pair at all.
         points: (2, 3) the nearest points, one on each, in the root frame [m].
-        gradient: (n,) derivative of the distance of the covers by the variables [m/rad or 1].
-        exact: Whether it is that of the shapes themselves, and not of their covers.
+        gradient: (n,) derivative of the distance by the variables [m/rad or 1]; of a depth, that of
+            the covers.
+        exact: Whether it is the distance of the shapes themselves, and not of their covers.
+        certain: Of a collision, whether it is known that the shapes themselves overlap.
     """
 
     names: tuple[str, str]
@@ -73,6 +79,7 @@ class Gap:
     points: FloatArray
     gradient: FloatArray
     exact: bool = False
+    certain: bool = False
 
     def __str__(self) -> str:
         size = f"{1e3 * abs(self.distance):.1f} mm"
@@ -84,11 +91,10 @@ class Gap:
 class Scene:
     """A robot's links and the objects around it, for questions about collisions.
 
-    Links and objects are covered by capsules, spheres, boxes and cylinders that contain them, so
-    distances are never too large. Where covers overlap, the package coal decides by the shapes
-    themselves if it is installed; otherwise that counts as a collision. Objects are compared with
-    the links that the chain moves. The nearest of two answers to the same question has the same
-    bits in every process.
+    Links and objects are covered by capsules that contain them: a lower bound that is quick. Where
+    it does not decide, the shapes themselves are compared. How deep a collision is, the package
+    coal says, if it is installed; otherwise it is the depth of the covers, which is larger. Without
+    it, answers have the same bits in every process.
 
     A scene must not be changed while another thread asks it.
 
@@ -100,7 +106,7 @@ class Scene:
         positions: Positions of joints off the chain by name [rad or m], which stay there; others
             are at 0, or at their limit nearest to it.
         padding: Distance that is kept, subtracted from every distance [m], from 0 to 1.
-        exact: Whether coal decides where covers overlap. None: if it is installed.
+        exact: Whether coal measures the depths of collisions. None: if it is installed.
 
     Attributes:
         chain: The chain.
@@ -222,7 +228,7 @@ class Scene:
         self._tables = None
 
     def distance(self, q: npt.ArrayLike) -> Gap:
-        """Return the least distance of all pairs at positions q (n,) [rad or m], by the covers.
+        """Return the least distance of all pairs at positions q (n,) [rad or m].
 
         Raises:
             ShapeError: q has another shape.
@@ -230,17 +236,26 @@ class Scene:
         """
         values, ready = self._values(q), self._ready()
         memory = ready.take()
-        number = ready.nearest(values, memory, FAR)
-        if number < 0:
+        ready.measure(values, memory, FAR)
+        least, found = math.inf, -1
+        for k in np.argsort(memory.rows[:, DISTANCE], kind="stable"):
+            if memory.rows[k, DISTANCE] >= least:  # so are all others, by their covers
+                break
+            ready.refine(int(k), memory)
+            if memory.rows[k, DISTANCE] < least:
+                least, found = memory.rows[k, DISTANCE], int(k)
+        if found < 0:
             points, gradient = read_only(np.zeros((2, 3))), read_only(np.zeros(len(values)))
             gap = Gap(("", ""), math.inf, points, gradient)
         else:
-            gap = ready.gap(number, memory.last, memory.last_gradient)
+            gap = ready.gap(found, memory)
         ready.spare.append(memory)
         return gap
 
     def gaps(self, q: npt.ArrayLike, within: float = math.inf) -> tuple[Gap, ...]:
         """Return the distances of all pairs that are less than a distance, the least first.
+
+        Of pairs that overlap these are the depths of the covers.
 
         Args:
             q: (n,) positions [rad or m].
@@ -254,15 +269,19 @@ class Scene:
         within = as_number("within", within, "a distance")
         values, ready = self._values(q), self._ready()
         memory = ready.take()
-        ready.measure(values, memory, min(within, FAR))
-        found = ready.gaps_within(min(within, FAR), memory)
+        within = min(within, FAR)
+        ready.measure(values, memory, within)
+        for k in np.flatnonzero(memory.rows[:, DISTANCE] < within):
+            ready.refine(int(k), memory)
+        found = ready.gaps_within(within, memory)
         ready.spare.append(memory)
         return found
 
     def collisions(self, q: npt.ArrayLike) -> tuple[Gap, ...]:
         """Return the pairs that collide at positions q (n,) [rad or m], the deepest first.
 
-        Without coal these are the pairs whose covers overlap, which may be more.
+        A pair whose covers overlap is left out if a direction proves that its shapes are apart.
+        Without coal the depths are those of the covers, which are too large.
 
         Raises:
             ShapeError: q has another shape.
@@ -275,16 +294,21 @@ class Scene:
             return ()
         ready.measure(values, memory, 0.0)
         found = []
-        for gap, (one, other) in ready.overlapping(memory):
-            if gap.exact or self._exact is None:
+        for k in np.flatnonzero(memory.rows[:, DISTANCE] < 0.0):
+            gap = self._collision(int(k), ready, memory)
+            if gap is not None:
                 found.append(gap)
-                continue
-            distance, points = self._exact.between(one, other, memory.work[0])
-            distance -= self.padding
-            if distance < 0.0:
-                found.append(replace(gap, distance=distance, points=read_only(points), exact=True))
         ready.spare.append(memory)
         return tuple(sorted(found, key=lambda gap: gap.distance))
+
+    def _collision(self, k: int, ready: _Tables, memory: _Memory) -> Gap | None:
+        """Return a pair whose covers overlap, unless its shapes do not."""
+        if ready.refine(k, memory) or self._exact is None:
+            gap = ready.gap(k, memory)
+            return gap if gap.distance < 0.0 else None
+        distance, points = self._exact.between(*ready.members[k], memory.work[0])
+        gap = replace(ready.gap(k, memory), points=read_only(points), exact=True, certain=True)
+        return replace(gap, distance=min(distance - self.padding, 0.0))
 
     def is_free(self, q: npt.ArrayLike) -> bool:
         """Return whether nothing collides at positions q (n,) [rad or m]; see `collisions`."""
@@ -292,12 +316,12 @@ class Scene:
         memory = ready.take()
         number = ready.nearest(values, memory, 0.0)
         ready.spare.append(memory)
-        return number < 0 or (self._exact is not None and not self.collisions(values))
+        return number < 0 or not self.collisions(values)
 
     def __repr__(self) -> str:
         return (
             f"Scene({len(self._links)} links, {len(self._objects)} objects,"
-            f" {len(self.pairs)} pairs{'' if self._exact else ', by covers alone'})"
+            f" {len(self.pairs)} pairs{'' if self._exact else ', depths by covers'})"
         )
 
     def __str__(self) -> str:
@@ -318,12 +342,14 @@ class Scene:
         return finite_array("q", q, len(self.chain.joint_names))
 
     def _samples(self, pairs: Sequence[Pair], q: FloatArray) -> FloatArray:
-        """Return the distances (s, p) of pairs of links at positions q (s, n), without padding."""
+        """Return distances (s, p) of pairs of links at positions q (s, n), without padding."""
         tables = _tables(self.chain, self._links, pairs, 0.0)
         found = np.empty((len(q), len(pairs)))
         memory = tables.take()
         for distances, values in zip(found, q, strict=True):
             tables.measure(values, memory, FAR)
+            for k in np.flatnonzero(memory.rows[:, DISTANCE] < NEVER):
+                tables.refine(int(k), memory)
             distances[:] = memory.rows[:, DISTANCE]
         return found
 
@@ -353,6 +379,8 @@ class _Memory(NamedTuple):
     """(p, 12) of all pairs."""
     gradients: FloatArray
     """(p, n) theirs."""
+    known: NDArray[np.int64]
+    """(p,) COVERED, OVERLAP or EXACT."""
     last: FloatArray
     """(12,) of the nearest pair."""
     last_gradient: FloatArray
@@ -364,6 +392,10 @@ class _Tables(NamedTuple):
 
     chain: ChainFields
     cover: CoverFields
+    shapes: ShapeFields
+    """Points and bodies, see `separation_kernel`."""
+    ranges: NDArray[np.int64]
+    """(p, 4) the bodies of both of each row."""
     members: tuple[tuple[CoveredLink, CoveredLink], ...]
     """The two of each row."""
     spare: list[_Memory]
@@ -377,7 +409,7 @@ class _Tables(NamedTuple):
             joints, variables, count = len(self.chain[0]), len(self.chain[6]), len(self.members)
             return _Memory(
                 (np.empty((joints, 3, 4)), np.empty((3, 4)), np.empty((len(self.cover[0]), 10))),
-                np.zeros((count, COLUMNS)), np.zeros((count, variables)),
+                np.zeros((count, COLUMNS)), np.zeros((count, variables)), np.zeros(count, np.int64),
                 np.zeros(COLUMNS), np.zeros(variables),
             )  # fmt: skip
 
@@ -389,34 +421,45 @@ class _Tables(NamedTuple):
 
     def measure(self, q: FloatArray, memory: _Memory, within: float) -> None:
         """Measure all pairs within a distance."""
+        memory.known[:] = COVERED
         measure_pairs(self.chain, self.cover, q, memory.work, memory.rows, memory.gradients, within)
 
-    def gap(self, number: int, row: FloatArray, gradient: FloatArray) -> Gap:
+    def refine(self, number: int, memory: _Memory) -> bool:
+        """Replace a measured row by the distance of the shapes, where these are apart.
+
+        Returns:
+            Whether it was replaced.
+        """
+        row, gradient = memory.rows[number], memory.gradients[number]
+        lower, upper = separate_links(
+            self.chain, self.shapes, self.ranges[number], memory.work[0], row, gradient,
+            self.cover[-1],
+        )  # fmt: skip
+        one, other = self.members[number]
+        if lower > 0.0 or one.surplus == other.surplus == 0.0:
+            memory.known[number] = EXACT
+        elif upper <= 0.0:
+            memory.known[number] = OVERLAP
+        return lower > 0.0
+
+    def gap(self, number: int, memory: _Memory) -> Gap:
         """Return a row as a `Gap`."""
         one, other = self.members[number]
+        row, known = memory.rows[number], memory.known[number]
         return Gap(
             (one.name, other.name),
             float(row[DISTANCE]),
             read_only(row[POINT_A : POINT_A + 6].reshape(2, 3).copy()),
-            read_only(gradient.copy()),
-            exact=one.surplus == other.surplus == 0.0,
+            read_only(memory.gradients[number].copy()),
+            exact=known == EXACT,
+            certain=known > COVERED and row[DISTANCE] < 0.0,
         )
 
     def gaps_within(self, within: float, memory: _Memory) -> tuple[Gap, ...]:
-        """Return all rows within a distance, the least first."""
+        """Return all rows less than a distance, the least first."""
         distances = memory.rows[:, DISTANCE]
         order = np.argsort(distances, kind="stable")
-        return tuple(
-            self.gap(int(k), memory.rows[k], memory.gradients[k])
-            for k in order if distances[k] < within
-        )  # fmt: skip
-
-    def overlapping(self, memory: _Memory) -> list[tuple[Gap, tuple[CoveredLink, CoveredLink]]]:
-        """Return the rows below zero, and whose they are."""
-        return [
-            (self.gap(int(k), memory.rows[k], memory.gradients[k]), self.members[k])
-            for k in np.flatnonzero(memory.rows[:, DISTANCE] < 0.0)
-        ]
+        return tuple(self.gap(int(k), memory) for k in order if distances[k] < within)
 
 
 def _tables(
@@ -426,6 +469,9 @@ def _tables(
     solids = [i for i, each in enumerate(things) if not len(each.capsules)]
     round_ = [pair for pair in pairs if pair[1] not in solids]
     targets = [(i, solids.index(j)) for i, j in pairs if j in solids]
+    both = [*round_, *((i, solids[k]) for i, k in targets)]
+    counts = np.cumsum([0, *(len(each.bodies) for each in things)])
+    spans = np.stack([counts[:-1], counts[1:]], axis=1)
     ends = np.cumsum([0, *(len(each.capsules) for each in things)])
     balls = [
         np.column_stack([each.capsules, np.full(len(each.capsules), each.joint)]) for each in things
@@ -440,12 +486,24 @@ def _tables(
             np.array(targets, np.int64).reshape(-1, 2),
             padding,
         ),
-        (
-            *((things[i], things[j]) for i, j in round_),
-            *((things[i], things[solids[k]]) for i, k in targets),
-        ),
+        _bodies(things),
+        np.array([(*spans[i], *spans[j]) for i, j in both], np.int64).reshape(-1, 4),
+        tuple((things[i], things[j]) for i, j in both),
         [],
     )
+
+
+def _bodies(things: Sequence[CoveredLink]) -> ShapeFields:
+    """Return the points and the bodies of links and objects."""
+    points, rows, first = [], [], 0
+    for thing in things:
+        for shape, place in thing.bodies:
+            own, disc, ball = shape.core
+            ends = first, first + len(own)
+            rows.append([*place.matrix[:3].ravel(), thing.joint, *ends, disc, ball])
+            points.append(own)
+            first += len(own)
+    return np.concatenate(points), np.array(rows)
 
 
 def _solid(thing: CoveredLink) -> FloatArray:
@@ -465,5 +523,4 @@ def warm_up() -> None:
         "<joint name='j' type='continuous'><parent link='a'/><child link='b'/></joint></robot>"
     )
     scene = Scene(model, model.chain("a", "b"), srdf="<robot/>", exact=False)
-    scene.gaps([0.0])
-    scene.collisions([0.0])
+    scene.collisions([0.0])  # compiles all of them

@@ -36,9 +36,11 @@ NEVER = 0.05
 """Pairs that came no nearer than this [m] in any of the samples are left out."""
 ALWAYS = 0.95  # the share of the samples in which a pair touches that always touches, as in MoveIt
 
+SAME = 1e-5  # [m] within which a distance is always the same
+
 Pair = tuple[int, int]
 Measure = Callable[[Sequence[Pair], FloatArray], FloatArray]
-"""Returns the distances (s, p) of pairs of links at positions (s, n)."""
+"""Returns the distances (s, p) of pairs of links at positions (s, n); at most the true ones."""
 
 
 def pairs_by_srdf(
@@ -89,7 +91,7 @@ def pairs_by_sampling(
         model: The robot.
         chain: Its chain.
         links: Its links.
-        measure: Measures distances of covers.
+        measure: Measures distances.
     """
     out: dict[tuple[str, str], str] = {}
     close = set(_adjacent(model, {link.name for link in links}))
@@ -113,6 +115,8 @@ def pairs_by_sampling(
         least, share = float(column.min()), float((column < 0.0).mean())
         if share >= ALWAYS:
             out[names] = f"touch in {100.0 * share:.0f} % of {SAMPLES} samples"
+        elif least > 0.0 and np.ptp(column) < SAME:
+            out[names] = f"always {least:.3f} m apart"
         elif least > NEVER:
             out[names] = f"at least {least:.2f} m apart in {SAMPLES} samples"
         else:

@@ -200,6 +200,19 @@ class Shape:
         assert hull is not None
         return hull
 
+    @property
+    def core(self) -> tuple[FloatArray, float, float]:
+        """Points (n, 3), and the radii of a disc about z and of a ball that make them thicker."""
+        x, _, z = (0.5 * each for each in self.size)
+        axis = np.array([[0.0, 0.0, -z], [0.0, 0.0, z]])
+        if self.kind == "sphere":
+            return np.zeros((1, 3)), 0.0, x
+        if self.kind == "capsule":
+            return axis, 0.0, x
+        if self.kind == "cylinder":
+            return axis, x, 0.0
+        return self.hull.vertices, 0.0, 0.0
+
     def support(self, directions: FloatArray) -> FloatArray:
         """Return the largest n · x of its points x for directions n (d, 3)."""
         x, y, z = (0.5 * each for each in self.size)

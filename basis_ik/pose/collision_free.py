@@ -122,7 +122,7 @@ def find_free(
 
 def _is_certain(gap: Gap) -> bool:
     """Return whether a collision is one of the shapes, and not only of their covers."""
-    return gap.exact
+    return gap.certain
 
 
 def _cost(free: _Free) -> float:

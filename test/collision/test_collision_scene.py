@@ -77,26 +77,49 @@ def members(scene):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_no_distance_is_larger_than_the_exact_one(name, judge):
+def test_distances_are_exact_and_those_of_covers_are_not_larger(name, judge):
     scene, rng = cluttered(name), np.random.default_rng(1)
-    whose, slack = members(scene), []
+    whose, tables = members(scene), scene._ready()
+    memory, checked = tables.take(), 0
     for _ in range(12):
         q = scene.chain.random(rng)
         frames = frames_at(scene.chain, q)
+        tables.measure(q, memory, 1e30)
+        covers = {
+            (one.name, other.name): row[0]
+            for (one, other), row in zip(tables.members, memory.rows.copy(), strict=True)
+        }
         for gap in scene.gaps(q):
             one, other = whose[gap.names]
             true, _ = judge.between(one, other, frames)
-            if true > 0.0 or gap.distance > 0.0:
-                assert gap.distance <= true + 1e-6
-                slack.append(true - gap.distance - one.surplus - other.surplus)
-    assert len(slack) > 100
-    assert max(slack) < 1e-6  # and no more too small than the covers are too large
+            if true > 1e-6:
+                assert gap.exact
+                assert gap.distance == pytest.approx(true, abs=1e-6)
+                assert covers[gap.names] <= true + 1e-6
+                # and no more too small than the covers are too large
+                assert covers[gap.names] > true - one.surplus - other.surplus - 1e-6
+                checked += 1
+            elif true < -1e-6:
+                assert gap.certain
+                assert gap.distance <= 0.0
+    assert checked > 100
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_nearest_is_the_least_of_all(name):
+    scene, rng = cluttered(name), np.random.default_rng(3)
+    for _ in range(40):
+        q = scene.chain.random(rng)
+        first, gap = scene.gaps(q)[0], scene.distance(q)
+        assert gap.names == first.names
+        assert gap.distance == first.distance
+        assert gap.gradient.tolist() == first.gradient.tolist()
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_with_an_exact_engine_the_verdict_is_its_own(name, coal, judge):
     scene, rng = cluttered(name, exact=None), np.random.default_rng(2)
-    whose, hits, saved = members(scene), 0, 0
+    whose, hits = members(scene), 0
     for _ in range(60):
         q = scene.chain.random(rng)
         frames = frames_at(scene.chain, q)
@@ -107,33 +130,57 @@ def test_with_an_exact_engine_the_verdict_is_its_own(name, coal, judge):
                 assert (names in found) == (distance < 0.0)
         assert scene.is_free(q) == (not found)
         assert all(gap.exact for gap in found.values())
+        for names, gap in found.items():
+            assert gap.distance == pytest.approx(true[names], abs=1e-4)
         hits += len(found)
-        saved += sum(gap.distance < 0.0 for gap in scene.gaps(q)) - len(found)
     assert hits > 10
-    assert saved > 10
 
 
-def test_without_an_exact_engine_covers_decide(arm):
-    rng = np.random.default_rng(3)
-    for _ in range(50):
-        q = arm.chain.random(rng)
-        overlaps = [gap.names for gap in arm.gaps(q) if gap.distance < 0.0]
-        assert [gap.names for gap in arm.collisions(q)] == overlaps
-        assert arm.is_free(q) == (arm.distance(q).distance >= 0.0)
-    assert "by covers alone" in repr(arm)
+@pytest.mark.parametrize("name", MODELS)
+def test_without_coal_the_shapes_decide_too(name, judge):
+    scene, rng = cluttered(name), np.random.default_rng(2)
+    whose, hits = members(scene), 0
+    for _ in range(60):
+        q = scene.chain.random(rng)
+        frames = frames_at(scene.chain, q)
+        found = {gap.names: gap for gap in scene.collisions(q)}
+        for names, pair in whose.items():
+            distance, _ = judge.between(*pair, frames)
+            if abs(distance) > 1e-5:
+                assert (names in found) == (distance < 0.0)
+        assert scene.is_free(q) == (not found)
+        for gap in found.values():
+            assert gap.certain
+            assert gap.distance < 0.0
+        hits += len(found)
+    assert hits > 10
+    assert "depths by covers" in repr(scene)
+
+
+def test_padding_counts_where_shapes_decide():
+    scene, padded = (Scene(three(0.4, BOX), exact=False, padding=each) for each in (0.0, 0.02))
+    q = np.array([0.0, 0.5])
+    for each, wide in ((scene, 0.0), (padded, 0.02)):
+        for gap, free in ((0.001, True), (-0.001, False)):
+            place = RigidTransform.from_rpy(0.0, 0.0, 0.0, (0.4, 0.0, 0.2 + wide + gap))
+            each.add("lid", Shape.box(0.2, 0.2, 0.2), place)
+            assert each.is_free(q) == free
+            each.remove("lid")
 
 
 def test_the_gradient_says_how_to_get_away(arm):
     rng = np.random.default_rng(4)
     gains = []
-    for _ in range(50):
+    for _ in range(10):
         q = arm.chain.random(rng)
-        gap = arm.distance(q)
-        after = arm.distance(q + 1e-5 * gap.gradient)
-        gains.append((after.distance - gap.distance, 1e-5 * gap.gradient @ gap.gradient))
-    found, expected = np.transpose(gains)
-    assert found == pytest.approx(expected, abs=1e-9)
-    assert (expected > 1e-8).sum() > 5
+        for gap in arm.gaps(q):
+            after = {each.names: each for each in arm.gaps(q + 1e-4 * gap.gradient)}[gap.names]
+            if gap.exact and after.exact:
+                gains.append((after.distance - gap.distance, gap.gradient @ gap.gradient))
+    found, slopes = np.transpose(gains)
+    right = abs(found - 1e-4 * slopes) < 2e-7 + 2e-6 * slopes
+    assert right.mean() > 0.9  # elsewhere the nearest corners change
+    assert (slopes > 0.01).sum() > 50
 
 
 def test_a_table_below_the_arm_is_seen_by_the_links_that_move():
@@ -168,7 +215,11 @@ def test_padding_is_kept_once(arm):
     padded, q = fresh(name, padding=0.02), arm.chain.neutral
     one = {gap.names: gap.distance for gap in arm.gaps(q)}
     for gap in padded.gaps(q):
-        assert gap.distance == pytest.approx(one[gap.names] - 0.02)
+        if gap.exact:
+            assert gap.distance == pytest.approx(one[gap.names] - 0.02, abs=1e-6)
+        else:
+            assert gap.distance < 0.0
+            assert one[gap.names] < 0.02
     assert padded.pairs == arm.pairs
 
 
@@ -196,7 +247,7 @@ def test_two_sides_of_a_symmetric_arm_are_alike(arm):
     for one in arm.gaps(q):
         if base not in one.names:
             (other,) = (gap for gap in arm.gaps(turned) if gap.names == one.names)
-            assert other.distance == pytest.approx(one.distance, abs=1e-12)
+            assert other.distance == pytest.approx(one.distance, abs=1e-6)
             assert one.gradient[0] == 0.0
 
 
@@ -209,7 +260,7 @@ def test_gaps_are_those_within_a_distance_the_least_first(arm):
     assert [gap.names for gap in near] == [gap.names for gap in gaps if gap.distance < 0.2]
     for text in (str(gap) for gap in gaps):
         assert "are apart by" in text
-        assert text.endswith(" mm by their covers")
+        assert text.endswith(" mm")
 
 
 def test_a_print_fits_a_screen():
@@ -259,6 +310,7 @@ THREE = """<robot name='r'><link name='a'>{a}</link><link name='b'>{a}</link><li
 </joint><joint name='k' type='revolute'><parent link='b'/><child link='c'/><origin xyz='{x} 0 0'/>
 <axis xyz='0 0 1'/><limit lower='-1' upper='1' velocity='1' effort='1'/></joint>
 <joint name='f' type='fixed'><parent link='c'/><child link='d'/></joint></robot>"""
+BOX = "<collision><geometry><box size='0.1 0.1 0.2'/></geometry></collision>"
 BALL = "<collision><geometry><sphere radius='0.1'/></geometry></collision>"
 
 
@@ -277,6 +329,13 @@ def test_pairs_that_always_or_never_touch_are_left_out_with_the_reason(x, reason
     gap = scene.distance(np.zeros(2))
     assert (gap.distance, gap.names) == (np.inf, ("", ""))
     assert scene.is_free(np.zeros(2))
+
+
+def test_pairs_that_are_always_equally_far_apart_are_left_out():
+    """The ball of c is on its axis, and that of a far along it."""
+    text = THREE.format(a=BALL, x=0).replace("xyz='0 0 0'", "xyz='0 0 0.11'", 2)
+    scene = Scene(RobotModel.from_urdf(text))
+    assert scene.left_out["a", "c"] == "always 0.020 m apart"
 
 
 def test_pairs_that_sometimes_touch_are_compared():

@@ -52,7 +52,7 @@ def free_targets(scene, count, seed=0):
 
 def test_targets_that_free_positions_reach_are_reached_freely(scene):
     others = 0
-    for target, seed in free_targets(scene, 150):
+    for target, seed in free_targets(scene, 400):
         plain, solution = solve(scene.chain, target, seed), solve(
             scene.chain, target, seed, scene=scene
         )  # fmt: skip
@@ -66,11 +66,12 @@ def test_targets_that_free_positions_reach_are_reached_freely(scene):
         else:
             others += 1
             assert not solution.positions.flags.writeable
-    assert others > 5
+    assert others > 3
 
 
 def test_of_all_branches_it_is_the_nearest_that_is_free():
-    scene, asked = SCENES["ur5e"], 0
+    scene, asked = fresh(), 0
+    scene.add("wall", Shape.box(0.05, 2.0, 1.0), RigidTransform.from_rpy(0, 0, 0, (0.5, 0, 0.5)))
     for target, seed in free_targets(scene, 80, seed=1):
         solution = solve(scene.chain, target, seed, scene=scene)
         if scene.is_free(solve(scene.chain, target, seed).positions):
@@ -82,7 +83,7 @@ def test_of_all_branches_it_is_the_nearest_that_is_free():
             if scene.is_free(each.positions)
         ]
         assert np.linalg.norm(solution.positions - seed) == pytest.approx(min(costs), abs=1e-4)
-    assert asked > 3
+    assert asked >= 3
 
 
 def test_spare_joints_lead_around_an_object():
@@ -130,12 +131,9 @@ def blocked(scene, radius=0.04):
 def test_where_all_branches_collide_it_is_proven(monkeypatch):
     scene = fresh()
     target = blocked(scene)
-    by_covers = solve(scene.chain, target, UP, scene=scene)
-    assert by_covers.verdict is Verdict.COLLISION
-    assert not by_covers
-    assert not by_covers.reason.proven  # the covers are larger than the links
-    monkeypatch.setattr("basis_ik.pose.collision_free._is_certain", lambda gap: True)
     solution = solve(scene.chain, target, UP, scene=scene)
+    assert solution.verdict is Verdict.COLLISION
+    assert not solution
     assert solution.reason.proven
     assert solution.reason.pair == ("wrist_3_link", "ball")
     assert solution.reason.depth == pytest.approx(-scene.collisions(UP)[0].distance)
@@ -144,6 +142,19 @@ def test_where_all_branches_collide_it_is_proven(monkeypatch):
     assert solution.position_error < 1e-6
     assert str(solution.reason).startswith("wrist_3_link and ball overlap by ")
     assert str(solution.reason).endswith("; all other postures collide, too")
+    monkeypatch.setattr("basis_ik.pose.collision_free._is_certain", lambda gap: False)
+    assert not solve(scene.chain, target, UP, scene=scene).reason.proven
+
+
+def test_an_exact_depth_is_less_than_that_of_covers(coal):
+    scene = Scene(MODELS["ur5e"], exact=True)
+    solution = solve(scene.chain, blocked(scene), UP, scene=scene)
+    assert solution.verdict is Verdict.COLLISION
+    assert solution.reason.proven
+    covers = fresh()
+    assert 0.0 < solution.reason.depth < solve(
+        covers.chain, blocked(covers), UP, scene=covers
+    ).reason.depth  # fmt: skip
 
 
 @pytest.fixture
@@ -154,13 +165,6 @@ def coal(monkeypatch):
 
         monkeypatch.setitem(sys.modules, "coal", mujoco_coal)
         monkeypatch.setattr(exact, "check_extra", lambda option, package: None)
-
-
-def test_exact_distances_make_it_certain(coal):
-    scene = Scene(MODELS["ur5e"], exact=True)
-    solution = solve(scene.chain, blocked(scene), UP, scene=scene)
-    assert solution.verdict is Verdict.COLLISION
-    assert solution.reason.proven
 
 
 def test_shapes_that_are_their_own_cover_make_it_certain():
