@@ -90,7 +90,8 @@ class Reason:
             return "another posture is free, but farther than allowed"
         if self.proven:
             return "all other postures collide, too"
-        return f"no other posture that is free was found from {self.starts} starts"
+        found = "no other posture that is free was found"
+        return f"{found}; given up after {self.starts} starts" if self.starts else found
 
     def _missed(self) -> str:
         if self.proven or self.starts == 0:
