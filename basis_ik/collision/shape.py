@@ -184,6 +184,18 @@ class Shape:
         )
 
     @cached_property
+    def _key(self) -> tuple[object, ...]:
+        corners = b"" if self._given is None else self._given.vertices.tobytes()
+        return self.kind, self.size, corners
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether both have the same form, so that what was made for one serves both."""
+        return isinstance(other, Shape) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    @cached_property
     def hull(self) -> Hull:
         """A polytope that contains it: itself, or the prism around a cylinder; none is round."""
         if self._given is not None:

@@ -97,3 +97,14 @@ def test_a_long_box_takes_several_capsules():
     thin = cover_of(Shape.box(0.3, 0.2, 0.02))
     assert len(thin.capsules) > 1
     assert thin.surplus < 0.05
+
+
+def test_equal_shapes_share_one_cover():
+    mesh = Shape.hull_of(np.random.default_rng(0).normal(size=(30, 3)))
+    again = Shape.hull_of(np.random.default_rng(0).normal(size=(30, 3)))
+    other = Shape.hull_of(np.random.default_rng(1).normal(size=(30, 3)))
+    assert cover_of(mesh) is cover_of(again)
+    assert cover_of(mesh) is not cover_of(other)
+    assert cover_of(Shape.box(0.1, 0.2, 0.3)) is cover_of(Shape.box(0.1, 0.2, 0.3))
+    assert cover_of(Shape.box(0.1, 0.2, 0.3)) is not cover_of(Shape.box(0.1, 0.2, 0.31))
+    assert Shape.cylinder(0.1, 0.2) != Shape.capsule(0.1, 0.2)
