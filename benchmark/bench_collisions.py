@@ -17,11 +17,11 @@
     python benchmark/bench_collisions.py [--quick] [--json FILE]
     python benchmark/bench_collisions.py --surplus FILE.urdf...
 
-For each arm, in turns in one run: all pairs of links with gradients; the nearest pair; those within
-5 cm with twenty objects; pinocchio's `computeDistances` and `computeCollisions` of the same pairs,
-of the shapes themselves and without gradients; and solves with and without a scene. `free` counts
-targets among objects that some of many random starts reaches freely, and of these the ones that
-`solve` does. `--surplus` tells how much too large the covers of some descriptions are.
+For each arm, in turns in one run: the covers of all pairs of links with gradients; the verdict, by
+the shapes; the pairs within 5 cm with twenty objects; pinocchio's `computeDistances` and
+`computeCollisions` of the same pairs, without gradients; and solves with and without a scene.
+`free` counts targets among objects that some of many random starts reaches freely, and of these the
+ones that `solve` does. `--surplus` tells how much too large the covers of some descriptions are.
 """
 
 from __future__ import annotations
@@ -76,12 +76,12 @@ def crowd(scene: Scene, count: int, rng: np.random.Generator) -> None:
 
 
 def kernels(scene: Scene) -> tuple[Callable[[Any], object], ...]:
-    """Return calls of the kernels alone: all pairs, the nearest, those within a distance."""
+    """Return calls of the kernels alone: all pairs, the verdict, those within a distance."""
     tables = scene._ready()
     memory = tables.take()
     return (
         lambda q: tables.measure(q, memory, 1e30),
-        lambda q: tables.nearest(q, memory, 1e30),
+        lambda q: tables.collides(q, memory),
         lambda q: tables.measure(q, memory, WITHIN),
     )
 
@@ -124,14 +124,15 @@ def measure_arm(name: str, count: int) -> Row:
     rng = np.random.default_rng(0)
     crowd(full, 20, rng)
     questions = [alone.chain.random(rng) for _ in range(count)]
-    everything, nearest, _ = kernels(alone)
-    _, nearest_of_20, within = kernels(full)
+    everything, verdict, _ = kernels(alone)
+    _, verdict_of_20, within = kernels(full)
     calls = {
         "all pairs": everything,
-        "nearest": nearest,
-        "nearest, 20 objects": nearest_of_20,
+        "verdict": verdict,
+        "verdict, 20 objects": verdict_of_20,
         "within 5 cm, 20 objects": within,
         "is_free": alone.is_free,
+        "distance": alone.distance,
         **of_pinocchio(name, alone),
     }
     row: Row = {"pairs": len(alone.pairs), "us": timed(calls, questions)}

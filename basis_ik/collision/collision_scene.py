@@ -36,11 +36,10 @@ from basis_ik.collision.distance_kernel import (
     CoverFields,
     WorkFields,
     measure_pairs,
-    nearest_pair,
 )
 from basis_ik.collision.exact import ExactDistances
 from basis_ik.collision.pairs import NEVER, Pair, pairs_by_sampling, pairs_by_srdf
-from basis_ik.collision.separation_kernel import ShapeFields, separate_links
+from basis_ik.collision.separation_kernel import ShapeFields, first_collision, separate_links
 from basis_ik.collision.shape import SceneError, Shape
 from basis_ik.errors import SolveArgumentError
 from basis_ik.numerics.arrays import FloatArray, as_number
@@ -289,7 +288,7 @@ class Scene:
         """
         values, ready = self._values(q), self._ready()
         memory = ready.take()
-        if ready.nearest(values, memory, 0.0) < 0:
+        if not ready.collides(values, memory):
             ready.spare.append(memory)
             return ()
         ready.measure(values, memory, 0.0)
@@ -314,9 +313,9 @@ class Scene:
         """Return whether nothing collides at positions q (n,) [rad or m]; see `collisions`."""
         values, ready = self._values(q), self._ready()
         memory = ready.take()
-        number = ready.nearest(values, memory, 0.0)
+        collides = ready.collides(values, memory)
         ready.spare.append(memory)
-        return number < 0 or not self.collisions(values)
+        return not collides or (self._exact is not None and not self.collisions(values))
 
     def __repr__(self) -> str:
         return (
@@ -381,10 +380,6 @@ class _Memory(NamedTuple):
     """(p, n) theirs."""
     known: NDArray[np.int64]
     """(p,) COVERED, OVERLAP or EXACT."""
-    last: FloatArray
-    """(12,) of the nearest pair."""
-    last_gradient: FloatArray
-    """(n,) its."""
 
 
 class _Tables(NamedTuple):
@@ -410,14 +405,12 @@ class _Tables(NamedTuple):
             return _Memory(
                 (np.empty((joints, 3, 4)), np.empty((3, 4)), np.empty((len(self.cover[0]), 10))),
                 np.zeros((count, COLUMNS)), np.zeros((count, variables)), np.zeros(count, np.int64),
-                np.zeros(COLUMNS), np.zeros(variables),
             )  # fmt: skip
 
-    def nearest(self, q: FloatArray, memory: _Memory, within: float) -> int:
-        """Return the number of the nearest pair, which is the last row; -1 if none is within."""
-        return nearest_pair(
-            self.chain, self.cover, q, memory.work, memory.last, memory.last_gradient, within
-        )
+    def collides(self, q: FloatArray, memory: _Memory) -> bool:
+        """Return whether a pair is not proven to be apart."""
+        number = first_collision(self.chain, self.cover, self.shapes, self.ranges, q, memory.work)
+        return number >= 0
 
     def measure(self, q: FloatArray, memory: _Memory, within: float) -> None:
         """Measure all pairs within a distance."""

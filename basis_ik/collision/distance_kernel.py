@@ -267,20 +267,22 @@ def fill_gradient(
 ) -> None:
     """Write the derivative (n,) of a row's distance by the variables.
 
-    Joints that move both bodies do not change it.
+    Joints that move both bodies do not change it. Along the normal it is the same point of either.
     """
     for k in range(gradient.shape[0]):
         gradient[k] = 0.0
     one, other = int(row[JOINT_A]), int(row[JOINT_B])
-    low, high, at, sign = other, one, POINT_A, 1.0
-    if one < other:
-        low, high, at, sign = one, other, POINT_B, -1.0
-    for i in range(low + 1, high + 1):
+    sign = 1.0 if one > other else -1.0
+    for i in range(min(one, other) + 1, max(one, other) + 1):
         frame = frames[i]
         turn, slide = chain.multipliers[i], 0.0 * chain.multipliers[i]
         if chain.prismatic[i] != 0:
             turn, slide = slide, turn
-        arm = (row[at] - frame[0, 3], row[at + 1] - frame[1, 3], row[at + 2] - frame[2, 3])
+        arm = (
+            row[POINT_A] - frame[0, 3],
+            row[POINT_A + 1] - frame[1, 3],
+            row[POINT_A + 2] - frame[2, 3],
+        )
         axis = (frame[0, 2], frame[1, 2], frame[2, 2])
         x, y, z, _, _, _ = joint_twist(turn, slide, axis, arm)
         along = x * row[NORMAL] + y * row[NORMAL + 1] + z * row[NORMAL + 2]
@@ -341,38 +343,3 @@ def measure_row(cover: CoverFields, world: FloatArray, k: int, row: FloatArray) 
             room = row[DISTANCE] + around + world[i, 9]
             if room > 0.0 and x * x + y * y + z * z < room * room:
                 measure_solid(balls, world, i, solids[number], padding, row)
-
-
-@jit
-def nearest_pair(
-    fields: ChainFields, cover: CoverFields, q: FloatArray, work: WorkFields,
-    row: FloatArray, gradient: FloatArray, within: float,
-) -> int:  # fmt: skip
-    """Write the least of all distances and its gradient, if it is within a distance.
-
-    Args:
-        fields: The fields of `ChainArrays`.
-        cover: The tables.
-        q: (n,) [rad or m].
-        work: Workspace.
-        row: (12,) result.
-        gradient: (n,) result [m/rad or 1].
-        within: The distance [m].
-
-    Returns:
-        The number of the pair, or of the target after all pairs; -1 if none is within the distance.
-    """
-    chain, (balls, _, pairs, _, targets, _) = ChainArrays(*fields), cover
-    frames, tip, world = work
-    forward_frames(chain, q, frames, tip)
-    place_balls(frames, balls, world)
-    found = -1
-    row[DISTANCE] = within
-    for k in range(pairs.shape[0] + targets.shape[0]):
-        before = row[DISTANCE]
-        measure_row(cover, world, k, row)
-        if row[DISTANCE] < before:
-            found = k
-    if found >= 0:
-        fill_gradient(chain, frames, row, gradient)
-    return found

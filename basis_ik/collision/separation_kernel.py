@@ -43,11 +43,15 @@ from basis_ik.collision.distance_kernel import (
     NORMAL,
     POINT_A,
     POINT_B,
+    CoverFields,
+    WorkFields,
     fill_gradient,
+    measure_row,
+    place_balls,
 )
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
-from basis_ik.robot.chain_kernel import ChainArrays, ChainFields, Triple
+from basis_ik.robot.chain_kernel import ChainArrays, ChainFields, Triple, forward_frames
 
 IntArray = NDArray[np.int64]
 ShapeFields = tuple[FloatArray, FloatArray]
@@ -187,8 +191,9 @@ def refine_corners(
 
 @helper
 def gap_between(
-    shapes: ShapeFields, one: int, other: int, places: FloatArray, nearest: FloatArray
-) -> tuple[float, float]:
+    shapes: ShapeFields, one: int, other: int, places: FloatArray, nearest: FloatArray,
+    enough: float,
+) -> tuple[float, float]:  # fmt: skip
     """Return a lower and an upper bound on the distance of two bodies, without their balls.
 
     Args:
@@ -198,6 +203,7 @@ def gap_between(
         places: (2, 3, 4) their poses in the root frame.
         nearest: (6,) result: the point of the first that is nearest to the second, and the
             direction from there to it, where they are apart.
+        enough: A lower bound at which the search ends.
     """
     (points, bodies), corners = shapes, np.empty((4, 6))
     gram, weights = np.empty((4, 4)), np.zeros((2, 4))
@@ -218,7 +224,7 @@ def gap_between(
         else:
             along = n[0] * d[0] + n[1] * d[1] + n[2] * d[2]
             lower = max(lower, along)
-            if size - along <= ENOUGH * unit or count == 4:
+            if lower > enough or size - along <= ENOUGH * unit or count == 4:
                 break
             weights[0, count] = 0.0
         for r in range(3):
@@ -241,6 +247,50 @@ def gap_between(
             for i in range(count):
                 nearest[r] += weights[0, i] * corners[i, 3 + r]
     return lower, size
+
+
+@helper
+def are_apart(shapes: ShapeFields, ranges: IntArray, frames: FloatArray, padding: float) -> bool:
+    """Return whether two links are proven to be farther apart than the padding."""
+    places, nearest, bodies = np.empty((2, 3, 4)), np.zeros(6), shapes[1]
+    for i in range(ranges[0], ranges[1]):
+        place_body(frames, bodies[i], places[0])
+        for j in range(ranges[2], ranges[3]):
+            place_body(frames, bodies[j], places[1])
+            thick = bodies[i, BALL] + bodies[j, BALL] + padding
+            if not gap_between(shapes, i, j, places, nearest, thick)[0] > thick:
+                return False
+    return True
+
+
+@jit
+def first_collision(
+    fields: ChainFields, cover: CoverFields, shapes: ShapeFields, ranges: IntArray, q: FloatArray,
+    work: WorkFields,
+) -> int:  # fmt: skip
+    """Return the number of the first pair, or of the first target after all pairs, that collides.
+
+    Args:
+        fields: The fields of `ChainArrays`.
+        cover: The tables of `distance_kernel`.
+        shapes: The tables.
+        ranges: (p + t, 4) the first body of each of a pair, and the first after them.
+        q: (n,) [rad or m].
+        work: Workspace, see `distance_kernel`.
+
+    Returns:
+        The number; -1 if all are proven to be apart.
+    """
+    (balls, _, pairs, _, targets, padding), (frames, tip, world) = cover, work
+    forward_frames(ChainArrays(*fields), q, frames, tip)
+    place_balls(frames, balls, world)
+    row = np.zeros(COLUMNS)
+    for k in range(pairs.shape[0] + targets.shape[0]):
+        row[DISTANCE] = 0.0
+        measure_row(cover, world, k, row)
+        if row[DISTANCE] < 0.0 and not are_apart(shapes, ranges[k], frames, padding):
+            return k
+    return -1
 
 
 @jit
@@ -270,7 +320,7 @@ def separate_links(
         for j in range(ranges[2], ranges[3]):
             place_body(frames, bodies[j], places[1])
             ball, other = bodies[i, BALL], bodies[j, BALL]
-            low, high = gap_between(shapes, i, j, places, nearest)
+            low, high = gap_between(shapes, i, j, places, nearest, -NONE)
             upper = min(upper, high - ball - other - padding)
             if low - ball - other - padding < lower:
                 lower = low - ball - other - padding

@@ -36,6 +36,8 @@ from basis_ik.robot.visuals import Triple, Visual
 
 MOST_TRIANGLES = 1_000_000
 """Of a mesh: one of this size takes some seconds."""
+MOST_BYTES = 400_000_000
+"""Of a mesh file, which is not read if it has more: a text of so many triangles has fewer."""
 LARGEST = 1e4
 """Largest extent or coordinate [m]."""
 SMALLEST = 1e-6
@@ -278,6 +280,9 @@ def _read_triangles(name: str) -> FloatArray:
                 name,
                 "there is no such mesh file; packages are looked for in AMENT_PREFIX_PATH",
             )
+        if path.stat().st_size > MOST_BYTES:
+            text = f"the file is larger than {MOST_BYTES // 1_000_000} MB"
+            raise SceneError(name, f"{text}; use a coarser mesh for collisions")
         if path.suffix.lower() == ".stl":
             triangles = _read_stl(name, path.read_bytes())
         else:

@@ -14,11 +14,13 @@
 
 import numpy as np
 import pytest
-from bodies import ROUND, SHAPES, points_in
+from bodies import ROUND, SHAPES, hulls, points_in
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from basis_ik import RobotModel
-from basis_ik.collision.cover import MOST_PIECES, cover_of, distances_to_axis
+from basis_ik.collision.cover import MOST_PIECES, _Cutter, cover_of, distances_to_axis
+from basis_ik.collision.hull import convex_hull
 from basis_ik.collision.shape import Shape
 
 
@@ -38,7 +40,46 @@ def distances_to(hull, points):
 def test_a_cover_contains_its_shape(shape):
     cover = cover_of(shape)
     assert len(cover.capsules) <= MOST_PIECES + 2
-    assert outside(cover, points_in(shape, 5000)).max() <= 1e-12
+    assert outside(cover, points_in(shape, 5000)).max() <= 1e-15
+    if not shape.is_round:
+        assert outside(cover, shape.hull.vertices).max() <= 0.0
+
+
+def test_a_cover_contains_what_its_hull_leaves_outside():
+    corners = np.array(np.meshgrid([0.0, 1.0], [0.0, 0.1], [0.0, 0.1])).reshape(3, -1).T
+    points = np.concatenate([corners, [[0.5, 0.05, 0.1 + 0.9e-7]]])
+    shape = Shape.hull_of(points)
+    assert shape.hull.slack > 0.0
+    assert outside(cover_of(shape), points).max() <= 0.0
+    bare = cover_of(Shape.hull_of(corners))
+    assert (cover_of(shape).capsules[:, 6] > bare.capsules[:, 6] + 0.8e-7).all()
+
+
+@given(hulls(), st.integers(0, 1000))
+def test_the_corners_of_a_piece_span_it(shape, seed):
+    """Whatever is in the shape and in the box of the piece is in the hull of the corners."""
+    rng = np.random.default_rng(seed)
+    vertices = shape.hull.vertices
+    points = rng.dirichlet(np.full(len(vertices), 0.3), 4000) @ vertices
+    ends = np.sort(rng.uniform(vertices.min(axis=0), vertices.max(axis=0), (2, 3)), axis=0)
+    for axis in range(3):  # some sides are open
+        ends[0, axis] = -np.inf if rng.uniform() < 0.4 else ends[0, axis]
+        ends[1, axis] = np.inf if rng.uniform() < 0.4 else ends[1, axis]
+    inside = points[((ends[0] <= points) & (points <= ends[1])).all(axis=1)]
+    cutter = _Cutter(shape, np.eye(3), np.eye(3), np.zeros(3))
+    corners = cutter._corners(*ends)
+    if len(inside) > 3:
+        piece = convex_hull(corners)
+        if piece is not None:
+            off = inside @ piece.normals.T - piece.offsets
+            assert off.max() <= piece.slack + 1e-6
+
+
+def test_a_box_in_the_middle_has_its_own_corners():
+    cutter = _Cutter(Shape.box(1.0, 1.0, 1.0), np.eye(3), np.eye(3), np.zeros(3))
+    corners = cutter._corners(np.full(3, -0.1), np.full(3, 0.2))
+    assert sorted(set(corners.ravel().tolist())) == [-0.1, 0.2]
+    assert len(corners) == 8
 
 
 @given(SHAPES)
@@ -81,6 +122,8 @@ def test_equal_shapes_have_equal_covers():
         assert one.capsules.tobytes() == other.capsules.tobytes()
         assert one.surplus == other.surplus
         assert not one.capsules.flags.writeable
+    shape = make()
+    assert cover_of(shape) is cover_of(shape)  # made once
 
 
 @pytest.mark.parametrize("name", ["ur5e", "panda"])

@@ -50,6 +50,12 @@ def test_no_other_points_of_two_segments_are_nearer(kind):
         assert found >= least - 0.1 * (np.linalg.norm(u) + np.linalg.norm(v))
 
 
+def test_segments_that_are_exactly_parallel_have_nearest_points():
+    s, t = shares((1.0, 0.0, 0.0), (2.0, 0.0, 0.0), (0.0, 1.0, 0.0))
+    assert s == 2.0 * t
+    assert 0.0 <= s <= 1.0
+
+
 @pytest.mark.parametrize("parallel", [False, True])
 def test_a_direction_across_two_is_a_unit_vector(parallel):
     for _ in range(sample(100)):
@@ -186,19 +192,6 @@ def test_gradients_are_those_of_finite_differences():
     assert checked > 0
 
 
-def test_the_nearest_pair_is_the_least_of_all():
-    for _ in range(sample(60)):
-        q = RNG.uniform(-2.0, 2.0, 3)
-        rows, gradients, work = measured(q)
-        row, gradient = np.zeros(kernels.COLUMNS), np.zeros(3)
-        number = kernels.nearest_pair(CHAIN[:], COVER, q, work, row, gradient, kernels.FAR)
-        assert number == rows[:, kernels.DISTANCE].argmin()
-        assert row.tolist() == rows[number].tolist()
-        assert gradient.tolist() == gradients[number].tolist()
-        less = row[kernels.DISTANCE] - 1e-9
-        assert kernels.nearest_pair(CHAIN[:], COVER, q, work, row, gradient, less) == -1
-
-
 def test_only_what_is_within_a_distance_is_measured():
     for _ in range(sample(60)):
         q = RNG.uniform(-2.0, 2.0, 3)
@@ -212,12 +205,8 @@ def test_only_what_is_within_a_distance_is_measured():
 
 def test_there_may_be_no_pair_at_all():
     none = (*COVER[:2], PAIRS[:0], SOLIDS[:0], TARGETS[:0], 0.0)
-    rows, _, work = measured(np.zeros(3), cover=none)
+    rows, _, _ = measured(np.zeros(3), cover=none)
     assert len(rows) == 0
-    found = kernels.nearest_pair(
-        CHAIN[:], none, np.zeros(3), work, np.zeros(kernels.COLUMNS), np.zeros(3), kernels.FAR
-    )
-    assert found == -1
 
 
 def test_axes_that_cross_have_a_direction():
@@ -227,3 +216,15 @@ def test_axes_that_cross_have_a_direction():
     assert rows[0, kernels.DISTANCE] == pytest.approx(-0.3)
     assert rows[0, kernels.NORMAL : kernels.NORMAL + 3] == pytest.approx([0.0, 0.0, 1.0])
     assert gradients[0].tolist() == [0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("solid", [False, True])
+def test_the_padding_counts_in_what_is_within(solid):
+    balls = np.array([[0.0, 0, 0, 0, 0, 0, 0.1, -1], [1.0, 0, 0, 1, 0, 0, 0.1, -1]])
+    box = solid_row(False, PLACE * 0.0 + np.eye(4), (0.1, 0.1, 0.1))
+    box[3], box[16:19], box[19] = -1.0, [1.0, 0.0, 0.0], 0.1 * 3.0**0.5
+    pairs, targets = np.array([[0, 1]]), np.array([[0, 0]])
+    which = (pairs[:0], box[None], targets) if solid else (pairs, SOLIDS[:0], TARGETS[:0])
+    cover = balls, np.array([[0, 1], [1, 2]]), *which, 0.3
+    (row,), _, _ = measured(np.zeros(3), within=0.51, cover=cover)
+    assert row[kernels.DISTANCE] == pytest.approx(0.5)

@@ -59,17 +59,30 @@ def test_the_volume_is_that_of_a_box_and_of_a_sphere():
 def test_what_is_flat_has_no_hull(flat):
     points = np.random.default_rng(0).normal(size=(50, 3))
     points[:, 3 - flat :] = 0.0
-    assert (convex_hull(points) is None) == (flat > 0)
+    with np.errstate(all="raise"):
+        assert (convex_hull(points) is None) == (flat > 0)
+        assert convex_hull(points[:0]) is None
 
 
-def test_points_that_nearly_fold_are_moved_a_little():
-    """A tube of float32 rings, as from a CAD program: hundreds of nearly flat strips."""
-    around = np.linspace(0.0, 2.0 * np.pi, 181)
-    ring = np.column_stack([np.cos(around), np.sin(around)])
-    rings = [
-        np.column_stack([ring * (1.0 + 1e-7 * k % 3), np.full(181, 0.01 * k)]) for k in range(9)
-    ]
-    points = np.concatenate(rings).astype(np.float32).astype(float)
+def rings(count, noise, seed):
+    """Return the points of a tube in single precision, as from a CAD program."""
+    rng = np.random.default_rng(seed)
+    around = np.linspace(0.0, 2.0 * np.pi, count, endpoint=False)
+    ring = np.column_stack([np.cos(around), np.sin(around), np.zeros(count)])
+    points = np.concatenate([ring + np.array([0.0, 0.0, z]) for z in np.linspace(0.0, 1.0, 9)])
+    return (points + noise * rng.normal(size=points.shape)).astype(np.float32).astype(float)
+
+
+@pytest.mark.parametrize(("noise", "seed"), [(1e-7, 0), (1e-6, 1)])
+def test_points_whose_faces_fold_are_moved_a_little(noise, seed):
+    points = rings(60, noise, seed)
     hull = convex_hull(points)
     assert is_closed(hull)
-    assert hull.slack < 1e-3
+    assert 0.0 < hull.slack < 1e-5
+    assert (points @ hull.normals.T - hull.offsets).max() == pytest.approx(hull.slack, abs=1e-15)
+
+
+def test_what_is_left_outside_is_measured():
+    corners = np.array(np.meshgrid([0.0, 1.0], [0.0, 0.5], [0.0, 0.5])).reshape(3, -1).T
+    points = np.concatenate([corners, [[0.5, 0.2, 0.5 + 0.9e-7]]])
+    assert convex_hull(points).slack == pytest.approx(0.9e-7, rel=1e-6)

@@ -133,6 +133,13 @@ def test_a_text_mesh_may_have_no_more_triangles(tmp_path, monkeypatch):
         Shape.mesh(tmp_path / "box.obj")
 
 
+def test_a_file_that_is_too_large_is_not_read(tmp_path, monkeypatch):
+    file = write_stl(tmp_path / "box.stl", BOX)
+    monkeypatch.setattr(shapes, "MOST_BYTES", file.stat().st_size - 1)
+    with pytest.raises(SceneError, match=r"larger than 0 MB; use a coarser mesh"):
+        Shape.mesh(file)
+
+
 def test_a_broken_mesh_of_another_format_is_refused(tmp_path):
     (tmp_path / "link.dae").write_text("<COLLADA")
     with pytest.raises(SceneError, match="cannot be read"):

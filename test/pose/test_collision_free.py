@@ -14,6 +14,7 @@
 
 """Solutions that do not collide, and what is said where there are none."""
 
+import subprocess
 import sys
 
 import numpy as np
@@ -260,6 +261,16 @@ def test_fabrik_and_parts_of_a_chain_take_a_scene():
     tool = scene.chain.with_tool("tool", RigidTransform.from_rpy(0.0, 0.0, 0.0, (0.0, 0.0, 0.1)))
     assert solve(tool, tool.forward(UP), UP, scene=scene)
     assert solve(scene.chain.within(-2.0, 2.0), target, UP, scene=scene)
+
+
+def test_a_solve_without_a_scene_loads_nothing_about_collisions():
+    code = (
+        "import sys; from basis_ik import RobotModel, solve\n"
+        "chain = RobotModel.example('ur5e').chain()\n"
+        "assert solve(chain, chain.forward(chain.neutral))\n"
+        "assert not [each for each in sys.modules if 'basis_ik.collision' in each]"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
 
 
 def test_a_scene_is_of_the_same_joints():
