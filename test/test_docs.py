@@ -216,6 +216,36 @@ def test_the_table_of_first_starts_is_that_of_the_results():
     assert rows == wanted
 
 
+def test_the_table_of_collisions_is_that_of_the_results():
+    arms, shown = results("collisions"), (ROOT / "docs" / "collisions.md").read_text()
+
+    def figures(name):
+        return " | ".join(f"{each['us'][name]:.1f}" for each in arms.values())
+
+    solves = " | ".join(
+        f"{each['solve']['plain']:.1f}; {each['solve']['scene']:.1f}" for each in arms.values()
+    )
+    rows = [
+        f"| | UR5e, {arms['ur5e']['pairs']} pairs | Panda, {arms['panda']['pairs']} pairs |",
+        f"| distances of all covers, with gradients | {figures('all pairs')} |",
+        f"| `scene.distance`: the nearest pair, by the shapes | {figures('distance')} |",
+        f"| pinocchio's `computeDistances`, by coal | {figures('pinocchio distances')} |",
+        f"| verdict by the shapes, at random positions | {figures('verdict')} |",
+        f"| pinocchio's `computeCollisions`, by coal | {figures('pinocchio collisions')} |",
+        f"| verdict among 20 objects | {figures('verdict, 20 objects')} |",
+        f"| covers within 5 cm, 20 objects, with gradients | {figures('within 5 cm, 20 objects')} |",
+        f"| `solve`; with a scene | {solves} |",
+    ]
+    assert [row for row in rows if row not in shown] == []
+    free = [each["free"] for each in arms.values()]
+    assert all(each["free by starts"] == each["free by solve"] for each in free)
+    (asked,) = {each["colliding"] for each in free}
+    one, other = (each["free by solve"] for each in free)
+    words = " ".join(shown.split())
+    assert f"Of {asked} targets among objects for each arm" in words
+    assert f"found a free solution for all {one} and {other} for which" in words
+
+
 # The site -----------------------------------------------------------------------------------------
 
 

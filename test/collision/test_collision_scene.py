@@ -193,8 +193,12 @@ def test_a_table_below_the_arm_is_seen_by_the_links_that_move():
     down = np.array([0.0, 0.2, 0.0, -np.pi / 2, 0.0, 0.0])
     names = {gap.names for gap in scene.collisions(down)}
     assert ("wrist_1_link", "table") in names
+    assert scene.gaps(up, 0.5)[0].exact
+    (deep,) = (gap for gap in scene.gaps(down, 0.0) if gap.names == ("wrist_1_link", "table"))
+    assert deep.certain
+    assert not deep.exact  # its depth is that of the cover
     scene.remove("table")
-    assert scene.is_free(up)
+    assert not [gap for gap in scene.gaps(down) if "table" in gap.names]
     assert scene.objects == ()
 
 
