@@ -233,7 +233,8 @@ def test_the_table_of_collisions_is_that_of_the_results():
         f"| verdict by the shapes, at random positions | {figures('verdict')} |",
         f"| pinocchio's `computeCollisions`, by coal | {figures('pinocchio collisions')} |",
         f"| verdict among 20 objects | {figures('verdict, 20 objects')} |",
-        f"| covers within 5 cm, 20 objects, with gradients | {figures('within 5 cm, 20 objects')} |",
+        "| covers within 5 cm, 20 objects, with gradients | "
+        f"{figures('within 5 cm, 20 objects')} |",
         f"| `solve`; with a scene | {solves} |",
     ]
     assert [row for row in rows if row not in shown] == []
