@@ -315,7 +315,7 @@ class Scene:
         memory = ready.take()
         collides = ready.collides(values, memory)
         ready.spare.append(memory)
-        return not collides or (self._exact is not None and not self.collisions(values))
+        return not collides
 
     def __repr__(self) -> str:
         return (
