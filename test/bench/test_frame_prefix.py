@@ -21,10 +21,11 @@ from bench import HOME, Robot, down, running
 from builtin_interfaces.msg import Time
 from moveit_client import pose_stamped, state
 from moveit_msgs.msg import MoveItErrorCodes, RobotState
-from moveit_msgs.srv import GetPositionFK, GetPositionIK
+from moveit_msgs.srv import GetCartesianPath, GetPositionFK, GetPositionIK
 from tf2_ros import TransformException
 from visualization_msgs.srv import GetInteractiveMarkers
 
+from basis_ik.ros.convert import pose_message
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.kinematics.services import KinematicsServices
 from basis_ik.transforms.rigid import RigidTransform
@@ -165,6 +166,12 @@ def test_services_take_links_with_and_without_prefix(robot, named):
     assert found.solution.joint_state.position == pytest.approx(HOME, abs=1e-3)
     assert found.solution.joint_state.header.frame_id == answer.pose_stamped[0].header.frame_id
     goal.ik_request.pose_stamped = pose_stamped("base_link", (0.4, 0.1, 0.3), (1.0, 0.0, 0.0, 0.0))
+    path = GetCartesianPath.Request(group_name=tip, link_name=tip, start_state=positions)
+    path.header.frame_id = robot.prefix + "base_link"
+    path.max_step, path.waypoints = 0.01, [pose_message(robot.chain.forward(HOME))]
+    followed = ask(robot, GetCartesianPath, path)
+    assert (followed.error_code.val, followed.fraction) == (MoveItErrorCodes.SUCCESS, 1.0)
+    assert followed.solution.joint_trajectory.points[0].positions.tolist() == list(HOME)
     refused = ask(robot, GetPositionIK, goal).error_code
     assert refused.val == MoveItErrorCodes.FRAME_TRANSFORM_FAILURE
     assert "see the parameter frame_prefix" in refused.message

@@ -34,6 +34,7 @@ from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.convert import pose_message
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.kinematics import services
+from basis_ik.ros.kinematics.path_request import Way, first_jump
 from basis_ik.ros.kinematics.scenes import Scenes
 from basis_ik.ros.kinematics.services import KinematicsServices
 from basis_ik.transforms.rigid import RigidTransform
@@ -414,6 +415,40 @@ def test_without_thresholds_joints_move_little_from_pose_to_pose(serve):
         response = served.path(request)
         assert response.error_code.val == CODE.SUCCESS
         assert response.fraction == fraction
+
+
+def test_slides_move_less_than_half_a_decimetre_from_pose_to_pose(serve):
+    """The slides are nearly opposite, so that both move far while the tip hardly does."""
+    slides = robot(
+        joint("there", "base", "cart", "1 0 0", kind="prismatic"),
+        joint("back", "cart", "tip", "-1 0.1 0", kind="prismatic"),
+    )
+    served = serve(slides, ("", "base", "tip"))
+    for shift, fraction in ((0.049, 1.0), (0.051, 0.0)):
+        goal = served.arms[0].chain.forward([shift, shift])
+        request = path_request(goal, joints={"there": 0.0, "back": 0.0}, frame="base")
+        request.prismatic_jump_threshold = 3.0  # larger ones have no effect
+        assert served.path(request).fraction == fraction
+
+
+@pytest.mark.parametrize(
+    ("rows", "factor", "jump"),
+    [
+        ([0, 1, 2, 4, 5, 7], 1.4, 2),
+        ([0, 1, 2, 4], 0.0, None),
+        ([0, 1, 2, 4], 1.6, None),
+        ([0, 1, 2], 1.0, None),  # just as long as allowed
+        ([0], 1.0, None),
+    ],
+)
+def test_a_move_much_longer_than_the_mean_is_a_jump(rows, factor, jump):
+    assert first_jump(np.array(rows, float)[:, np.newaxis] * [0.5, -0.5], factor) == jump
+
+
+def test_a_place_on_a_way_names_the_next_waypoint():
+    way = Way([RigidTransform.identity()] * 5, [3, 2])
+    assert [way.place(k)[-2] for k in range(5)] == ["0", "0", "0", "1", "1"]
+    assert way.fraction(4) == (1.0 + 0.5) / 2.0
 
 
 def test_thresholds_of_the_node_let_an_arm_of_few_joints_follow(serve):

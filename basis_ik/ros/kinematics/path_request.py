@@ -101,9 +101,9 @@ def first_jump(rows: FloatArray, factor: float) -> int | None:
         factor: `jump_threshold`; 0: nothing is a jump.
     """
     moves = np.abs(np.diff(rows, axis=0)).sum(axis=1)
-    if factor == 0.0 or not len(moves):
+    if factor == 0.0:
         return None
-    jumps = np.flatnonzero(moves > factor * moves.mean())
+    jumps = np.flatnonzero(moves * len(moves) > factor * moves.sum())
     return int(jumps[0]) if len(jumps) else None
 
 

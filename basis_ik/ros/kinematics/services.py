@@ -325,7 +325,7 @@ class KinematicsServices:
         check_supported(request)
         checks, warning = self._checks(request)
         arm = self._groups.arm(request.group_name)
-        chain = self._groups.chain_to(arm, self._model.link(request.link_name))
+        chain = self._groups.chain_to(arm, request.link_name)
         limits = scaled_limits(arm.limits, request)
         positions = self._positions(request.start_state, "start_state")
         start = self._start(arm.chain, positions)
