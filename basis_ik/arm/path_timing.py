@@ -43,7 +43,6 @@ PATIENCE = 2  # rounds in a row that make a motion no better
 # Of the time in which the slowest joint reaches its largest acceleration. The jerk of the result
 # exceeds that along the way where the latter changes: with 1, motions last about 4 % longer.
 AVERAGED = 1.3
-FEWEST = 8  # samples between two rests
 CHECKS = np.linspace(0.0, 1.0, 17)  # where on each piece of the result the limits are checked
 
 
@@ -121,13 +120,12 @@ class _Way(NamedTuple):
         )
         s = gaps[:, np.newaxis] * np.linspace(0.0, 1.0, PARTS + 1)
         first = np.abs(_polynomial(cubics, s, 1))
-        second, third = np.abs(_polynomial(cubics, s, 2)), np.abs(6.0 * cubics[3])
+        second = np.abs(_polynomial(cubics, s, 2))
         first, second = (np.maximum(each[:, 1:], each[:, :-1]) for each in (first, second))
         most = 1.0 / np.maximum((first / limits[VELOCITY]).max(axis=2), 1e-12)
         bends = (second / limits[ACCELERATION]).max(axis=2)
-        turns = (third / limits[JERK]).max(axis=1)[:, np.newaxis]
         with np.errstate(divide="ignore"):
-            most = np.minimum(most, np.minimum(bends**-0.5, turns ** (-1.0 / 3.0)))
+            most = np.minimum(most, bends**-0.5)
         steepest = 1.0 / (first / limits[ACCELERATION]).max(axis=2)
         return cls(
             np.append(0.0, np.cumsum(gaps)), cubics, corners, most.ravel(), steepest.ravel(),
@@ -195,7 +193,7 @@ class _Pace(NamedTuple):
         """
         rests = way.corners * PARTS + np.arange(1, len(way.corners) + 1)
         ends = [0.0, *self.times[rests].tolist(), float(self.times[-1]) + way.window]
-        counts = [max(math.ceil((b - a) / WIDEST), FEWEST) for a, b in itertools.pairwise(ends)]
+        counts = [math.ceil((b - a) / WIDEST) for a, b in itertools.pairwise(ends)]
         times = np.concatenate(
             [np.linspace(a, b, k, endpoint=False)
              for (a, b), k in zip(itertools.pairwise(ends), counts, strict=True)] + [ends[-1:]]
@@ -228,7 +226,7 @@ class _Pace(NamedTuple):
         begins, ends = (np.delete(each, rests) for each in (self.times[:-1], self.times[1:]))
         low = np.searchsorted(times, begins, side="right") - 1
         high = np.searchsorted(times, ends + way.window, side="left")
-        pairs = np.column_stack([low, np.minimum(high, len(excess))]).ravel()
+        pairs = np.column_stack([low, high]).ravel()
         return np.maximum(np.maximum.reduceat(np.append(excess, 1.0), pairs)[::2], 1.0)
 
 

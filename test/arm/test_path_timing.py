@@ -166,6 +166,24 @@ def test_the_rest_of_the_way_is_as_fast_as_without_a_bend():
     assert time_path(rows, TWO).times[-1] < 1.15 * straight
 
 
+S = np.linspace(0.0, 2.0, 40)
+ANGLES = np.linspace(0.0, 6.0, 200)
+BENT = {
+    "one bend": (corner(CORNER - 1e-3), 1.55),
+    "waves": (np.column_stack([np.sin(2.0 * S), np.cos(3.0 * S)]), 4.21),
+    "many waves": (np.column_stack([np.sin(ANGLES), 0.2 * np.sin(8.0 * ANGLES)]), 17.4),
+}
+
+
+@pytest.mark.parametrize("name", BENT)
+def test_a_way_is_slowed_down_where_it_bends_and_not_elsewhere(name):
+    """The bounds [s] are what is reached now; without a part of the search it takes longer."""
+    rows, longest = BENT[name]
+    motion = time_path(rows, TWO)
+    check(motion, rows, TWO)
+    assert motion.times[-1] < longest
+
+
 def test_the_curve_passes_every_row():
     s = np.linspace(0.0, 2.0, 40)
     rows = np.column_stack([np.sin(2.0 * s), np.cos(3.0 * s)])
