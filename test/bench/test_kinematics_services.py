@@ -824,18 +824,6 @@ def test_a_way_out_of_reach_is_followed_as_far_as_it_goes(client, robot):
     assert off_line(robot, executed(robot, answer), start, waypoints[-1]) < 1e-5
 
 
-@pytest.mark.parametrize("way", [[-0.05, 0.1, 0.0], [2.0, 0.0, 0.0]], ids=["whole", "part"])
-def test_a_path_is_exact_whatever_the_thresholds(client, robot, way):
-    """They are for arms that cannot do better."""
-    start = robot.chain.forward(HOME)
-    request = path_request(*shifted(start, way))
-    assert robot.set_parameter("position_threshold", 1e-3).successful
-    answer = client.ask(client.path, request)
-    assert robot.set_parameter("position_threshold", 1e-5).successful
-    assert off_line(robot, points(answer)[1], start, shifted(start, way)[0]) < 1e-5
-    assert answer.solution == client.ask(client.path, request).solution
-
-
 def test_a_way_that_cannot_be_begun_is_one_point(client, robot):
     """At its elbow the arm is stretched, and cannot go on outwards."""
     stretched = np.array([0.3, -0.5, 0.0, -1.0, -1.57, 0.0])

@@ -451,6 +451,28 @@ def test_a_place_on_a_way_names_the_next_waypoint():
     assert way.fraction(4) == (1.0 + 0.5) / 2.0
 
 
+@pytest.mark.parametrize("shift", [[0.05, 0.1, 0.0], [1.0, 0.0, 0.0]], ids=["whole", "part"])
+def test_a_path_is_exact_whatever_the_thresholds(serve, shift):
+    """They are for arms that cannot do better."""
+    found = []
+    for threshold in (1e-5, 1e-4):
+        served = serve(
+            PANDA, ("", "panda_link0", "panda_hand_tcp"),
+            position_threshold=threshold, orientation_threshold=threshold,
+        )  # fmt: skip
+        chain = served.arms[0].chain
+        start = dict(zip(chain.joint_names, [0.0, -0.8, 0.0, -2.4, 0.0, 1.6, 0.8], strict=True))
+        pose = chain.forward(list(start.values()))
+        goal = RigidTransform.from_rotation_translation(pose.rotation, pose.translation + shift)
+        found.append(served.path(path_request(goal, joints=start, frame=chain.root)))
+    assert 0.3 < found[0].fraction == found[1].fraction
+    assert found[0].solution == found[1].solution
+    for point in found[0].solution.joint_trajectory.points:
+        moved = chain.forward(point.positions).translation - pose.translation
+        off = moved - (moved @ shift) / np.dot(shift, shift) * np.array(shift)
+        assert np.linalg.norm(off) < 1e-5
+
+
 def test_thresholds_of_the_node_let_an_arm_of_few_joints_follow(serve):
     """A waypoint that is turned a little; the arm cannot turn that way."""
     tilt = RigidTransform.from_rpy(0.02, 0.0, 0.0, [0.0, 0.0, 0.0])
