@@ -244,6 +244,8 @@ def test_the_table_of_collisions_is_that_of_the_results():
     one, other = (each["free by solve"] for each in free)
     words = " ".join(shown.split())
     assert f"Of {asked} targets among objects for each arm" in words
+    first, second = (each["solve"]["scene, mean"] for each in arms.values())
+    assert f"the means over all solves with a scene are {first:.0f} and {second:.0f} µs" in words
     assert f"found a free solution for all {one} and {other} for which" in words
 
 

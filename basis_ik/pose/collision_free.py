@@ -15,8 +15,8 @@
 """Other solutions of a pose, for when the nearest one collides.
 
 An arm with a closed form has few, which are all asked. Any other arm leaves its solution along its
-self-motion, away from what is too near, and is solved from further starts; the best of what is
-found goes back towards the seed as far as it stays free.
+self-motion, and is solved from further starts; the best of what is found goes back towards the seed
+as far as it stays free.
 """
 
 from __future__ import annotations
@@ -38,9 +38,6 @@ from basis_ik.search.tables_kernel import BOX_X, LOWER_UPPER
 STARTS = 200  # default
 ENOUGH = 12  # free solutions, of which the nearest is taken
 STEPS_PER_START = 100
-PUSHES = 12
-CLEAR = 0.002  # [m] by which a push aims beyond the contact
-LONGEST_PUSH = 0.5  # [rad or m] of a joint
 STRIDES = 24
 STRIDE = 0.15  # [rad or m] of the joint that moves most
 MOST_WALKS = 3  # spare joints that are followed
@@ -80,9 +77,7 @@ def collisions_of(chain: Chain, scene: Scene, q: FloatArray) -> tuple[Gap, ...]:
         raise SolveArgumentError("scene", type(scene), "a Scene, or None")
     own, theirs = chain.arrays, scene.chain.arrays
     if chain is not scene.chain and not (
-        chain.root == scene.chain.root
-        and chain.joint_names == scene.chain.joint_names
-        and np.array_equal(own.origins, theirs.origins)
+        chain.root == scene.chain.root and np.array_equal(own.origins, theirs.origins)
     ):
         raise SolveArgumentError("scene", scene, f"of the same joints as {chain!r}")
     return scene.collisions(q)
@@ -106,7 +101,6 @@ def find_free(
         best = min(search.free, key=_cost, default=None)
         proven = best is None and search.certain and search.asked > 0
         return FreeSearch(_of(best), search.asked, 0, proven)
-    search.push(first)
     search.walk(first)
     made = 0
     for number in range(1, starts + 1):
@@ -182,19 +176,6 @@ class _Search:
             cost = float(np.linalg.norm(q - problem.start))
             self.free.append(_Free(cost, q, (distance, angle)))
         return collisions
-
-    def push(self, q: FloatArray) -> None:
-        """Move along the self-motion from a solution that collides, away from what is nearest."""
-        for _ in range(PUSHES):
-            gap = self._scene.distance(q)
-            way = (gap.gradient @ self._spare(q)) @ self._spare(q).T
-            size = float(way @ way)
-            if not size > RANK:  # nothing that the arm may do helps
-                return
-            step = (CLEAR - min(gap.distance, 0.0)) / size * way
-            q = self._inside(q + step * min(1.0, LONGEST_PUSH / float(np.abs(step).max())))
-            if not self.descend(q, 0, np.inf):  # free, or lost
-                return
 
     def walk(self, first: FloatArray) -> None:
         """Follow the self-motion from a solution that collides, both ways, until it is free."""

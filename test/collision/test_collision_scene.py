@@ -107,8 +107,8 @@ def test_distances_are_exact_and_those_of_covers_are_not_larger(name, judge):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_the_nearest_is_the_least_of_all(name):
-    scene, rng = cluttered(name), np.random.default_rng(3)
-    for _ in range(40):
+    rng = np.random.default_rng(3)
+    for scene in 20 * [cluttered(name), SCENES[name]]:
         q = scene.chain.random(rng)
         first, gap = scene.gaps(q)[0], scene.distance(q)
         assert gap.names == first.names
