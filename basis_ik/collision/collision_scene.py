@@ -414,7 +414,6 @@ class _Tables(NamedTuple):
 
     def measure(self, q: FloatArray, memory: _Memory, within: float) -> None:
         """Measure all pairs within a distance."""
-        memory.known[:] = COVERED
         measure_pairs(self.chain, self.cover, q, memory.work, memory.rows, memory.gradients, within)
 
     def refine(self, number: int, memory: _Memory) -> bool:
@@ -429,10 +428,8 @@ class _Tables(NamedTuple):
             self.cover[-1],
         )  # fmt: skip
         one, other = self.members[number]
-        if lower > 0.0 or one.surplus == other.surplus == 0.0:
-            memory.known[number] = EXACT
-        elif upper <= 0.0:
-            memory.known[number] = OVERLAP
+        is_exact = lower > 0.0 or one.surplus == other.surplus == 0.0
+        memory.known[number] = EXACT if is_exact else OVERLAP if upper <= 0.0 else COVERED
         return lower > 0.0
 
     def gap(self, number: int, memory: _Memory) -> Gap:

@@ -202,6 +202,22 @@ def test_a_table_below_the_arm_is_seen_by_the_links_that_move():
     assert scene.objects == ()
 
 
+def test_what_is_nearest_by_covers_need_not_be_nearest():
+    """A cover sticks out at the sides of a box, and not at its edges."""
+    scene, ball = Scene(three(0.4, BOX), exact=False), Shape.sphere(0.01)
+    scene.add("side", ball, RigidTransform.from_rpy(0.0, 0.0, 0.0, (0.8, 0.11, 0.0)))
+    out = 0.05 + 0.05 / 2.0**0.5
+    scene.add("edge", ball, RigidTransform.from_rpy(0.0, 0.0, 0.0, (0.8 + out, -out, 0.0)))
+    covers = scene._ready()
+    memory = covers.take()
+    covers.measure(np.zeros(2), memory, 1e30)
+    first = covers.members[memory.rows[:, 0].argmin()]
+    assert first[1].name == "side"
+    gap = scene.distance(np.zeros(2))
+    assert gap.names == ("c", "edge")
+    assert gap.distance == pytest.approx(0.04, abs=1e-6)
+
+
 def test_what_is_allowed_is_not_compared():
     scene = fresh("panda")
     tip = scene.chain.forward(scene.chain.neutral)
