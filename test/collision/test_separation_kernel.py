@@ -16,13 +16,13 @@ import mujoco_coal
 import numpy as np
 import pytest
 from bodies import random_pose
-from from_python import sample
+from from_python import from_python, sample
 
 from basis_ik.collision.collision_scene import _bodies
 from basis_ik.collision.covered_links import Body, CoveredLink
 from basis_ik.collision.distance_kernel import COLUMNS, DISTANCE, NORMAL, POINT_A, POINT_B
 from basis_ik.collision.exact import ExactDistances
-from basis_ik.collision.separation_kernel import separate_links
+from basis_ik.collision.separation_kernel import separate_links, weigh_corners
 from basis_ik.collision.shape import Shape
 from basis_ik.robot.chain_kernel import ChainArrays
 from basis_ik.transforms.rigid import RigidTransform
@@ -169,3 +169,12 @@ def test_one_body_in_the_same_place_as_another_overlaps(shape):
     lower, upper = bounds(same, same)
     assert lower < 0.0
     assert upper <= 0.0
+
+
+def test_corners_that_depend_on_each_other_have_no_weights():
+    weigh, gram, weights = from_python(weigh_corners), np.empty((4, 4)), np.empty(4)
+    corners = np.zeros((4, 6))
+    corners[:3, :3] = [[1.0, 1.0, 0.0], [1.0, -1.0, 0.0], [1.0, 1.0, 0.0]]
+    assert weigh(corners, 2, 1.0, gram, weights)
+    assert weights[:2] == pytest.approx([0.5, 0.5])
+    assert not weigh(corners, 3, 1.0, gram, weights)
