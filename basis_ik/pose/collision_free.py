@@ -76,7 +76,7 @@ def collisions_of(chain: Chain, scene: Scene, q: FloatArray) -> tuple[Gap, ...]:
     if not isinstance(scene, Scene):
         raise SolveArgumentError("scene", type(scene), "a Scene, or None")
     own, theirs = chain.arrays, scene.chain.arrays
-    if chain is not scene.chain and not (np.array_equal(own.origins, theirs.origins)):
+    if chain is not scene.chain and not np.array_equal(own.origins, theirs.origins):
         raise SolveArgumentError("scene", scene, f"of the same joints as {chain!r}")
     return scene.collisions(q)
 
