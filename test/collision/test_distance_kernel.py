@@ -47,7 +47,8 @@ def test_no_other_points_of_two_segments_are_nearer(kind):
         assert 0.0 <= s <= 1.0
         assert 0.0 <= t <= 1.0
         assert found <= least + 1e-12
-        assert found >= least - 0.1 * (np.linalg.norm(u) + np.linalg.norm(v))
+        # Sums of the same numbers may be rounded differently, by where they lie in memory.
+        assert found >= least - 0.1 * (np.linalg.norm(u) + np.linalg.norm(v)) - 1e-12
 
 
 def test_segments_that_are_exactly_parallel_have_nearest_points():
