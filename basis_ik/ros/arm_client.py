@@ -23,7 +23,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 import rclpy
@@ -39,7 +39,6 @@ from basis_ik.errors import BasisIkError
 from basis_ik.ros.convert import pose_message, pose_value, time_message
 from basis_ik.transforms.rigid import RigidTransform
 
-T = TypeVar("T")
 PATIENCE = 10.0  # s to wait for the node and for its answers
 MOTION = 60.0  # s: longest motion by default
 RATE = 50.0  # Hz of twists
@@ -69,6 +68,7 @@ class Status(NamedTuple):
 
 ENDS = 3  # statuses that say so, of which the first may be from before a target was sent
 SILENCE = 3.0  # s without a status, which comes twice a second
+UNHEARD = "the node is not heard any more: it has ended, or is not active"
 NONE = Status("", "no status", {})
 
 
@@ -176,11 +176,12 @@ class Motion:
         self._arm, self._pursuit = arm, pursuit
         self._end = math.inf if timeout is None else time.monotonic() + timeout
         self._outcome: MotionError | bool = False
+        self._told = NONE  # the status that decided it
 
     def take(self, status: Status) -> None:
         """Take a status of the arm."""
         if self._outcome is False:
-            self._outcome = self._pursuit.outcome(status)
+            self._told, self._outcome = status, self._pursuit.outcome(status)
 
     @property
     def done(self) -> bool:
@@ -204,10 +205,10 @@ class Motion:
         if isinstance(self._outcome, MotionError):
             raise self._outcome
         if not self.done and self._arm.is_silent:
-            raise NodeError("the node is not heard any more: it has ended, or is not active")
+            raise NodeError(UNHEARD)
         if not self.done:
             raise MotionTimeoutError(f"not there in time: {status.message}", status)
-        return status
+        return self._told
 
     def __await__(self) -> Generator[Any, None, Status]:
         """Wait in a thread, so that other tasks go on."""
@@ -256,7 +257,7 @@ class Arm:
         self._name = node
         self._news = threading.Condition()
         self._status, self._motions = NONE, set[Motion]()
-        self._heard_at = -math.inf
+        self._heard_at, self._last_stamp = -math.inf, 0
         self._publishers: dict[str, Any] = {}  # by topic, from its first message on
         self._node.create_subscription(
             DiagnosticStatus, f"{self._prefix}/status", self._on_status, 10
@@ -454,11 +455,18 @@ class Arm:
     ) -> Motion:
         publisher = self._publisher(type(message), name)
         message.header.frame_id = frame
-        # Its stamp is its name in the status.
-        message.header.stamp = time_message(int(self._node.get_clock().now().nanoseconds))
-        stamp = message.header.stamp
+        stamp = message.header.stamp = time_message(self._next_stamp())
         pursuit = Pursuit(name, f"{stamp.sec}.{stamp.nanosec:09}")
         return self._start(pursuit, timeout, wait, lambda: publisher.publish(message))
+
+    def _next_stamp(self) -> int:
+        """Return the present time [ns], later than every one before: it names a target."""
+        now = int(self._node.get_clock().now().nanoseconds)
+        if not now:
+            raise NodeError("use_sim_time is true, and no time has come on /clock")
+        with self._news:
+            self._last_stamp = max(now, self._last_stamp + 1)
+            return self._last_stamp
 
     def _start(
         self, pursuit: Pursuit, timeout: float | None, wait: bool, send: Callable[[], object]
@@ -520,6 +528,7 @@ class Arm:
         Raises:
             StoppedError: The arm was stopped.
             TargetRefusedError: The node has refused a twist.
+            NodeError: The node is not heard any more.
         """
         message = TwistStamped()
         message.header.frame_id = frame or self._status.values["root_link"]
@@ -534,6 +543,8 @@ class Arm:
                 raise TargetRefusedError(status.values["last_refusal.twist"], status)
             if status.state in ENDED:
                 raise StoppedError(status.message, status)
+            if self.is_silent:
+                raise NodeError(UNHEARD)
             twists.publish(message)
             time.sleep(1.0 / RATE)
         twists.publish(TwistStamped(header=message.header))  # at rest
@@ -564,7 +575,10 @@ class Arm:
         """Accept targets again.
 
         Raises:
-            NodeError: The node does not answer.
+            NodeError: The node does not answer, or is not active.
         """
         self._call(self._enable, SetBool.Request(data=True))
-        self.wait_for(lambda: self._status.state != "STOPPED", time.monotonic() + PATIENCE)
+        end = time.monotonic() + PATIENCE
+        status = self.wait_for(lambda: self._status.state not in ENDED, end)
+        if status.state in ENDED:
+            raise NodeError(f"the arm takes no targets: {status.message}")

@@ -16,9 +16,11 @@
 
 import asyncio
 import re
+import signal
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -35,6 +37,7 @@ from basis_ik.client import (
     StoppedError,
     TargetRefusedError,
 )
+from basis_ik.ros import arm_client
 from basis_ik.ros.arm_client import Pursuit
 from basis_ik.transforms.rigid import RigidTransform
 
@@ -223,6 +226,56 @@ def test_there_is_no_arm_without_a_node(domain):
     with pytest.raises(NodeError, match="nothing is heard on /nobody/status"):
         Arm("nobody", domain_id=domain, timeout=0.2)
     assert time.monotonic() > begun
+
+
+def test_targets_of_one_moment_have_stamps_of_their_own(robot, arm, monkeypatch):
+    """With simulated time a moment lasts as long as a period of /clock."""
+    clock = arm._node.get_clock()
+    moment = clock.now()
+    monkeypatch.setattr(clock, "now", lambda: moment)
+    first = arm.move_to(FAR, timeout=PATIENCE, wait=False)
+    arm.move_to(NEAR, timeout=PATIENCE)
+    with pytest.raises(ReplacedError):
+        first.wait()
+
+
+def test_a_motion_that_is_waited_for_later_has_the_status_that_ended_it(arm):
+    motion = arm.move_to(NEAR, timeout=PATIENCE, wait=False)
+    arm.wait_for(lambda: motion.done, time.monotonic() + PATIENCE)
+    arm.stop()
+    assert motion.wait().state == "ARRIVED"
+
+
+@pytest.mark.parametrize(
+    "act", [lambda arm: arm.move_to(NEAR), lambda arm: arm.jog((0.0, 0.0, 0.01), seconds=1e9)]
+)
+def test_a_node_that_is_not_heard_any_more_ends_what_waits_for_it(arm, monkeypatch, act):
+    monkeypatch.setattr(arm_client, "SILENCE", -1.0)
+    with pytest.raises(NodeError, match="not heard any more"):
+        act(arm)
+
+
+def test_without_time_nothing_is_sent(arm, monkeypatch):
+    monkeypatch.setattr(arm._node.get_clock(), "now", lambda: SimpleNamespace(nanoseconds=0))
+    with pytest.raises(NodeError, match="no time has come on /clock"):
+        arm.move_to(NEAR)
+
+
+def test_an_interrupted_go_stops_the_arm(robot, arm, domain):
+    arm.move_to(NEAR, timeout=PATIENCE)
+    robot.set_parameter("speed_override", 0.02)
+    place = [str(each) for each in FAR.translation]
+    words = ("--to", *place, "--quaternion", "1", "0", "0", "0")
+    process = start_node(domain, program=("-m", "basis_ik.ros.programs", "go", *words))
+    arm.wait_for(lambda: arm.status.state == "MOVING", time.monotonic() + PATIENCE)
+    process.send_signal(signal.SIGINT)
+    arm.wait_for(lambda: arm.status.state == "STOPPED", time.monotonic() + PATIENCE)
+    assert arm.status.state == "STOPPED"
+    here = robot.positions
+    assert output_of(process)[0] == 1
+    robot.set_parameter("speed_override", 1.0)
+    np.testing.assert_allclose(robot.positions, here, atol=1e-6)
+    assert np.abs(measured(robot).translation - FAR.translation).max() > 0.01
 
 
 def go(domain, *words):
