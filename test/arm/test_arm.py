@@ -29,6 +29,7 @@ from basis_ik.arm.execution.execution import Drives
 from basis_ik.arm.execution.goal_execution import GoalExecution
 from basis_ik.arm.execution.messages import ControllerReport, GoalRequest, Samples, Trajectory
 from basis_ik.arm.execution.stream_execution import PositionExecution
+from basis_ik.arm.execution.trajectory_execution import Controller
 from basis_ik.arm.execution.window_execution import WindowExecution
 from basis_ik.arm.goals import Ray
 from basis_ik.arm.limits import MotionLimits
@@ -312,7 +313,7 @@ def controlled(make):
 
 def test_a_motion_from_rest_is_one_trajectory_that_begins_when_taken():
     def make(world, drives, state):
-        return WindowExecution(drives, world, state, world, world.now, resumes=True)
+        return WindowExecution(drives, Controller(world, state, world, resumes=True))
 
     outgoing = controlled(make)
     assert isinstance(outgoing, Trajectory)
@@ -328,7 +329,7 @@ def test_a_controller_that_falls_silent_elsewhere_does_not_keep_a_stop_from_its_
     led = HOME.copy()
 
     def make(world, drives, state):
-        return WindowExecution(drives, world, state, world, world.now, resumes=True)
+        return WindowExecution(drives, Controller(world, state, world, resumes=True))
 
     world = following(make, lambda: led)
     world.arm.take_pose(BASE, NEAR, world.now)
@@ -350,7 +351,7 @@ def test_a_controller_that_falls_silent_elsewhere_does_not_keep_a_stop_from_its_
 
 def test_a_motion_from_rest_is_one_goal_that_begins_when_accepted():
     def make(world, drives, state):
-        return GoalExecution(drives, world, state, world, world.now, resumes=True)
+        return GoalExecution(drives, Controller(world, state, world, resumes=True))
 
     outgoing = controlled(make)
     assert isinstance(outgoing, GoalRequest)

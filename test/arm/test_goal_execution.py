@@ -28,6 +28,7 @@ from basis_ik.arm.execution.messages import (
     GoalResult,
     StatusRequest,
 )
+from basis_ik.arm.execution.trajectory_execution import Controller
 from basis_ik.arm.limiter import Motion
 from basis_ik.arm.pipeline import Phase
 
@@ -65,9 +66,8 @@ class Dialogue:
         self.time, self.measured = 100.0, np.zeros(2)
         self.way, self.source = OpenWay(), Source()
         self.state = ControllerState(StateTopic(), JOINTS, self.now)
-        self.execution = GoalExecution(
-            arm_of(lag=LAG), self.way, self.state, KnownRule(), self.now, resumes=True
-        )
+        controller = Controller(self.way, self.state, KnownRule(), resumes=True)
+        self.execution = GoalExecution(arm_of(lag=LAG), controller)
         self.goals, self.cancels, self.questions = [], [], []
 
     @property

@@ -89,8 +89,6 @@ class ControllerState:
     future proves that the clock is ahead. A large smallest delay has two possible causes: the clock
     is behind, or all states are late. What varies is delay, whatever the clocks.
 
-    Times without a message are those of the last `begin_period` or `take`.
-
     Args:
         topic: Where it is published.
         joint_names: The commanded joints.
@@ -98,6 +96,7 @@ class ControllerState:
         holds_others: Whether trajectories hold its other joints.
 
     Attributes:
+        now: The time of the last `begin_period` or `take`.
         others: Its other joints, if they are held.
         places: The newest known reference of each (m,) [rad or m].
         moved: Those whose reference is not that of the state before, as text.
@@ -111,7 +110,7 @@ class ControllerState:
         *,
         holds_others: bool = False,
     ) -> None:
-        self._topic, self._joint_names, self._now = topic, joint_names, now
+        self._topic, self._joint_names, self.now = topic, joint_names, now
         self._holds_others = holds_others
         self.others: tuple[str, ...] = ()
         self.places: FloatArray = np.zeros(0)
@@ -127,7 +126,7 @@ class ControllerState:
 
     def begin_period(self, now: Moment) -> None:
         """Let time pass."""
-        self._now = now
+        self.now = now
 
     def take(self, report: ControllerReport, now: Moment, *, simulated: bool = False) -> None:
         """Take what the controller has published.
@@ -137,7 +136,7 @@ class ControllerState:
             now: When it came.
             simulated: Whether both clocks are that of a simulation.
         """
-        self._now = now
+        self.now = now
         if now.loop - self._received_at > CONTROLLER_TIMEOUT:
             self._forget_answer()
         self._received_at, self._expected, self._newest = now.loop, True, report
@@ -183,7 +182,7 @@ class ControllerState:
 
     def on_clock_jump(self, now: Moment) -> None:
         """Restart the time without a message: the last one was timed by the old clock."""
-        self._now, self._received_at, self._received_clock = now, now.loop, now.clock
+        self.now, self._received_at, self._received_clock = now, now.loop, now.clock
 
     @property
     def held(self) -> Held:
@@ -201,7 +200,7 @@ class ControllerState:
 
     @property
     def _is_excused(self) -> bool:
-        return self._now.loop < self._excused_until
+        return self.now.loop < self._excused_until
 
     def silence(self, now: int) -> float:
         """Return the time without a message [s]; 0 if it is normal.
@@ -230,7 +229,7 @@ class ControllerState:
     @property
     def is_silent(self) -> bool:
         """Whether something publishes it, but nothing has come for too long."""
-        silence = self._now.loop - self._received_at
+        silence = self.now.loop - self._received_at
         return self._expected and silence > CONTROLLER_TIMEOUT and not self.is_gone
 
     @property
@@ -286,7 +285,7 @@ class ControllerState:
 
     def _values(self, values: Sequence[float]) -> FloatArray | None:
         """Return a state's values in the order of the joints (n,); None if some are missing."""
-        if self._now.loop - self._received_at > CONTROLLER_TIMEOUT:
+        if self.now.loop - self._received_at > CONTROLLER_TIMEOUT:
             return None
         named = dict(zip(self._newest.joint_names, values, strict=False))
         found = np.array([named.get(name, math.nan) for name in self._joint_names])
@@ -298,7 +297,7 @@ class ControllerState:
         Args:
             waits: Whether motions wait while the controller stands; otherwise that is a reason.
         """
-        silence = self._now.loop - self._received_at
+        silence = self.now.loop - self._received_at
         self._find_scaling()
         if self._holds_others and not self._newest.joint_names:
             return f"waiting for {self._topic.name}: it has the joints for hold_other_joints"
@@ -310,7 +309,7 @@ class ControllerState:
             return unmet
         if not self._expected:
             self._expected = self._topic.count_publishers() > 0
-            self._received_at = self._now.loop
+            self._received_at = self.now.loop
             return ""
         if self.is_gone:
             return "the controller is gone"

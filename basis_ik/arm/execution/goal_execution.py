@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.arm.execution.controller_state import PAUSED, ControllerState, others_move
+from basis_ik.arm.execution.controller_state import PAUSED, others_move
 from basis_ik.arm.execution.execution import (
     EARLY,
     LONG_AGO,
@@ -31,8 +31,6 @@ from basis_ik.arm.execution.execution import (
     SAFE,
     TRANSIT,
     Drives,
-    Link,
-    Rule,
 )
 from basis_ik.arm.execution.messages import (
     CancelRequest,
@@ -42,7 +40,7 @@ from basis_ik.arm.execution.messages import (
     GoalResult,
     StatusRequest,
 )
-from basis_ik.arm.execution.trajectory_execution import TrajectoryExecution
+from basis_ik.arm.execution.trajectory_execution import Controller, TrajectoryExecution
 from basis_ik.arm.limiter import WIDEST, Motion, stride_of
 from basis_ik.arm.moment import Moment
 from basis_ik.arm.pipeline import Phase, Pipeline
@@ -69,27 +67,14 @@ class GoalExecution(TrajectoryExecution):
     count the stamp alone, the stamp is a sample of the current motion that is still ahead.
 
     Args:
-        drives: As of every such execution, like all that follow.
-        link: As above.
-        state: As above.
-        rule: As above.
-        now: As above.
-        resumes: As above.
+        drives: What is commanded.
+        controller: The controller.
     """
 
     streams = False
 
-    def __init__(
-        self,
-        drives: Drives,
-        link: Link,
-        state: ControllerState,
-        rule: Rule,
-        now: Moment,
-        *,
-        resumes: bool,
-    ) -> None:
-        super().__init__(drives, link, state, rule, now, resumes=resumes)
+    def __init__(self, drives: Drives, controller: Controller) -> None:
+        super().__init__(drives, controller)
         self._widest = drives.period * stride_of(WIDEST, drives.period)
         self._phase, self._ordered = Phase.IDLE, False
         self._brakes = False  # whether a motion that brakes is still to be sent
@@ -152,7 +137,7 @@ class GoalExecution(TrajectoryExecution):
         To cancel stops the controller's reference at once, where the arm is measured: soon after a
         motion was sent, the first feedback is waited for instead.
         """
-        now = 1e-9 * self._now.clock
+        now = 1e-9 * self._state.now.clock
         begun = None if self._state.stands else self._begun()
         if begun is None and 0.0 <= now - self._begun_since < FIRST_FEEDBACK:
             return
@@ -176,7 +161,7 @@ class GoalExecution(TrajectoryExecution):
 
     def advance(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> Phase:
         """Send a motion if one is due; see `Execution.advance`."""
-        self._take_time(now)
+        self._state.begin_period(now)
         if self._motion is not None and self._link.complaint():
             self._lose_motion("the controller is gone")
         elif self._motion is not None:
@@ -205,7 +190,7 @@ class GoalExecution(TrajectoryExecution):
     def _replace(self, pipeline: Pipeline, measured: FloatArray) -> None:
         """Send a motion to the goal, unless it might arrive after its stamp."""
         begun = self._begun()
-        if begun is not None and begun.is_too_late(1e-9 * self._now.clock):
+        if begun is not None and begun.is_too_late(1e-9 * self._state.now.clock):
             return
         if begun is None and self._override == 0.0 and self._motion is not None:
             self._ordered, self._halted = False, True
@@ -229,7 +214,7 @@ class GoalExecution(TrajectoryExecution):
 
     def _rests_at(self, measured: FloatArray) -> FloatArray | None:
         """Return where a motion from rest begins (n,); see `ControllerState.rests_at`."""
-        lag = self._now.clock - self._left_since
+        lag = self._state.now.clock - self._left_since
         lags = 0 <= lag < round(1e9 * self._lag)
         if self._state.reference() is None:
             left = self._left_at
@@ -294,7 +279,7 @@ class GoalExecution(TrajectoryExecution):
 
     def _begun(self) -> Begun | None:
         """Return where the controller is and will be; None if that is not known."""
-        motion, progress, now = self._motion, self._progress, 1e-9 * self._now.clock
+        motion, progress, now = self._motion, self._progress, 1e-9 * self._state.now.clock
         if motion is None or now - progress.received_at > FEEDBACK_TIMEOUT:
             return None
         if self._begun_since < math.inf:
@@ -320,7 +305,7 @@ class GoalExecution(TrajectoryExecution):
 
     def _send(self, begun: Begun, motion: Motion) -> None:
         """Send a motion that follows what the controller has begun."""
-        now = 1e-9 * self._now.clock
+        now = 1e-9 * self._state.now.clock
         # From rest, it begins when the controller accepts it, however late. In mid-motion the arm
         # moves on until then, and the stamp aligns the new motion with the old one.
         whole = begun.followed_by(motion)
@@ -361,7 +346,7 @@ class GoalExecution(TrajectoryExecution):
 
     def take_unknown(self, request: StatusRequest, now: Moment) -> None:
         """Take that the controller does not know a goal; `take_result` takes all other results."""
-        self._take_time(now)
+        self._state.begin_period(now)
         if request.newest == self._newest and request.number == self._running:
             self._lose_motion("the controller was restarted")
 
@@ -373,7 +358,7 @@ class GoalExecution(TrajectoryExecution):
             now: When the answer came.
             accepted: Whether it has.
         """
-        self._take_time(now)
+        self._state.begin_period(now)
         motion = self._unanswered.pop(number, None)
         if accepted:
             if motion is not None and number > self._accepted:  # answers may overtake each other
@@ -391,7 +376,7 @@ class GoalExecution(TrajectoryExecution):
         if self._running is None:
             self._fail(text)
             return
-        now = 1e-9 * self._now.clock
+        now = 1e-9 * self._state.now.clock
         self._newest, self._motion = self._accepted, self._taken
         self._begun_since, self._progress = now, Progress(now, 0.0, 1.0, -math.inf)
         if self._phase is not Phase.BRAKING:
@@ -403,7 +388,7 @@ class GoalExecution(TrajectoryExecution):
 
     def take_feedback(self, feedback: GoalFeedback, now: Moment) -> None:
         """Take what the controller tells of a goal."""
-        self._take_time(now)
+        self._state.begin_period(now)
         if feedback.number == self._newest and self._motion is not None:
             desired = self._desired(feedback)
             if np.isfinite(desired).all():
@@ -428,7 +413,7 @@ class GoalExecution(TrajectoryExecution):
 
     def take_result(self, result: GoalResult, now: Moment) -> None:
         """Take how a goal has ended."""
-        self._take_time(now)
+        self._state.begin_period(now)
         number = result.number
         if number == self._accepted != self._newest:  # the newest one, of which nothing is known
             self._running = self._taken = None

@@ -16,9 +16,24 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from basis_ik.arm.execution.controller_state import ControllerState
 from basis_ik.arm.execution.execution import Drives, Execution, Link, Rule
 from basis_ik.arm.moment import Moment
+
+
+class Controller(NamedTuple):
+    """A joint_trajectory_controller."""
+
+    link: Link
+    """The way to it."""
+    state: ControllerState
+    """What it publishes."""
+    rule: Rule
+    """How it replaces trajectories."""
+    resumes: bool
+    """Whether a motion goes on after it has scaled its speed to 0."""
 
 
 class TrajectoryExecution(Execution):
@@ -26,35 +41,17 @@ class TrajectoryExecution(Execution):
 
     Args:
         drives: What is commanded.
-        link: The way to the controller.
-        state: What the controller publishes.
-        rule: How the controller replaces trajectories.
-        now: The present moment.
-        resumes: Whether a motion goes on after the controller has scaled its speed to 0.
+        controller: The controller.
     """
 
-    def __init__(
-        self,
-        drives: Drives,
-        link: Link,
-        state: ControllerState,
-        rule: Rule,
-        now: Moment,
-        *,
-        resumes: bool,
-    ) -> None:
-        super().__init__(link)
+    def __init__(self, drives: Drives, controller: Controller) -> None:
+        super().__init__(controller.link)
         self._joint_names, self._lag = drives.joint_names, drives.lag
-        self._state, self._rule, self._now, self._resumes = state, rule, now, resumes
-
-    def _take_time(self, now: Moment) -> None:
-        """Let it be now."""
-        self._now = now
-        self._state.begin_period(now)
+        _, self._state, self._rule, self._resumes = controller
 
     def unmet(self, now: Moment) -> str:
         """Return why no command would be executed; see `Execution.unmet`."""
-        self._take_time(now)
+        self._state.begin_period(now)
         return super().unmet(now)
 
     def _check(self, now: Moment) -> str:
@@ -70,5 +67,4 @@ class TrajectoryExecution(Execution):
     def on_clock_jump(self, now: Moment) -> None:
         """Discard all times; see `Execution.on_clock_jump`."""
         super().on_clock_jump(now)
-        self._now = now
         self._state.on_clock_jump(now)

@@ -27,7 +27,6 @@ from basis_ik.arm.execution.controller_state import (
     CONTROLLER_TIMEOUT,
     PAUSED,
     STILL,
-    ControllerState,
     others_move,
 )
 from basis_ik.arm.execution.execution import (
@@ -37,11 +36,9 @@ from basis_ik.arm.execution.execution import (
     SAFE,
     TRANSIT,
     Drives,
-    Link,
-    Rule,
 )
 from basis_ik.arm.execution.messages import Trajectory
-from basis_ik.arm.execution.trajectory_execution import TrajectoryExecution
+from basis_ik.arm.execution.trajectory_execution import Controller, TrajectoryExecution
 from basis_ik.arm.limiter import WIDEST, Motion, stride_of
 from basis_ik.arm.moment import Moment
 from basis_ik.arm.pipeline import Phase, Pipeline
@@ -97,27 +94,14 @@ class WindowExecution(TrajectoryExecution):
     until then: that one would be led to from the measured state, a cycle late.
 
     Args:
-        drives: As of every such execution, like all that follow.
-        link: As above.
-        state: As above.
-        rule: As above.
-        now: As above.
-        resumes: As above.
+        drives: What is commanded.
+        controller: The controller.
     """
 
     streams = True
 
-    def __init__(
-        self,
-        drives: Drives,
-        link: Link,
-        state: ControllerState,
-        rule: Rule,
-        now: Moment,
-        *,
-        resumes: bool,
-    ) -> None:
-        super().__init__(drives, link, state, rule, now, resumes=resumes)
+    def __init__(self, drives: Drives, controller: Controller) -> None:
+        super().__init__(drives, controller)
         self._period = drives.period
         self._by_stamp, self._stride = False, 1  # of the current motion
         self._step_time = round(SECOND * drives.period)
@@ -204,7 +188,7 @@ class WindowExecution(TrajectoryExecution):
 
         See `Execution.advance`.
         """
-        self._take_time(now)
+        self._state.begin_period(now)
         silence = self._silence(now)
         if silence > 0.0:
             if silence > CONTROLLER_TIMEOUT:
@@ -253,7 +237,7 @@ class WindowExecution(TrajectoryExecution):
         """Whether the controller moves; see `Execution.is_led_elsewhere`."""
         if not self.failure or len(self._followed) < 2:
             return False
-        if self._state.silence(self._now.clock) > CONTROLLER_TIMEOUT:
+        if self._state.silence(self._state.now.clock) > CONTROLLER_TIMEOUT:
             return False  # it tells nothing any more
         (_, before), (_, here) = self._followed[-2], self._followed[-1]
         return bool((np.abs(here - before) > STILL).any())

@@ -26,6 +26,7 @@ from basis_ik.arm.execution.execution import Drives, Execution
 from basis_ik.arm.execution.goal_execution import GoalExecution
 from basis_ik.arm.execution.messages import ControllerReport, Outgoing
 from basis_ik.arm.execution.stream_execution import PositionExecution, VelocityExecution
+from basis_ik.arm.execution.trajectory_execution import Controller
 from basis_ik.arm.execution.window_execution import WindowExecution
 from basis_ik.ros.boundary import boundary_of
 from basis_ik.ros.outputs.action_output import ActionOutput
@@ -72,15 +73,12 @@ class CommandPath:
         self._output: Output
         self.execution: Execution
         controller, names = options.controller, drives.joint_names
-        resumes, now = options.resume_after_pause, self._boundary.moment(node.get_clock())
         if kind == "joint_trajectory":
-            output = self._output = TrajectoryOutput(node, controller, names)
-            state, rule = self._controller_state(drives), self._rule()
-            self.execution = WindowExecution(drives, output, state, rule, now, resumes=resumes)
+            self._output = TrajectoryOutput(node, controller, names)
+            self.execution = WindowExecution(drives, self._controller(drives))
         elif kind == "follow_joint_trajectory":
             action = self._output = ActionOutput(node, controller, names)
-            state, rule = self._controller_state(drives), self._rule()
-            goals = GoalExecution(drives, action, state, rule, now, resumes=resumes)
+            goals = GoalExecution(drives, self._controller(drives))
             self.execution = action.execution = goals
             action.flush = self._flush
         elif kind == "velocity":
@@ -109,11 +107,11 @@ class CommandPath:
         self._told.append(topic)
         return state
 
-    def _rule(self) -> ReplacementRule:
-        options = self._options
+    def _controller(self, drives: Drives) -> Controller:
+        options, state = self._options, self._controller_state(drives)
         rule = ReplacementRule(self._node, options.controller, options.trajectory_replacement)
         self._told.append(rule)
-        return rule
+        return Controller(self._output, state, rule, options.resume_after_pause)
 
     def send(self, outgoing: Sequence[Outgoing]) -> None:
         """Send messages, in this order."""
