@@ -27,11 +27,11 @@ from basis_ik.errors import BasisIkError
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.dynamics import Dynamics, Inertial
 from basis_ik.robot.elements import listed
+from basis_ik.robot.mesh_uri import find_mesh
 from basis_ik.robot.robot import RobotModel
 from basis_ik.robot.urdf import Joint
 from basis_ik.robot.visuals import Visual
 from basis_ik.simulation.assumed_inertias import assume_inertials, is_moving
-from basis_ik.simulation.mesh_files import find_mesh
 from basis_ik.simulation.simulated_robot import SimulatedRobot
 from basis_ik.transforms.quaternion import wxyz_from_matrix
 

@@ -22,7 +22,7 @@ import pytest
 from heavy_robots import joint, robot, rod, run, simulate
 
 from basis_ik.robot.elements import listed
-from basis_ik.simulation.mesh_files import find_mesh
+from basis_ik.robot.mesh_uri import find_mesh
 from basis_ik.simulation.mujoco_scene import PhysicsError
 
 URDFS = Path(__file__).parents[2] / "urdf"

@@ -26,7 +26,7 @@ import trimesh
 from basis_ik.errors import BasisIkError
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.elements import shown
-from basis_ik.simulation.mesh_files import find_mesh
+from basis_ik.robot.mesh_uri import find_mesh
 
 LARGEST = 200 * 1000 * 1000  # bytes
 PLAIN = (".stl", ".ply", ".obj")  # formats without usable colors; the URDF's color is used
