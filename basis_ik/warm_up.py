@@ -242,7 +242,7 @@ def transform_nodes_steps(constraints: Collection[Constraint] = ()) -> list[Step
 
 def library_steps() -> list[Step]:
     """Return the steps for kernels that only users of the library call."""
-    from basis_ik.arm import limiter
+    from basis_ik.arm import clearance, limiter
     from basis_ik.bones.bone_limits import SwingTwist
     from basis_ik.bones.points_at import Up, points_at
     from basis_ik.collision import collision_scene
@@ -271,6 +271,7 @@ def library_steps() -> list[Step]:
         Step("planned motions", plan),
         Step("points-at with limits", point_within_limits),
         Step("collisions", collision_scene.warm_up),
+        Step("distances in motion", clearance.warm_up),
         Step("transform nodes", _combine_nodes),
         *_fabrik_steps(),
     ]

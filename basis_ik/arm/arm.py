@@ -310,6 +310,8 @@ class Arm:
         """Why the arm does not move as commanded for the moment; empty if it does."""
         if self._interruption is not None and self.resting and self.targets.pursues:
             return "the arm goes on to its target once it rests where it braked"
+        if self.pipeline.obstacle is not None and not self.execution.hindrance:
+            return str(self.pipeline.obstacle)
         return self.execution.hindrance
 
     @property
@@ -736,6 +738,8 @@ class Arm:
             self.state.handle(Event.MOVE)
         elif phase is Phase.ARRIVED:
             self.state.handle(Event.END_COMMANDS)
+            if not self.execution.streams and self.pipeline.may_go_on:
+                self.execution.begin()
             if self._is_there(measured):
                 self.state.handle(Event.ARRIVE)
                 self._retries, self._has_arrived = 0, True  # a later displacement is deliberate
@@ -799,7 +803,7 @@ class Arm:
         pipeline.position_tolerance = settings.position_tolerance
         pipeline.orientation_tolerance = settings.orientation_tolerance
         pipeline.solver, pipeline.path = settings.solver, settings.path
-        pipeline.singularities = settings.singularities
+        pipeline.singularities, pipeline.slides = settings.singularities, settings.jog_slides
         if pipeline.path != "joint" and not (self.execution.streams and pipeline.leads_lines):
             text = "path is ignored: straight needs six joints and an interface that streams"
             self._log.warn("path", "unfit", text)

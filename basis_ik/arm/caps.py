@@ -12,10 +12,11 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Caps on the speeds of an arm's links, for every kind of motion.
+"""Caps on the speeds of an arm's links, and distances that these keep, for every kind of motion.
 
-A command is accepted only if the links keep their caps on the way to it and while braking after it.
-Thus there is always a next command, at least a braking one. docs/mathematics.md has the details.
+A command is accepted only if the links keep their caps and distances on the way to it and while
+braking after it. Thus there is always a next command, at least a braking one. docs/mathematics.md
+has the details.
 """
 
 from __future__ import annotations
@@ -26,19 +27,25 @@ from typing import NamedTuple
 import numpy as np
 
 from basis_ik.arm import caps_kernel as kernels
+from basis_ik.arm.clearance import Clearance
 from basis_ik.arm.joints_kernel import (
     ACCELERATION,
     COLUMNS,
+    GOAL,
     JERK,
+    LOWER,
     POSITION,
     RATE,
     SPEED,
+    UPPER,
     VELOCITY,
     advance,
     is_equal,
     plan_brake_together,
+    plan_joints,
 )
 from basis_ik.arm.joints_kernel import step_joints as step_joints
+from basis_ik.collision.collision_scene import Gap
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.chain import Chain
 from basis_ik.search.prepare import prepared
@@ -53,6 +60,11 @@ SPARE = 0.98  # fraction of the caps that jogging uses; the rest is a reserve fo
 # instants at which speeds are compared.
 SAMPLED = 0.999
 CORRECTIONS = 16  # iterations for the speed of a whole motion
+# Fractions of the joints' velocities below which an arm rests before an obstacle instead of
+# creeping, and from which on it leaves this rest.
+CREEPING, LEAVING = 0.005, 0.05
+SHORTENED = 4  # how often a way is shortened until all of it is free
+LEAST_SHARE = 1e-6  # of a way: less is none
 
 
 class _Step(NamedTuple):
@@ -66,6 +78,21 @@ class _Step(NamedTuple):
     """(n, 27) the same, with profiles that brake."""
     ticks: int
     """As in `arm.joints_kernel.step_joints`."""
+    pair: int
+    """The pair that would come too near; -1: none."""
+
+
+class _Line(NamedTuple):
+    """A straight way of the joints from rest that keeps all distances."""
+
+    goal: FloatArray
+    """(n,) its wanted end [rad or m]."""
+    end: FloatArray
+    """(n,) where it ends, before the pair in its way."""
+    pair: int
+    """That pair; -1: none."""
+    revision: int
+    """That of the clearance."""
 
 
 class SpeedCaps:
@@ -76,7 +103,9 @@ class SpeedCaps:
         others: Chains from its root to the other links, with its joints only.
 
     Attributes:
-        active: Whether any cap is set.
+        clearance: The distances that links keep; None: they may collide.
+        capped: Whether any cap is set.
+        blocked: The pair that keeps the arm from going on; None if none does.
     """
 
     def __init__(self, chain: Chain, others: Sequence[Chain] = ()) -> None:
@@ -89,8 +118,15 @@ class SpeedCaps:
         self._limbs = np.concatenate(limbs)
         self._starts = np.cumsum([0, *map(len, limbs)])
         self._caps: FloatArray = np.full((len(limbs), 2), np.inf)
-        self.active = False
+        self.capped = False
+        self.clearance: Clearance | None = None
+        self.blocked: Gap | None = None
         self.reset()
+
+    @property
+    def active(self) -> bool:
+        """Whether there is anything to keep."""
+        return self.capped or self.clearance is not None
 
     def set(self, linear: float, angular: float) -> None:
         """Set the caps on the speed of all links.
@@ -105,7 +141,7 @@ class SpeedCaps:
         self._caps[:] = np.multiply(caps, SAMPLED)
         if not self.active:
             self.reset()
-        self.active = min(caps) < np.inf
+        self.capped = min(caps) < np.inf
 
     def reset(self) -> None:
         """Discard the motion so far."""
@@ -114,10 +150,19 @@ class SpeedCaps:
         self._share = 1.0
         self._goal: FloatArray | None = None
         self._way: FloatArray = np.zeros(0)
+        self._line: _Line | None = None
+        if self.clearance is not None:
+            self.clearance.reset()
+
+    def observe(self, q: FloatArray) -> None:
+        """Measure the distances at the joints' present positions (n,), before a step from there."""
+        self.blocked = None
+        if self.clearance is not None:
+            self.clearance.observe(q)
 
     def part(self, q: FloatArray, v: FloatArray) -> float:
         """Return the largest fraction of a cap that joints at q (n,) with v (n,) use."""
-        if not self.active:
+        if not self.capped:
             return 0.0
         return self._between(q - INSTANT * v, q + INSTANT * v, 2.0 * INSTANT)
 
@@ -140,13 +185,33 @@ class SpeedCaps:
         return self._accept(self._evaluated(memory, then, limits, period, 0))
 
     def _evaluated(
-        self, memory: FloatArray, then: FloatArray, limits: FloatArray, period: float, ticks: int
-    ) -> _Step:
-        out = then.copy()
-        part = kernels.part_to_rest(
-            memory, out, limits, period, self._limbs, self._starts, self._caps
-        )
-        return _Step(float(part), then, out, ticks)
+        self, memory: FloatArray, then: FloatArray, limits: FloatArray, period: float, ticks: int,
+        only: int | None = None,
+    ) -> _Step:  # fmt: skip
+        """Return a step with what it uses.
+
+        Args:
+            memory: As of `step`.
+            then: The same, after the step.
+            limits: As of `step`.
+            period: As of `step`.
+            ticks: Of the step.
+            only: The pair to look at, where it comes to rest; -1: none; None: all, on their way.
+        """
+        out, part, pair = then.copy(), 0.0, -1
+        if self.capped:
+            part = kernels.part_to_rest(
+                memory, out, limits, period, self._limbs, self._starts, self._caps
+            )
+        else:
+            plan_brake_together(out, limits)
+        if self.clearance is not None and only is None:
+            before = np.ascontiguousarray(memory[:, POSITION])
+            used, worst = self.clearance.part(out, before, period)
+            part, pair = max(part, used), worst if used > ROUNDING else -1
+        elif self.clearance is not None and only is not None and only >= 0:
+            part = max(part, self.clearance.part_at_rest(out, only))
+        return _Step(float(part), then, out, ticks, pair)
 
     def _accept(self, step: _Step) -> bool:
         if step.part <= ROUNDING:
@@ -176,22 +241,95 @@ class SpeedCaps:
         limits: FloatArray, period: float, ticks: int,
     ) -> int:  # fmt: skip
         """Advance a period as fast as the caps allow; arguments and result as of the kernel."""
-        bounds = self._on_line(memory, goal, velocity, limits)
+        line = self.line(memory, goal, velocity, limits)
+        goal, bounds = line or (goal, self._on_line(memory, goal, velocity, limits))
 
-        def attempt(share: float, ticks: int) -> _Step:
+        def attempt(share: float, ticks: int, pair: int | None) -> _Step:
             then, slower = memory.copy(), bounds.copy()
             slower[VELOCITY] *= share
             ticks = step_joints(then, goal, velocity, acceleration, slower, period, ticks)
-            return self._evaluated(memory, then, limits, period, ticks)
+            return self._evaluated(memory, then, limits, period, ticks, pair)
 
-        best = attempt(1.0, ticks)
+        best, creeps = attempt(1.0, ticks, -1 if line else None), False
         if best.part > ROUNDING:
-            best = self._fastest(memory, bounds, period, best, lambda share: attempt(share, 0))
+            pair = best.pair
+            best = self._fastest(
+                memory, bounds, period, best, lambda share: attempt(share, 0, pair)
+            )
             best = best._replace(ticks=0)
-        if self._accept(best):
+            if self.clearance is not None and pair >= 0:
+                self.blocked, creeps = self.clearance.gap(pair), self._creeps(memory)
+                # Only this pair was looked at, and only where it comes to rest.
+                best = self._evaluated(memory, best.memory, limits, period, 0)
+        if not creeps and self._accept(best):
             memory[:] = best.memory
             return best.ticks
         return self.brake(memory, limits, period)
+
+    def line(
+        self, memory: FloatArray, goal: FloatArray, velocity: FloatArray, limits: FloatArray
+    ) -> tuple[FloatArray, FloatArray] | None:
+        """Return where the joints' straight way to a goal ends, and limits that keep them on it.
+
+        It ends before the pair in its way. Braking does not leave it, so that no distance needs to
+        be measured on it again.
+
+        Args:
+            memory: As of `step`, and so are the others.
+            goal: (n,).
+            velocity: (n,).
+            limits: (5, n).
+
+        Returns:
+            The end (n,) and the limits (5, n); None without distances to keep, or if the joints are
+            on no straight way from rest.
+        """
+        clearance, bounds = self.clearance, self._on_line(memory, goal, velocity, limits)
+        if clearance is None or self._goal is None:
+            self._line = None
+            return None
+        line = self._line
+        if line is None or line.revision != clearance.revision or not is_equal(line.goal, goal):
+            self._line = line = self._free_line(memory, goal, bounds, clearance)
+        if line is None:
+            return None
+        self.blocked = clearance.gap(line.pair)
+        return line.end, bounds
+
+    def is_free(self, memory: FloatArray) -> bool:
+        """Return whether the joints keep all distances on their profiles; see `step`.
+
+        Args:
+            memory: (n, 27) with profiles from where the distances were observed.
+        """
+        if self.clearance is None:
+            return True
+        pair, _ = self.clearance.pair_in_way(memory)
+        self.blocked = self.clearance.gap(pair)
+        return pair < 0
+
+    def _free_line(
+        self, memory: FloatArray, goal: FloatArray, bounds: FloatArray, clearance: Clearance
+    ) -> _Line | None:
+        """Return the free part of a way from rest; None in motion, or if none is found."""
+        if memory[:, SPEED : RATE + 1].any():
+            return None
+        start, end, blocked = memory[:, POSITION].copy(), goal, -1
+        for _ in range(SHORTENED):
+            then = memory.copy()
+            then[:, GOAL] = np.clip(end, bounds[LOWER], bounds[UPPER])
+            plan_joints(then, bounds)
+            share, pair = clearance.free_share(start, then)
+            if pair < 0:
+                return _Line(goal.copy(), end, blocked, clearance.revision)
+            blocked = pair
+            end = start + share * (then[:, GOAL] - start) if share > LEAST_SHARE else start.copy()
+        return _Line(goal.copy(), start, blocked, clearance.revision)
+
+    def _creeps(self, memory: FloatArray) -> bool:
+        """Return whether an obstacle leaves so little room that the arm should rest."""
+        still = not memory[:, SPEED : RATE + 1].any()
+        return self._share < (LEAVING if still else CREEPING)
 
     def _on_line(
         self, memory: FloatArray, goal: FloatArray, velocity: FloatArray, limits: FloatArray

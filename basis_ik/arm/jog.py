@@ -22,11 +22,12 @@ straight line, because the twist always points to the pose.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import exp, inf, sqrt
+from math import exp, inf
 
 import numpy as np
 
 from basis_ik.arm.caps import SPARE
+from basis_ik.arm.clearance import Approach
 from basis_ik.arm.goals import TwistGoal
 from basis_ik.arm.joints_kernel import (
     ACCELERATION,
@@ -38,11 +39,12 @@ from basis_ik.arm.joints_kernel import (
 )
 from basis_ik.arm.joints_kernel import step_joints as step_joints
 from basis_ik.arm.limiter import Limiter
-from basis_ik.arm.limits import MotionLimits
+from basis_ik.arm.limits import MotionLimits, fastest_before
 from basis_ik.arm.line_stop import LineStop
 from basis_ik.arm.profile_kernel import ROW, plan_stop, sample
 from basis_ik.arm.singularity import VERY_NEAR, Gains, Notice, Singularities
 from basis_ik.arm.twist_kernel import states_on_line, weights_on_line
+from basis_ik.collision.collision_scene import Gap
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pose import track as tracking
 from basis_ik.pose.track import track
@@ -87,14 +89,24 @@ EASY, EASIER = 0.5, 0.02
 # Fractions of acceleration and jerk for a stop on the line, tried one after the other; and its
 # largest duration, relative to the joints' own time to rest.
 SHARES, MOST_LATE = (1.0, 0.95, 0.9, 0.8, 0.7), 1.3
+SLIDES = 4  # obstacles along which a twist is turned, one after the other
+AXES = np.eye(6)[:3]  # twists along the axes
 TRIM = 0.05  # fraction of the joints' limits that reduces it
 
 
 @dataclass(frozen=True)
 class Held(Reason):
-    """Why the tip is held although it should move."""
+    """Why the tip is held although it should move.
+
+    Attributes:
+        distance: How far the two in its way are apart, for COLLISION [m].
+    """
+
+    distance: float = 0.0
 
     def __str__(self) -> str:
+        if self.verdict is Verdict.COLLISION:
+            return f"held by {' and '.join(self.pair or ())}, {self.distance:.3f} m"
         line = f"the line ends {self.missing:.4g} m before: " if self.missing > 0.0 else ""
         if self.verdict is Verdict.LIMIT:
             return f"{line}{self.joint} is held by its limit {self.bound:.4g}"
@@ -113,6 +125,7 @@ class Jog:
     Attributes:
         held: Why the tip is held although it should move; None if it is not.
         notice: The effect of a singularity on the motion; None if none is near.
+        slides: Whether the tip slides along what is in its way, instead of stopping before it.
         singularities: "pass" them at the joints' largest speeds, "slow" the joints down, or "stop"
             before them.
     """
@@ -120,6 +133,7 @@ class Jog:
     def __init__(self, chain: Chain, limiter: Limiter) -> None:
         self._gains = Gains(chain)
         self.singularities: Singularities = "slow"
+        self.slides = False
         self._chain, self._limiter = chain, limiter
         self._row: FloatArray = np.zeros(ROW)
         # Pose of a line on which the joints had to brake independently.
@@ -505,12 +519,13 @@ class Jog:
         """Return a twist (6,), scaled down to the joints' limits; set `held` if that is zero."""
         if self._limiter.capped:
             twist = self._capped(q, twist)
+        twist, obstacle = self._before_obstacles(q, twist)
         states, lost = self._states(q, twist)
         to_stop, joint = self._to_stop(q, states[:, 1])
         here = self._steady(states)
         states_ahead, _ = self._states(q + AHEAD * here * states[:, 1], twist)
         ahead = self._steady(states_ahead)
-        self.held = None
+        self.held = obstacle
         # Slow motion out of a singularity is allowed, but not into one.
         if (lost > LOST and len(q) >= 6) or ahead <= min(here, STANDING):
             self.held = Held(Verdict.SINGULAR)
@@ -521,6 +536,33 @@ class Jog:
         if self.held is None and len(q) >= 6:
             part = self._limit_by_gain(q, twist, part, states[:, 1], states_ahead[:, 1])
         return np.zeros(6) if self.held else part * twist
+
+    def _before_obstacles(self, q: FloatArray, twist: FloatArray) -> tuple[FloatArray, Held | None]:
+        """Return a twist (6,) with which the arm can stop before what is in its way.
+
+        Also returns why it is held, if nothing of the twist is left. Arguments as of `_scaled`.
+        """
+        wanted = twist
+        for _ in range(SLIDES if self.slides else 0):
+            closing = self._approaches(q, twist)
+            if not closing:
+                return twist, None
+            across = [-float(closing[0].gradient @ self._speeds(q, axis)) for axis in AXES]
+            size = float(np.dot(across, across))
+            if size <= ALONG:
+                break
+            twist = twist.copy()
+            twist[:3] -= (closing[0].rate - closing[0].allowed) / size * np.array(across)
+        closing = self._approaches(q, twist)
+        if not closing:
+            return twist, None
+        first = closing[0]
+        twist = first.allowed / first.rate * twist
+        held = np.linalg.norm(twist) <= STANDING * np.linalg.norm(wanted)
+        return twist, held_by(first.gap) if held else None
+
+    def _approaches(self, q: FloatArray, twist: FloatArray) -> list[Approach]:
+        return self._limiter.approaches(self._speeds(q, twist), STOP, LATE)
 
     def _limit_by_gain(
         self, q: FloatArray, twist: FloatArray, part: float, here: FloatArray, ahead: FloatArray
@@ -626,6 +668,11 @@ class Jog:
         return faded
 
 
+def held_by(gap: Gap) -> Held:
+    """Return that a pair holds the arm."""
+    return Held(Verdict.COLLISION, pair=gap.names, distance=gap.distance)
+
+
 def _way(root_T_tip: RigidTransform, target: RigidTransform) -> FloatArray:
     """Return the displacement to a pose (6,) along the root's axes: translation [m], turn [rad]."""
     turn = (target @ root_T_tip.inverse()).log()[3:]
@@ -644,21 +691,3 @@ def warm_up(chain: Chain, limits: MotionLimits) -> None:
     jog._after(middle, np.full(6, 1e-3), limiter.period)
     jog._approach_step(middle, np.full(6, 0.4), 1e-3, 1e-3)
     jog._weigh(middle, np.full(6, 1e-3))  # nor six joints this
-
-
-def fastest_before(gap: float, acceleration: float, jerk: float) -> float:
-    """Return the largest speed that can stop within a gap, starting without acceleration.
-
-    A stop from speed v takes 2 √(v/j) if the acceleration stays below its limit a (v ≤ a²/j), and
-    otherwise v/a + a/j; the distance is half of speed times time. This is solved for v.
-
-    Args:
-        gap: Distance to stop in [rad or m]; below zero counts as zero.
-        acceleration: Largest acceleration.
-        jerk: Largest jerk.
-    """
-    gap = max(gap, 0.0)
-    short, ramp = float(np.cbrt(jerk * gap * gap)), acceleration * acceleration / jerk
-    if short <= ramp:
-        return short
-    return 0.5 * (sqrt(ramp * ramp + 8.0 * acceleration * gap) - ramp)

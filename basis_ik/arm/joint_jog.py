@@ -19,9 +19,10 @@ from __future__ import annotations
 import numpy as np
 
 from basis_ik.arm.caps import SPARE
-from basis_ik.arm.jog import LATE, STANDING, Held, fastest_before
+from basis_ik.arm.jog import LATE, STANDING, Held, held_by
 from basis_ik.arm.joints_kernel import ACCELERATION, JERK, LOWER, UPPER, VELOCITY
 from basis_ik.arm.limiter import Limiter
+from basis_ik.arm.limits import fastest_before
 from basis_ik.arm.profile_kernel import ROW, plan_stop, sample
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.chain import Chain
@@ -30,6 +31,7 @@ from basis_ik.verdict import Verdict
 # Fractions of the joints' limits: velocity; acceleration and jerk for changes of the velocity;
 # acceleration and jerk to come to rest at a position limit.
 FAST, CHANGE, STOP = 0.999, 0.95, 0.4
+OBSTACLES = 6  # for which joints are slowed down, one after the other
 
 
 class JointJog:
@@ -79,6 +81,7 @@ class JointJog:
         )
         gaps = np.where(desired > 0.0, bounds[UPPER] - states[:, 0], states[:, 0] - bounds[LOWER])
         self.held = None
+        desired = self._before_obstacles(desired)
         for i in np.flatnonzero(desired):
             left = gaps[i] - LATE * self._limiter.period * abs(states[i, 1])
             top, jerk = STOP * bounds[[ACCELERATION, JERK], i]
@@ -90,4 +93,22 @@ class JointJog:
                 self.held = Held(Verdict.LIMIT, joint=name, bound=bound)
                 speed = 0.0
             desired[i] = np.copysign(min(speed, abs(desired[i])), desired[i])
+        return desired
+
+    def _before_obstacles(self, desired: FloatArray) -> FloatArray:
+        """Return velocities (n,) with which the arm can stop before what is in its way.
+
+        Only the joints that bring a pair nearer are slowed down, in proportion to how they do it.
+        """
+        for _ in range(OBSTACLES):
+            closing = self._limiter.approaches(desired, STOP, LATE)
+            if not closing:
+                break
+            first = closing[0]
+            if first.allowed <= STANDING * first.rate:
+                self.held = held_by(first.gap)
+            nearer = first.gradient * desired < 0.0
+            pull = np.where(nearer, first.gradient, 0.0)
+            slowed = desired + (first.rate - first.allowed) / float(pull @ pull) * pull
+            desired = np.where(nearer & (slowed * desired < 0.0), 0.0, slowed)
         return desired

@@ -23,8 +23,10 @@ import numpy as np
 
 from basis_ik.arm import joints_kernel as kernels
 from basis_ik.arm.caps import SpeedCaps
+from basis_ik.arm.clearance import Approach
 from basis_ik.arm.limits import MotionLimits
 from basis_ik.arm.profile_kernel import duration
+from basis_ik.collision.collision_scene import Gap, Scene
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.checks import finite_array
 
@@ -346,14 +348,34 @@ class Limiter:
         spacing = max(self.period, spacing)
         goal = None if self.override == 0.0 else goal
         self._prepare(braking=goal is None)
-        share = 1.0
+        limits, share = self._slowed(), 1.0
         if self._capped is not None and goal is not None:
-            share = self._capped.pace(lambda share: self._planned(goal, most, spacing, share)[:2])
-        return self._planned(goal, most, spacing, share)
+            goal, limits = self._free(goal, limits, self._capped)
+        if self.capped and self._caps is not None and goal is not None:
+            share = self._caps.pace(
+                lambda share: self._planned(goal, limits, most, spacing, share)[:2]
+            )
+        return self._planned(goal, limits, most, spacing, share)
 
-    def _planned(self, goal: FloatArray | None, most: int, spacing: float, share: float) -> Motion:
+    def _free(
+        self, goal: FloatArray, limits: FloatArray, caps: SpeedCaps
+    ) -> tuple[FloatArray | None, FloatArray]:
+        """Return a goal (n,) before what is in its way, and limits (5, n) that lead straight there.
+
+        In motion the goal is None, to brake, if the way to it is not free.
+        """
+        line = caps.line(self._memory, goal, self._still, limits)
+        if line is not None:
+            return line
+        memory = self._memory.copy()
+        kernels.step_joints(memory, goal, self._still, self._still, limits, self.period, 0)
+        return (goal if caps.is_free(memory) else None), limits
+
+    def _planned(
+        self, goal: FloatArray | None, limits: FloatArray, most: int, spacing: float, share: float
+    ) -> Motion:
         """Return the motion of `plan` with a share of the velocity limits."""
-        memory, limits = self._memory.copy(), self._slowed().copy()
+        memory, limits = self._memory.copy(), limits.copy()
         limits[kernels.VELOCITY] *= share
         if goal is not None:
             kernels.step_joints(memory, goal, self._still, self._still, limits, self.period, 0)
@@ -368,7 +390,7 @@ class Limiter:
     @property
     def capped(self) -> bool:
         """Whether there are caps on the speeds of links."""
-        return self._capped is not None
+        return self._caps is not None and self._caps.capped
 
     @property
     def _capped(self) -> SpeedCaps | None:
@@ -377,6 +399,33 @@ class Limiter:
     def part_of_caps(self, q: FloatArray, v: FloatArray) -> float:
         """Return the largest fraction of a cap that joints at q (n,) with velocities v (n,) use."""
         return 0.0 if self._capped is None else self._capped.part(q, v)
+
+    def approaches(self, wanted: FloatArray, share: float, late: float) -> list[Approach]:
+        """Return the pairs that joints bring nearer too quickly; see `Clearance.approaches`.
+
+        Args:
+            wanted: Wanted velocities (n,) [rad/s or m/s].
+            share: Fraction of acceleration and jerk that may be used to stop.
+            late: Periods until braking takes effect.
+        """
+        if self._caps is None or self._caps.clearance is None:
+            return []
+        self._caps.observe(self.position)
+        bounds = self._kept.copy()
+        bounds[[kernels.ACCELERATION, kernels.JERK]] *= share
+        clearance = self._caps.clearance
+        return clearance.approaches(wanted, self.velocity, bounds, late * self.period)
+
+    @property
+    def scene(self) -> Scene | None:
+        """The scene whose distances are kept; None if there is none."""
+        clearance = None if self._caps is None else self._caps.clearance
+        return None if clearance is None else clearance.scene
+
+    @property
+    def blocked(self) -> Gap | None:
+        """The pair that keeps the arm from its goal, as of the last step; None if none does."""
+        return None if self._caps is None else self._caps.blocked
 
     def tail(self) -> Motion:
         """Return the motion from the last command if no other one follows.
@@ -401,13 +450,20 @@ class Limiter:
             goal: As for `step`, at rest; None: the motion of `brake`.
 
         Returns:
-            The motion; None if its commands depend on caps, which are found step by step.
+            The motion; None if its commands depend on caps or distances, which are found step by
+            step.
         """
-        if self._capped is not None:
-            return None
+        capped = self._capped
         goal = None if self.override == 0.0 else goal
+        if capped is not None and (capped.capped or goal is None):
+            return None
         self._prepare(braking=goal is None)
         memory, limits = self._memory.copy(), self._slowed()
+        if capped is not None and goal is not None:
+            line = capped.line(memory, goal, self._still, limits)
+            if line is None:
+                return None
+            goal, limits = line
         if goal is None:
             ticks = kernels.brake(memory, self._kept, 0.0, self._ticks) - 1
         else:
@@ -432,6 +488,8 @@ class Limiter:
     def _prepare(self, *, braking: bool) -> None:
         """Discard the profiles if the conditions of their planning have changed."""
         self._before[:] = self._memory
+        if self._capped is not None:
+            self._capped.observe(self.position)
         if self._kept is not self._wanted and self._can_stop():
             self._kept, self._ticks = self._wanted, 0
         if braking != self.braking:

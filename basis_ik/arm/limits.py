@@ -17,6 +17,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 
@@ -129,3 +130,21 @@ class MotionLimits:
             if assumed.shape == chain.jerk.shape:  # otherwise the number of limits is wrong
                 jerk = np.where(np.isinf(chain.jerk), assumed, chain.jerk)
         return cls(chain.lower, chain.upper, chain.velocity, acceleration, jerk)
+
+
+def fastest_before(gap: float, acceleration: float, jerk: float) -> float:
+    """Return the largest speed that can stop within a gap, starting without acceleration.
+
+    A stop from speed v takes 2 √(v/j) if the acceleration stays below its limit a (v ≤ a²/j), and
+    otherwise v/a + a/j; the distance is half of speed times time. This is solved for v.
+
+    Args:
+        gap: Distance to stop in [rad or m]; below zero counts as zero.
+        acceleration: Largest acceleration.
+        jerk: Largest jerk.
+    """
+    gap = max(gap, 0.0)
+    short, ramp = float(np.cbrt(jerk * gap * gap)), acceleration * acceleration / jerk
+    if short <= ramp:
+        return short
+    return 0.5 * (sqrt(ramp * ramp + 8.0 * acceleration * gap) - ramp)

@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+import copy
 import enum
 from collections.abc import Callable
 from dataclasses import replace
@@ -28,12 +29,13 @@ from basis_ik.arm.caps import SpeedCaps
 from basis_ik.arm.debounce import Debounced
 from basis_ik.arm.goal_motion import GoalMotion
 from basis_ik.arm.goals import JOGGING, Goal, JointVelocityGoal, PointGoal, PoseGoal, TwistGoal
-from basis_ik.arm.jog import Held, Jog
+from basis_ik.arm.jog import Held, Jog, held_by
 from basis_ik.arm.joint_jog import JointJog
 from basis_ik.arm.joints_kernel import FOLLOW, VELOCITY, is_equal
 from basis_ik.arm.limiter import Limiter, Motion
 from basis_ik.arm.limits import MotionLimits
 from basis_ik.arm.singularity import Notice, Singularities
+from basis_ik.collision.collision_scene import Scene, tables_of
 from basis_ik.look.look_at import look_at
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pose.solve import MAX_ITERATIONS, Solution, solve
@@ -169,6 +171,7 @@ class Pipeline:
         command: The last command of the current motion (n,) [rad or m]; None at rest.
         origin: The command before it, or where the motion began (n,).
         notice: The effect of a singularity on the motion; None if none is near.
+        obstacle: What the arm waits for, at rest before its goal; None if nothing is in its way.
         line_held: Why the last line ended before the pose; None if it did not.
     """
 
@@ -210,11 +213,10 @@ class Pipeline:
         self._valid = True  # whether the destination is finite and within the limits
         self._repeats = 0
         self._elapsed = 0.0  # total time of all steps [s]
-        self._held, self._near, self._passing = (
-            Debounced(),
-            Debounced(),
-            Debounced(),
-        )
+        self._held, self._near, self._passing = Debounced(), Debounced(), Debounced()
+        self._obstructed = Debounced()
+        self.obstacle: Reason | None = None
+        self._planned_in: object = None  # the scene at rest, as of the last plan
         self.notice: Reason | None = None
         self._quickest = False  # whether to brake without keeping the tip on its line
         self._when = 0.0  # time of the last command [s]
@@ -250,9 +252,20 @@ class Pipeline:
             by_passes = self.solver == "fabrik" and isinstance(goal, PoseGoal)
             quick = QUICK_PASSES if by_passes else QUICK
             solution: Solution | None = self._solve(goal, seed, quick)
+            scene = self._limiter.scene
             if solution is not None and solution.verdict is Verdict.BUDGET_SPENT:
                 solution = self._long_solves.submit(
                     partial(self._solve, goal, seed, MAX_ITERATIONS)
+                )
+            elif (
+                scene is not None
+                and isinstance(goal, PoseGoal)
+                and solution is not None
+                and solution.success
+                and not scene.is_free(solution.positions)
+            ):
+                solution = self._long_solves.submit(
+                    partial(self._solve_free, goal, seed, copy.deepcopy(scene))
                 )
             else:
                 self._long_solves.cancel()
@@ -273,6 +286,15 @@ class Pipeline:
     @singularities.setter
     def singularities(self, value: Singularities) -> None:
         self._jog.singularities = value
+
+    @property
+    def slides(self) -> bool:
+        """Whether a jogged tip slides along what is in its way, instead of stopping before it."""
+        return self._jog.slides
+
+    @slides.setter
+    def slides(self, value: bool) -> None:
+        self._jog.slides = value
 
     @property
     def leads_lines(self) -> bool:
@@ -410,6 +432,18 @@ class Pipeline:
             max_iterations=max_iterations,
         )
 
+    def _solve_free(self, goal: PoseGoal, seed: FloatArray, scene: Scene) -> Solution:
+        """Return a solution that does not collide, whose objects may change meanwhile."""
+        return solve(
+            self._chain,
+            goal.root_T_target,
+            seed,
+            position_only=goal.position_only,
+            position_tolerance=self.position_tolerance,
+            orientation_tolerance=self.orientation_tolerance,
+            scene=scene,
+        )
+
     def _is_safe(self, command: FloatArray, previous: FloatArray, max_step: FloatArray) -> bool:
         return is_safe(command, previous, self._lower, self._upper, max_step)
 
@@ -469,7 +503,12 @@ class Pipeline:
                 return command
             place, velocity = self._leave_line(destination), np.zeros_like(place)
         self._jog.reset()  # the motion is in joint space
-        return self._limiter.step(place, velocity, acceleration)
+        command = self._limiter.step(place, velocity, acceleration)
+        gap = self._limiter.blocked
+        stands = gap is not None and self._limiter.at_rest and not is_equal(command, place)
+        held = held_by(gap) if gap is not None and stands else None
+        self.obstacle = self._obstructed.update(held, self._elapsed)
+        return command
 
     def _is_close(self, place: FloatArray, velocity: FloatArray) -> bool:
         """Return whether joint motion to a moving goal (n,), (n,) is as straight as a line.
@@ -535,6 +574,8 @@ class Pipeline:
         self.notice = self._passing.update(notice if passing else None, self._elapsed) or near
 
     def _clear_notice(self) -> None:
+        self._obstructed.reset()
+        self.obstacle = None
         self._near.reset()
         self._passing.reset()
         self.notice = None
@@ -569,10 +610,22 @@ class Pipeline:
         self._scale()
         goal = None if braking else self._destination
         motion = self._limiter.plan(goal, MOST_SAMPLES, spacing)
+        gap, scene = self._limiter.blocked, self._limiter.scene
+        self.obstacle = None if gap is None else held_by(gap)
+        rests = not start[:, 1:].any()
+        self._planned_in = tables_of(scene) if scene is not None and rests else None
         way = np.ascontiguousarray(motion.positions)  # another layout would compile kernels again
         # Every sample is checked as a command.
         steps = np.diff(motion.times)[:, np.newaxis] * self._max_step / self._period
         return motion if all(map(self._is_safe, way[1:], way[:-1], steps)) else None
+
+    @property
+    def may_go_on(self) -> bool:
+        """Whether a motion that `plan` ended before an obstacle may lead farther by now."""
+        scene = self._limiter.scene
+        if self.obstacle is None or scene is None:
+            return False
+        return self._planned_in is not tables_of(scene)
 
     def step(self, measured: FloatArray, when: float | None = None) -> FloatArray | None:
         """Return the next command (n,) [rad or m], or None when there is nothing to send.

@@ -59,6 +59,8 @@ class Settings(NamedTuple):
     """As for `Pipeline`."""
     singularities: Singularities
     """As for `Pipeline`."""
+    jog_slides: bool
+    """As for `Pipeline`."""
     velocity_scaling: float
     """Fraction of the joints' velocity limits, in (0, 1]."""
     acceleration_scaling: float

@@ -452,6 +452,11 @@ class _Tables(NamedTuple):
         return tuple(self.gap(int(k), memory) for k in order if distances[k] < within)
 
 
+def tables_of(scene: Scene) -> _Tables:
+    """Return a scene as kernels take it; another object after each change."""
+    return scene._ready()
+
+
 def _tables(
     chain: Chain, things: Sequence[CoveredLink], pairs: Sequence[Pair], padding: float
 ) -> _Tables:
@@ -505,12 +510,16 @@ def _solid(thing: CoveredLink) -> FloatArray:
     return np.array([*into, *half, is_cylinder, *body.place.translation, around])
 
 
-def warm_up() -> None:
-    """Compile the kernels of distances."""
+def sample_scene() -> Scene:
+    """Return a scene of two links and one joint."""
     ball = "<collision><geometry><sphere radius='1'/></geometry></collision>"
     model = RobotModel.from_urdf(
         f"<robot name='r'><link name='a'>{ball}</link><link name='b'>{ball}</link>"
         "<joint name='j' type='continuous'><parent link='a'/><child link='b'/></joint></robot>"
     )
-    scene = Scene(model, model.chain("a", "b"), srdf="<robot/>", exact=False)
-    scene.collisions([0.0])  # compiles all of them
+    return Scene(model, model.chain("a", "b"), srdf="<robot/>", exact=False)
+
+
+def warm_up() -> None:
+    """Compile the kernels of distances."""
+    sample_scene().collisions([0.0])  # compiles all of them

@@ -60,6 +60,7 @@ SETTINGS = Settings(
     solver="descent",
     path="joint",
     singularities="slow",
+    jog_slides=False,
     velocity_scaling=1.0,
     acceleration_scaling=1.0,
     speed_override=1.0,

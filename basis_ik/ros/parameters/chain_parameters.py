@@ -22,11 +22,13 @@ from typing import Any
 
 import numpy as np
 
+from basis_ik.arm import clearance
 from basis_ik.arm.admission import SPEED_UNITS, StampRules, Units
 from basis_ik.arm.caps import SpeedCaps
 from basis_ik.arm.goals import Ray
 from basis_ik.arm.limits import MotionLimits
 from basis_ik.arm.settings import Settings, misplaced
+from basis_ik.collision.collision_scene import Scene
 from basis_ik.errors import BasisIkError
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.elements import listed, shown
@@ -168,6 +170,7 @@ class ChainParameters:
             solver=self["solver"],
             path=self["path"],
             singularities=self["singularities"],
+            jog_slides=self["jog_slides"],
             velocity_scaling=node["max_velocity_scaling_factor"],
             acceleration_scaling=node["max_acceleration_scaling_factor"],
             speed_override=override if override >= SLOWEST_OVERRIDE else 0.0,
@@ -189,11 +192,13 @@ class ChainParameters:
         return Units(1.0, *scales)
 
     def caps(self, model: RobotModel, chain: Chain) -> SpeedCaps:
-        """Return the caps on the speeds of the tip and of `capped_links`; their values are unset.
+        """Return what links keep: caps on the speeds of the tip and of `capped_links`, distances.
+
+        The values of the caps are unset.
 
         Raises:
-            ConfigError: A link does not exist, does not move, or is also moved by joints outside
-                the chain.
+            ConfigError: The robot's shapes cannot be used; or a link does not exist, does not move,
+                or is also moved by joints outside the chain.
         """
         others = []
         for link in self["capped_links"]:
@@ -206,7 +211,23 @@ class ChainParameters:
                 text = f"has {shown(link)}, which is moved by {listed(tuple(foreign))}, too"
                 raise self.refused("capped_links", f"{text}: not a joint of the chain")
             others.append(other)
-        return SpeedCaps(chain, others)
+        caps = SpeedCaps(chain, others)
+        if self["check_collisions"]:
+            clearance.warm_up()
+            caps.clearance = clearance.Clearance(self._scene(model, chain))
+        return caps
+
+    def _scene(self, model: RobotModel, chain: Chain) -> Scene:
+        """Return the links of the robot, which keep their distances from each other.
+
+        Raises:
+            ConfigError: The robot's shapes cannot be used.
+        """
+        try:
+            return Scene(model, chain, padding=self["stop_distance"], exact=False)
+        except BasisIkError as error:
+            text = f"is true, but the robot cannot be judged: {error}; mend it, or set it to false"
+            raise self.refused("check_collisions", text) from None
 
     def limits(self, chain: Chain) -> MotionLimits:
         """Return the chain's motion limits; an empty list means the default.

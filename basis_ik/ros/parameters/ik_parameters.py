@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+from basis_ik.collision.collision_scene import LARGEST_PADDING
 from basis_ik.robot.joint_rates import LEAST_RATE, MOST_ACCELERATION, MOST_JERK
 from basis_ik.ros.outputs.make_output import INTERFACES
 from basis_ik.ros.outputs.replacement_rule import ASK, RULES
@@ -311,6 +312,28 @@ CHAIN = (
         "Other links that `max_linear_speed` and `max_angular_speed` apply to; only joints of the "
         "chain may move them.",
         read_only=True,
+    ),
+    Declaration(
+        "check_collisions",
+        False,
+        "Whether every command keeps the links apart from each other and from objects, on its way "
+        "and while braking after it. Without usable `<collision>` shapes the node is not "
+        "configured.",
+        read_only=True,
+    ),
+    Declaration(
+        "stop_distance",
+        0.01,
+        "Distance that the links keep if collisions are checked [m].",
+        0.0,
+        LARGEST_PADDING,
+        read_only=True,
+    ),
+    Declaration(
+        "jog_slides",
+        False,
+        "Whether a jogged tip slides along what is in its way; otherwise it keeps to its line, and "
+        "stops. Applies at once.",
     ),
     Declaration(
         "joint_limit_margin",

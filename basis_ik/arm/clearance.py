@@ -1,0 +1,243 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Distances that an arm's links keep from each other and from objects, while it moves.
+
+A command is accepted only if no pair comes nearer than its floor on the way to it and while braking
+after it. The floor is the padding of the scene. That of a pair that is nearer, because an object
+has appeared or the arm began there, is its largest distance since then: it may leave, but not
+deepen. All distances here are less the padding.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from basis_ik.arm import clearance_kernel as kernels
+from basis_ik.arm.joints_kernel import ACCELERATION, COLUMNS, GOAL, JERK, START
+from basis_ik.arm.limits import fastest_before
+from basis_ik.collision.collision_scene import Gap, Scene, sample_scene, tables_of
+from basis_ik.collision.covered_links import CoveredLink
+from basis_ik.collision.distance_kernel import DISTANCE
+from basis_ik.numerics.arrays import FloatArray
+from basis_ik.robot.chain import Chain
+
+HORIZON = 0.3  # m: distances are measured up to this
+# m above its floor at which a pair that a jog approaches is held: what curves may use; and the
+# fraction of the rest that they may use in a second, so that rounding stops nothing.
+RESERVE, SEEP = 1e-3, 0.1
+HALVINGS = 30  # of the way, in search of where a pair is at its floor
+LEVER = 1e3  # m: stands for none, of what slides without end
+
+
+class Approach(NamedTuple):
+    """A pair that comes nearer too quickly to stop before its floor."""
+
+    gradient: FloatArray
+    """(n,) derivative of its distance by the variables [m/rad or 1]."""
+    rate: float
+    """How quickly it comes nearer [m/s]."""
+    allowed: float
+    """How quickly it may [m/s]."""
+    gap: Gap
+    """The pair."""
+
+
+class Clearance:
+    """Keeps the pairs of a scene apart.
+
+    Args:
+        scene: The robot and the objects, which may change between two calls. All pairs keep its
+            padding.
+
+    Attributes:
+        scene: The scene.
+        revision: Counts changes of the scene.
+    """
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene, self.revision = scene, 0
+        self._prepare()
+
+    def _prepare(self) -> None:
+        self.revision += 1
+        self._tables = tables = tables_of(self.scene)
+        self._memory = memory = tables.take()
+        self._scene = (tables.chain, tables.cover, tables.shapes, tables.ranges, memory.work)
+        count = len(tables.members)
+        self._now, self._floors = np.full(count, math.inf), np.full(count, -math.inf)
+        self._levers = _levers(self.scene.chain, tables.members)
+
+    def reset(self) -> None:
+        """Forget how far apart the pairs were."""
+        self._floors[:] = -math.inf
+
+    def observe(self, q: FloatArray) -> None:
+        """Measure all pairs at the joints' positions (n,) [rad or m], and set their floors."""
+        if tables_of(self.scene) is not self._tables:
+            self._prepare()
+        _, rows, gradients, _ = self._memory
+        kernels.measure_near(q, HORIZON, self._scene, rows, gradients)
+        self._now[:] = rows[:, DISTANCE]
+        np.maximum(self._floors, self._now, out=self._floors)
+        np.minimum(self._floors, 0.0, out=self._floors)
+
+    def part(self, out: FloatArray, before: FloatArray, period: float) -> tuple[float, int]:
+        """Return which fraction of its room a pair uses at most, and that pair; -1: none is near.
+
+        Above 1 it would come too near.
+
+        Args:
+            out: (n, 27) after the period, with profiles to rest; see `arm.joints_kernel`.
+            before: Positions (n,) before the period, as observed.
+            period: [s].
+        """
+        part, pair, _ = kernels.part_of_room(out, before, period, 0.0, *self._fields)
+        return float(part), int(pair)
+
+    def part_at_rest(self, out: FloatArray, pair: int) -> float:
+        """Return which fraction of its room one pair uses where the joints come to rest.
+
+        Args:
+            out: As for `part`.
+            pair: The pair.
+        """
+        room = self._now[pair] + kernels.CREEP - self._floors[pair] + kernels.EDGE
+        there = self._distance(np.ascontiguousarray(out[:, GOAL]), pair)
+        return float((self._now[pair] + kernels.CREEP - there) / room)
+
+    def _distance(self, q: FloatArray, pair: int) -> float:
+        floor = float(self._floors[pair])
+        return float(kernels.distance_at(q, pair, HORIZON, floor, self._scene))
+
+    def pair_in_way(self, memory: FloatArray) -> tuple[int, float]:
+        """Return which pair comes too near on the joints' profiles first, and when [s].
+
+        Args:
+            memory: (n, 27) with profiles to rest, which begin where the pairs were observed.
+
+        Returns:
+            The pair, -1 for none, and the time since the profiles' begin.
+        """
+        before = np.ascontiguousarray(memory[:, START])
+        _, pair, time = kernels.part_of_room(memory, before, 0.0, 0.0, *self._fields)
+        return (int(pair) if time < math.inf else -1), float(time)
+
+    def free_share(self, start: FloatArray, memory: FloatArray) -> tuple[float, int]:
+        """Return how much of a straight way of the joints keeps the distances.
+
+        Args:
+            start: Where it begins, as observed, shape (n,) [rad or m].
+            memory: (n, 27) with profiles to its end, from rest at its begin.
+
+        Returns:
+            The share of the way, in [0, 1], and the pair in its way; -1: none.
+        """
+        pair, time = self.pair_in_way(memory)
+        if pair < 0:
+            return 1.0, -1
+        way, states = memory[:, GOAL] - start, np.empty((len(start), 3))
+        kernels.state_at(memory, start, 0.0, time, states)
+        k = int(np.abs(way).argmax())
+        low, high = 0.0, float((states[k, 0] - start[k]) / way[k])
+        for _ in range(HALVINGS):
+            middle = 0.5 * (low + high)
+            if self._distance(start + middle * way, pair) >= self._floors[pair]:
+                low = middle
+            else:
+                high = middle
+        return low, pair
+
+    @property
+    def _fields(self) -> tuple[kernels.SceneFields, kernels.PairFields]:
+        return self._scene, (self._levers, self._floors, self._now)
+
+    def gap(self, number: int) -> Gap | None:
+        """Return a pair as observed, with its distance itself; None for -1."""
+        if number < 0:
+            return None
+        gap = self._tables.gap(number, self._memory)
+        return replace(gap, distance=gap.distance + self.scene.padding)
+
+    @property
+    def nearest(self) -> Gap | None:
+        """The pair with the least room, as observed; None if none is within the horizon."""
+        room = self._now - self._floors
+        if not len(room) or self._now.min() >= HORIZON:
+            return None
+        return self.gap(int(np.argmin(room)))
+
+    def approaches(
+        self, wanted: FloatArray, v: FloatArray, bounds: FloatArray, late: float
+    ) -> list[Approach]:
+        """Return the pairs that joints bring nearer too quickly, the one that allows least first.
+
+        Args:
+            wanted: Wanted velocities (n,) [rad/s or m/s].
+            v: Present velocities (n,).
+            bounds: Limits (5, n), see `arm.joints_kernel`, with the acceleration and jerk that may
+                be used to stop.
+            late: Time until braking takes effect [s].
+        """
+        gradients = self._memory.gradients
+        rates = -(gradients @ wanted)
+        near = np.flatnonzero((self._now < HORIZON) & (rates > 0.0))
+        if not len(near):
+            return []
+        moves, rates = wanted != 0.0, rates[near]
+        top, jerk = (bounds[[ACCELERATION, JERK]][:, moves] / np.abs(wanted[moves])).min(axis=1)
+        room = np.maximum(self._now - self._floors - RESERVE, 0.0)[near] / rates
+        left = room - late * np.maximum(-(gradients[near] @ v), 0.0) / rates
+        found = []
+        for k, rate, time, rest in zip(near, rates.tolist(), room, left, strict=True):
+            factor = min(fastest_before(float(rest), float(top), float(jerk)), float(time) / late)
+            allowed = max(factor * rate, SEEP * float(self._now[k] - self._floors[k]))
+            if allowed < rate:
+                gap = self.gap(int(k))
+                assert gap is not None
+                found.append(Approach(gradients[k].copy(), rate, allowed, gap))
+        return sorted(found, key=lambda each: each.allowed / each.rate)
+
+
+def _levers(chain: Chain, members: tuple[tuple[CoveredLink, CoveredLink], ...]) -> FloatArray:
+    """Return by how much the variables bring each pair nearer, at most (p, n) [m/rad or 1]."""
+    arrays = chain.arrays
+    travel = np.maximum(np.abs(arrays.lower), np.abs(arrays.upper))[arrays.variables]
+    travel = np.abs(arrays.multipliers) * travel + np.abs(arrays.offsets)
+    lengths = np.linalg.norm(arrays.origins[:, :, 3], axis=1)
+    lengths += np.where(arrays.prismatic != 0, travel, 0.0)
+    levers: FloatArray = np.zeros((len(members), len(chain.joint_names)))
+    for row, pair in zip(levers, members, strict=True):
+        first, last = sorted(pair, key=lambda each: each.joint)
+        ends = np.linalg.norm(last.capsules[:, :6].reshape(-1, 2, 3), axis=2)
+        lever = float((ends + last.capsules[:, 6:]).max())
+        for i in range(last.joint, first.joint, -1):
+            scale = 1.0 if arrays.prismatic[i] else min(lever, LEVER)
+            row[arrays.variables[i]] += abs(arrays.multipliers[i]) * scale
+            lever += float(lengths[i])
+    return levers
+
+
+def warm_up() -> None:
+    """Compile everything that distances in motion may call, before a control loop starts."""
+    clearance, here = Clearance(sample_scene()), np.zeros(1)
+    clearance.observe(here)
+    memory = np.zeros((1, COLUMNS))
+    clearance.part(memory, here, 0.01)
+    clearance.part_at_rest(memory, 0)
+    kernels.state_at(memory, here, 0.0, 0.0, np.zeros((1, 3)))

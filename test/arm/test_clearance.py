@@ -1,0 +1,267 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Links keep their distances in every motion: judged by MuJoCo's kinematics and distances."""
+
+import itertools
+
+import mujoco
+import numpy as np
+import pytest
+from shipped_arms import HOMES, chain_of, model_of, urdf_of, worst
+
+from basis_ik.arm.caps import SpeedCaps
+from basis_ik.arm.clearance import Clearance
+from basis_ik.arm.goals import JointGoal, JointVelocityGoal, PoseGoal, TwistGoal
+from basis_ik.arm.limits import MotionLimits
+from basis_ik.arm.pipeline import Phase, Pipeline
+from basis_ik.collision.collision_scene import Scene
+from basis_ik.collision.shape import Shape
+from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.verdict import Verdict
+
+STOP = 0.01  # m
+TOLERANCE = 1e-4  # m
+# Names, sizes (half of a box; radius and half length of a cylinder) and places.
+TABLE = ("table", "box", (1.0, 1.0, 0.05), (0.0, 0.0, -0.07))
+POST = ("post", "cylinder", (0.04, 0.5), (0.5, 0.25, 0.5))
+WALL = ("wall", "box", (0.02, 1.0, 1.0), (0.75, 0.0, 0.5))
+KINDS = {"box": mujoco.mjtGeom.mjGEOM_BOX, "cylinder": mujoco.mjtGeom.mjGEOM_CYLINDER}
+
+
+def placed(place):
+    return RigidTransform.from_rpy(0.0, 0.0, 0.0, place)
+
+
+def shape_of(kind, size):
+    if kind == "box":
+        return Shape.box(*np.multiply(size, 2.0))
+    return Shape.cylinder(size[0], 2.0 * size[1])
+
+
+class Judge:
+    """Distances by MuJoCo, from the URDF's text and the objects' numbers."""
+
+    def __init__(self, robot, objects, pairs):
+        compiler = '<mujoco><compiler fusestatic="false" discardvisual="true"/></mujoco>'
+        spec = mujoco.MjSpec.from_string(urdf_of(robot).replace("</robot>", f"{compiler}</robot>"))
+        for name, kind, size, place in objects:
+            body = spec.worldbody.add_body(name=name, mocap=True, pos=list(place))
+            body.add_geom(type=KINDS[kind], size=[*size, *[0.0] * (3 - len(size))])
+        self.model = spec.compile()
+        self.data = mujoco.MjData(self.model)
+        self.at = [self.model.joint(name).qposadr[0] for name in chain_of(robot).joint_names]
+        self.pairs = [[self._geoms(name) for name in pair] for pair in pairs]
+
+    def _geoms(self, name):
+        body = 0 if name == chain_of("ur5e").root else self.model.body(name).id
+        return [g for g in range(self.model.ngeom) if self.model.geom_bodyid[g] == body]
+
+    def distances(self, q):
+        """Return the distances of all pairs (p,) at joint positions (n,)."""
+        self.data.qpos[self.at] = q
+        mujoco.mj_kinematics(self.model, self.data)
+        return np.array(
+            [
+                min(
+                    mujoco.mj_geomDistance(self.model, self.data, a, b, 0.3, None)
+                    for a in one
+                    for b in other
+                )
+                for one, other in self.pairs
+            ]
+        )
+
+
+class Arm:
+    """A pipeline that keeps distances, an arm that executes commands exactly, and all commands."""
+
+    def __init__(self, robot="ur5e", objects=(TABLE,), q=None, period=0.01):
+        self.chain = chain = chain_of(robot)
+        self.scene = scene = Scene(model_of(robot), chain, padding=STOP, exact=False)
+        for name, kind, size, place in objects:
+            scene.add(name, shape_of(kind, size), placed(place))
+        caps = SpeedCaps(chain)
+        caps.clearance = Clearance(scene)
+        self.limits, self.period = MotionLimits.of_chain(chain), period
+        self.pipe = Pipeline(chain, period=period, caps=caps)
+        self.judge = Judge(robot, objects, scene.pairs)
+        self.commands = [HOMES[robot] if q is None else np.array(q)] * 3
+
+    @property
+    def q(self):
+        return self.commands[-1]
+
+    def go(self, goal, periods):
+        """Step towards a goal a number of times, or until the commands end."""
+        self.pipe.set_goal(goal, self.q)
+        self.step(periods)
+
+    def step(self, periods):
+        for _ in range(periods):
+            command = self.pipe.step(self.q)
+            if command is None:
+                return
+            self.commands.append(command)
+
+    def nearest(self, since=0, parts=4):
+        """Return the least distance at and between the commands [m].
+
+        That of two that begin nearer than the stop distance is relative to their begin.
+        """
+        way = np.array(self.commands[since:])
+        off = np.maximum(STOP - self.judge.distances(way[0]), 0.0)
+        return min(
+            (self.judge.distances(a + share * (b - a)) + off).min()
+            for a, b in itertools.pairwise(way)
+            for share in np.arange(1, parts + 1) / parts
+        )
+
+    def check(self, since=0):
+        """Check the distances and the joints' limits since a command."""
+        assert self.nearest(since) >= STOP - TOLERANCE
+        assert worst(self.commands, self.limits, self.period).max() <= 1.0 + 1e-6
+
+
+def anywhere(rng, arm, size):
+    home = HOMES["ur5e"] if len(arm.q) == 6 else HOMES["panda"]
+    return np.clip(home + rng.uniform(-size, size, len(home)), arm.chain.lower, arm.chain.upper)
+
+
+def something(rng, arm):
+    """Return a goal of any kind, and for how many periods."""
+    n, kind = len(arm.q), rng.integers(4)
+    if kind == 0:
+        return JointGoal(tuple(anywhere(rng, arm, 2.0))), 250
+    if kind == 1:
+        return PoseGoal(arm.chain.forward(anywhere(rng, arm, 1.5)), straight=bool(n % 2)), 250
+    if kind == 2:
+        return JointVelocityGoal(tuple(rng.uniform(-2.0, 2.0, n))), 120
+    return TwistGoal(tuple(rng.uniform(-0.6, 0.6, 3)), tuple(rng.uniform(-1.0, 1.0, 3))), 120
+
+
+@pytest.mark.parametrize("slides", [False, True])
+@pytest.mark.parametrize("robot", HOMES)
+def test_no_motion_comes_nearer_than_the_stop_distance(robot, slides):
+    rng, arm = np.random.default_rng(3), Arm(robot, (TABLE, POST))
+    arm.pipe.slides, held = slides, 0
+    for _ in range(10):
+        arm.go(*something(rng, arm))
+        held += arm.pipe.obstacle is not None or (
+            arm.pipe.solution is not None and arm.pipe.solution.verdict is Verdict.COLLISION
+        )
+        if rng.random() < 0.3:
+            arm.pipe.brake(quickest=bool(rng.integers(2)))
+            arm.step(300)
+    print(f"held {held} times, nearest {1e3 * arm.nearest():.3f} mm")
+    assert held >= 2
+    arm.check()
+
+
+def test_a_motion_into_a_table_ends_smoothly_above_it_and_says_so():
+    arm = Arm()
+    down = HOMES["ur5e"] + [0.0, 1.5, 0.0, 0.0, 0.0, 0.0]
+    arm.go(JointGoal(tuple(down)), 300)
+    arm.check()
+    assert arm.nearest(since=-2) < STOP + 1e-4, "it goes as near as it may"
+    assert arm.pipe.phase is Phase.MOVING
+    assert np.array_equal(arm.commands[-1], arm.commands[-2])
+    words = str(arm.pipe.obstacle)
+    assert words.startswith("held by "), words
+    assert words.endswith("and table, 0.010 m"), words
+    # Leaving is as fast as without a table.
+    since, free = len(arm.commands), Arm(objects=(), q=arm.q)
+    for each in (arm, free):
+        each.go(JointGoal(tuple(HOMES["ur5e"])), 400)
+    assert np.array_equal(arm.q, HOMES["ur5e"])
+    assert len(arm.commands) - since == len(free.commands) - 3
+    assert arm.pipe.obstacle is None
+
+
+def test_a_table_that_is_gone_lets_the_arm_go_on():
+    arm = Arm()
+    down = HOMES["ur5e"] + [0.0, 1.5, 0.0, 0.0, 0.0, 0.0]
+    arm.go(JointGoal(tuple(down)), 300)
+    arm.scene.remove("table")
+    arm.step(400)
+    assert np.array_equal(arm.q, down)
+    assert arm.pipe.obstacle is None
+
+
+@pytest.mark.parametrize("slides", [False, True])
+def test_a_jogged_tip_stops_before_a_wall_or_slides_along_it(slides):
+    arm = Arm(objects=(WALL,))
+    arm.pipe.slides = slides
+    along = TwistGoal((0.15, 0.1, 0.0), (0.0, 0.0, 0.0))
+    arm.go(along, 600 - 350 * slides)
+    arm.check()
+    assert arm.nearest(since=-2) < STOP + 2.5e-3
+    tips = np.array([arm.chain.forward(each).translation for each in arm.commands])
+    speed = (tips[-1] - tips[-2]) / arm.period
+    if slides:
+        assert abs(speed[0]) < 0.01
+        assert 0.06 < speed[1] < 0.11
+    else:
+        assert np.linalg.norm(speed) < 1e-3
+        off = tips - tips[0]
+        across = off - np.outer(off @ [0.15, 0.1, 0.0], [0.15, 0.1, 0.0]) / (0.15**2 + 0.1**2)
+        assert np.linalg.norm(across, axis=1).max() < 1e-4, "the tip keeps to its line"
+        assert str(arm.pipe.solution.reason).startswith("held by ")
+    before = len(arm.commands)
+    arm.go(TwistGoal((-0.15, 0.0, 0.0), (0.0, 0.0, 0.0)), 100)
+    left = arm.chain.forward(arm.q).translation - tips[-1]
+    assert left[0] < -0.1, "leaving is not slowed"
+    assert len(arm.commands) == before + 100
+
+
+def test_joints_that_bring_nothing_nearer_are_not_slowed():
+    arm = Arm()
+    arm.go(JointVelocityGoal((0.5, 0.5, 0.0, 0.0, 0.0, 0.0)), 800)
+    arm.check()
+    speed = (arm.commands[-1] - arm.commands[-2]) / arm.period
+    assert abs(speed[0] - 0.5) < 1e-9
+    assert abs(speed[1]) < 1e-3
+    assert str(arm.pipe.solution.reason).startswith("held by ")
+
+
+def test_an_object_that_appears_on_the_arm_lets_it_leave_but_not_deepen():
+    arm = Arm(objects=())
+    tip = arm.chain.forward(arm.q).translation
+    size, place = (0.05, 0.05, 0.05), tip - np.array([0.0, 0.0, 0.03])
+    arm.scene.add("thing", shape_of("box", size), placed(place))
+    pairs = [pair for pair in arm.scene.pairs if "thing" in pair]
+    judge = Judge("ur5e", [("thing", "box", size, place)], pairs)
+    depth = judge.distances(arm.q).min()
+    assert depth < 0.0
+    arm.go(TwistGoal((0.0, 0.0, -0.1), (0.0, 0.0, 0.0)), 100)
+    assert judge.distances(arm.q).min() > depth - TOLERANCE, "no deeper"
+    arm.go(TwistGoal((0.0, 0.0, 0.2), (0.0, 0.0, 0.0)), 200)
+    assert judge.distances(arm.q).min() > 0.05, "it leaves"
+
+
+def test_a_pose_is_reached_by_a_posture_that_does_not_collide():
+    arm = Arm(objects=(TABLE, POST))
+    rng, other = np.random.default_rng(5), 0
+    for _ in range(40):
+        target = arm.chain.forward(anywhere(rng, arm, 1.5))
+        for _ in range(2):  # the second asks for the end of a solve that is not quick
+            arm.pipe.set_goal(PoseGoal(target), arm.q)
+        solution = arm.pipe.solution
+        if solution.success:
+            assert arm.judge.distances(solution.positions).min() >= STOP - 1e-6
+            other += np.abs(solution.positions - arm.q).max() > 2.0
+        else:
+            assert solution.verdict is Verdict.COLLISION
+        arm.pipe.rest()
+    assert other
