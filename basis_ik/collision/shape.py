@@ -46,6 +46,7 @@ SIDES = 24  # of the prism around a cylinder
 FAR_FROM_HULL = 1.5  # of a mesh's volume, at which its hull is told of
 
 LONGEST = 200  # characters of a name in a message
+_PRODUCTS = 4_000_000  # numbers in memory at once
 _STL_HEAD = 84  # bytes before the triangles, each of which has 50
 
 
@@ -236,7 +237,12 @@ class Shape:
         elif self.kind == "cylinder":
             found = x * across + z * up
         elif self.kind == "mesh":
-            found = (directions @ self.hull.vertices.T).max(axis=1)
+            corners = self.hull.vertices.T
+            few = max(1, _PRODUCTS // corners.shape[1])  # of directions at once, for memory
+            found = np.concatenate([
+                (directions[k : k + few] @ corners).max(axis=1)
+                for k in range(0, len(directions), few)
+            ])  # fmt: skip
         else:
             found = x * np.hypot(across, up) + (z * up if self.kind == "capsule" else 0.0)
         return found

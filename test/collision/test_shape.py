@@ -187,3 +187,18 @@ def test_unreadable_collision_shapes_are_told_of_once():
     assert model.collisions == ()
     (note,) = model.notes
     assert note.startswith("a <collision> is omitted: ")
+
+
+def test_the_supports_of_a_hull_are_the_same_whatever_fits_into_memory(monkeypatch):
+    rng = np.random.default_rng(0)
+    hull, directions = Shape.hull_of(rng.normal(size=(200, 3))), rng.normal(size=(1000, 3))
+    whole = hull.support(directions)
+    monkeypatch.setattr("basis_ik.collision.shape._PRODUCTS", 999)
+    assert hull.support(directions) == pytest.approx(whole, abs=1e-12)
+    sizes = []
+    concatenate = np.concatenate
+    monkeypatch.setattr(
+        np, "concatenate", lambda parts: sizes.extend(map(len, parts)) or concatenate(parts)
+    )
+    hull.support(directions)
+    assert max(sizes) * len(hull.hull.vertices) <= 999
