@@ -16,9 +16,10 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -27,12 +28,22 @@ import numpy.typing as npt
 from numpy.typing import NDArray
 
 from basis_ik.collision import exact as engine
-from basis_ik.collision.covered_links import Body, CoveredLink, cover_links, covered
+from basis_ik.collision.covered_links import (
+    Body,
+    CoveredLink,
+    anchored,
+    cover_links,
+    covered,
+    held_at,
+    joints_off,
+)
 from basis_ik.collision.distance_kernel import (
     COLUMNS,
     DISTANCE,
     FAR,
+    NORMAL,
     POINT_A,
+    SOLID_COLUMNS,
     CoverFields,
     WorkFields,
     measure_pairs,
@@ -45,6 +56,7 @@ from basis_ik.errors import SolveArgumentError
 from basis_ik.numerics.arrays import FloatArray, as_number
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.chain_kernel import ChainFields
+from basis_ik.robot.configurations import uniform
 from basis_ik.robot.elements import shown
 from basis_ik.robot.joint_path import ChainError
 from basis_ik.robot.robot import LINE_LENGTH, RobotModel
@@ -55,7 +67,8 @@ LARGEST_PADDING = 1.0  # [m]
 MOST_LINES = 24  # of a print: a screen
 # What is known of a distance: by the covers; that the shapes overlap; that of the shapes.
 COVERED, OVERLAP, EXACT = 0, 1, 2
-SOLID = ("box", "cylinder")  # objects that are compared as they are
+SOLID = ("box", "cylinder")  # objects of these are compared as they are, unless they are attached
+PLACEMENTS = 50  # of the joints off the chain, among the samples
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,18 +152,18 @@ class Scene:
             raise SolveArgumentError("chain", type(chain), "a Chain, or None")
         if foreign := [each.name for each in chain.joints if each.name not in model.joints]:
             raise ChainError(f"the chain is of another robot: {foreign[0]!r} is not in this one")
-        required = "from 0 to 1 m"
-        padding = as_number("padding", padding, required)
-        if not 0.0 <= padding <= LARGEST_PADDING:
-            raise SolveArgumentError("padding", padding, required)
-        self.chain, self.padding = chain, padding
+        padding = _padding(padding)
+        self.chain, self.padding, self._model = chain, padding, model
         wanted = engine.is_available() if exact is None else exact
         self._exact = ExactDistances() if wanted else None
+        self._held = held_at(model, chain, positions or {})
         self._links, notes = cover_links(model, chain, positions or {})
         if not self._links:
             text = "no link has a <collision> that can be used; give the URDF some"
             raise SceneError(model.name, text)
         self._objects: dict[str, CoveredLink] = {}
+        self._riders: dict[str, _Rider] = {}
+        self._pads: dict[str, float] = {}
         self._tables: _Tables | None = None
         self._allowed: set[frozenset[str]] = set()
         if srdf is None:
@@ -159,6 +172,7 @@ class Scene:
             self._own, self.left_out, more = pairs_by_srdf(model, self._links, srdf)
             notes = (*notes, *more)
         self.notes = notes
+        self._movers = [i for i, link in enumerate(self._links) if link.joint >= 0]
         self.surplus = {link.name: link.surplus for link in self._links}
 
     @property
@@ -171,47 +185,157 @@ class Scene:
         """The names of the objects, in the order in which they were added."""
         return tuple(self._objects)
 
-    def add(self, name: str, shape: Shape, pose: RigidTransform | npt.ArrayLike) -> None:
-        """Add an object that stands still.
+    def add(
+        self,
+        name: str,
+        shape: Shape | Sequence[Shape],
+        pose: RigidTransform | npt.ArrayLike,
+        places: Sequence[RigidTransform | npt.ArrayLike] | None = None,
+    ) -> None:
+        """Add an object that stands still, until it is moved.
 
         Args:
             name: Its name, of no other object or link.
-            shape: Its shape.
+            shape: Its shape, or the shapes that it consists of.
             pose: root_T_object in the frame of the chain's root, also as a (4, 4) matrix.
+            places: object_T_shape of each of several shapes; None: the identity.
 
         Raises:
-            SceneError: The name is taken or empty.
-            SolveArgumentError: The shape or the pose is none.
+            SceneError: The name is taken or empty; or there is no shape, or not a place for each.
+            SolveArgumentError: A shape or a pose is none.
         """
         if not isinstance(name, str) or not name:
             raise SceneError(str(name), "an object's name is text that is not empty")
         if name in self._objects or name in self.surplus:
             kind = "an object" if name in self._objects else "a link"
             raise SceneError(name, f"there is {kind} of this name; choose another, or remove it")
-        if not isinstance(shape, Shape):
-            raise SolveArgumentError("shape", type(shape), "a Shape, as of Shape.box")
-        try:
-            place = RigidTransform.from_matrix(np.asarray(pose, np.float64))
-        except (TransformError, TypeError, ValueError) as error:
-            wanted = f"a RigidTransform or the (4, 4) matrix of one ({error})"
-            raise SolveArgumentError("pose", pose, wanted) from None
-        bodies = (Body(shape, place),)
-        if shape.kind in SOLID:
-            self._objects[name] = CoveredLink(name, -1, bodies, np.empty((0, 7)), 0.0)
-        else:
-            self._objects[name] = covered(name, -1, bodies)
+        shapes = (shape,) if isinstance(shape, Shape) else tuple(shape)
+        for each in shapes:
+            if not isinstance(each, Shape):
+                raise SolveArgumentError("shape", type(each), "a Shape, as of Shape.box")
+        if places is None:
+            places = [RigidTransform.identity()] * len(shapes)
+        if not shapes or len(places) != len(shapes):
+            text = f"it has {len(shapes)} shapes and {len(places)} places; give each shape its own"
+            raise SceneError(name, text)
+        own = tuple(
+            Body(each, _pose("places", place)) for each, place in zip(shapes, places, strict=True)
+        )
+        self._objects[name] = _standing(name, own).put(_pose("pose", pose))
         self._tables = None
 
+    def move(self, name: str, pose: RigidTransform | npt.ArrayLike) -> None:
+        """Place an object anew, which is quick: only its own numbers change.
+
+        Args:
+            name: Its name.
+            pose: root_T_object; of an attached one, link_T_object.
+
+        Raises:
+            SceneError: There is none of this name.
+            SolveArgumentError: The pose is none.
+        """
+        thing, place = self._object(name, "move"), _pose("pose", pose)
+        if name in self._riders:
+            rider = self._riders[name] = self._riders[name]._replace(pose=place)
+            place = anchored(self._model, self.chain, self._held, rider.link)[1] @ place
+        self._put(thing, place)
+
     def remove(self, name: str) -> None:
-        """Remove an object.
+        """Remove an object, with its padding and what it may touch.
 
         Raises:
             SceneError: There is none of this name.
         """
-        if name not in self._objects:
-            known = ", ".join(self._objects) or "none"
-            raise SceneError(str(name), f"there is no such object to remove; there are {known}")
+        self._object(name, "remove")
         del self._objects[name]
+        self._riders.pop(name, None)
+        self._pads.pop(name, None)
+        self._allowed = {pair for pair in self._allowed if name not in pair}
+        self._tables = None
+
+    def attach(
+        self,
+        name: str,
+        link: str,
+        pose: RigidTransform | npt.ArrayLike,
+        touch: Collection[str] = (),
+    ) -> None:
+        """Let an object ride on a link.
+
+        From then on it is compared with the other objects and with all links but that one, those
+        that it may touch, and those that the same joint moves.
+
+        Args:
+            name: The object's name; it may be attached already.
+            link: Any link of the robot.
+            pose: link_T_object, also as a (4, 4) matrix.
+            touch: Links that it may touch.
+
+        Raises:
+            SceneError: There is no such object or link.
+            SolveArgumentError: The pose is none.
+        """
+        thing, place = self._object(name, "attach"), _pose("pose", pose)
+        for each in (link, *touch):
+            if each not in self._model.links:
+                raise SceneError(str(each), f"the robot has no such link for {name!r} to be at")
+        try:
+            joint, joint_T_link = anchored(self._model, self.chain, self._held, link)
+        except ChainError as error:
+            raise SceneError(link, f"{name!r} cannot be attached: {error}") from None
+        self._riders[name] = _Rider(link, place, frozenset(touch))
+        self._objects[name] = covered(name, joint, thing.own).put(joint_T_link @ place)
+        self._tables = None
+
+    def detach(self, name: str, pose: RigidTransform | npt.ArrayLike) -> None:
+        """Put an attached object down, where it stands still.
+
+        Args:
+            name: Its name.
+            pose: root_T_object, also as a (4, 4) matrix.
+
+        Raises:
+            SceneError: There is none of this name, or it is not attached.
+            SolveArgumentError: The pose is none.
+        """
+        thing, place = self._object(name, "detach"), _pose("pose", pose)
+        if name not in self._riders:
+            raise SceneError(name, "it is not attached to a link; move it instead")
+        del self._riders[name]
+        self._objects[name] = _standing(name, thing.own).put(place)
+        self._tables = None
+
+    def hold(self, positions: Mapping[str, float]) -> None:
+        """Place the links that other joints move, which is quick.
+
+        Args:
+            positions: Positions of joints off the chain by name [rad or m], which stay there;
+                others are at 0, or at their limit nearest to it.
+
+        Raises:
+            SceneError: There is no such joint off the chain, or a position is not finite.
+        """
+        self._held = held_at(self._model, self.chain, positions)
+        for link in self._links:
+            self._put(link, anchored(self._model, self.chain, self._held, link.name)[1])
+        for name, rider in self._riders.items():
+            _, joint_T_link = anchored(self._model, self.chain, self._held, rider.link)
+            self._put(self._objects[name], joint_T_link @ rider.pose)
+
+    def pad(self, name: str, padding: float) -> None:
+        """Keep a further distance from a link or an object: it is subtracted from each of its own.
+
+        Args:
+            name: Of a link with a shape, or of an object.
+            padding: The distance [m], from 0 to 1, in place of an earlier one.
+
+        Raises:
+            SceneError: There is no such link or object.
+            SolveArgumentError: The padding is no such number.
+        """
+        self._known(name)
+        self._pads[name] = _padding(padding)
         self._tables = None
 
     def allow(self, one: str, other: str) -> None:
@@ -221,10 +345,29 @@ class Scene:
             SceneError: There is no link with a shape and no object of this name.
         """
         for name in (one, other):
-            if name not in self.surplus and name not in self._objects:
-                raise SceneError(str(name), "there is no such link with a shape, and no object")
+            self._known(name)
         self._allowed.add(frozenset((one, other)))
         self._tables = None
+
+    def forbid(self, one: str, other: str) -> None:
+        """Compare two again that were allowed to touch.
+
+        Raises:
+            SceneError: There is no link with a shape and no object of this name.
+        """
+        for name in (one, other):
+            self._known(name)
+        self._allowed.discard(frozenset((one, other)))
+        self._tables = None
+
+    def copy(self) -> Scene:
+        """Return a scene with the same content, quickly; the two may be changed by two threads."""
+        twin = copy.copy(self)
+        twin._links = tuple(map(copy.copy, self._links))
+        twin._objects = {name: copy.copy(each) for name, each in self._objects.items()}
+        twin._riders, twin._pads = dict(self._riders), dict(self._pads)
+        twin._allowed, twin._tables = set(self._allowed), None
+        return twin
 
     def distance(self, q: npt.ArrayLike) -> Gap:
         """Return the least distance of all pairs at positions q (n,) [rad or m].
@@ -307,7 +450,8 @@ class Scene:
             return gap if gap.distance < 0.0 else None
         distance, points = self._exact.between(*ready.members[k], memory.work[0])
         gap = replace(ready.gap(k, memory), points=read_only(points), exact=True, certain=True)
-        return replace(gap, distance=min(distance - self.padding, 0.0))
+        padding = self.padding + float(ready.pads[k].sum())
+        return replace(gap, distance=min(distance - padding, 0.0))
 
     def is_free(self, q: npt.ArrayLike) -> bool:
         """Return whether nothing collides at positions q (n,) [rad or m]; see `collisions`."""
@@ -329,7 +473,11 @@ class Scene:
             count, surplus = len(link.capsules), 1e3 * link.surplus
             lines.append(f"  {shown(link.name, 40)}: {count} capsules, {surplus:.0f} mm too large")
         for name, each in self._objects.items():
-            lines.append(f"  {shown(name, 40)}: {each.bodies[0].shape}")
+            shapes = f"{each.bodies[0].shape}" if len(each.bodies) == 1 else (
+                f"{len(each.bodies)} shapes"
+            )  # fmt: skip
+            where = f", at {self._riders[name].link}" if name in self._riders else ""
+            lines.append(f"  {shown(name, 40)}: {shapes}{where}")
         lines += [f"  {note}" for note in self.notes]
         if len(lines) > MOST_LINES:
             lines[MOST_LINES - 1 :] = [f"  and {len(lines) - MOST_LINES + 1} more lines"]
@@ -340,34 +488,79 @@ class Scene:
     def _values(self, q: npt.ArrayLike) -> FloatArray:
         return finite_array("q", q, len(self.chain.joint_names))
 
+    def _object(self, name: str, what: str) -> CoveredLink:
+        """Return an object; raise an error if there is none."""
+        if name not in self._objects:
+            known = ", ".join(self._objects) or "none"
+            raise SceneError(str(name), f"there is no such object to {what}; there are {known}")
+        return self._objects[name]
+
+    def _known(self, name: str) -> None:
+        """Raise an error if there is neither such an object nor such a link with a shape."""
+        if name not in self.surplus and name not in self._objects:
+            raise SceneError(str(name), "there is no such link with a shape, and no object")
+
+    def _put(self, thing: CoveredLink, place: RigidTransform) -> None:
+        thing.put(place)
+        if self._tables is not None:
+            self._tables.put(thing)
+
     def _samples(self, pairs: Sequence[Pair], q: FloatArray) -> FloatArray:
-        """Return distances (s, p) of pairs of links at positions q (s, n), without padding."""
-        tables = _tables(self.chain, self._links, pairs, 0.0)
+        """Return distances (s, p) of pairs of links at positions q (s, n), without padding.
+
+        Joints off the chain are at random positions, too, so that pairs need not be chosen anew
+        where they move.
+        """
+        self._tables = tables = _tables(self.chain, self._links, pairs, 0.0)
+        off, held, rng = joints_off(self._model, self.chain), self._held, np.random.default_rng(1)
+        bounds = np.array([(each.lower, each.upper) for each in off.values()]).reshape(-1, 2)
+        every = len(q) // PLACEMENTS if off else len(q)
         found = np.empty((len(q), len(pairs)))
         memory = tables.take()
-        for distances, values in zip(found, q, strict=True):
+        for k, (distances, values) in enumerate(zip(found, q, strict=True)):
+            if k and k % every == 0:
+                placed = uniform(bounds[:, 0], bounds[:, 1], rng).tolist()
+                self.hold(dict(zip(off, placed, strict=True)))
             tables.measure(values, memory, FAR)
-            for k in np.flatnonzero(memory.rows[:, DISTANCE] < NEVER):
-                tables.refine(int(k), memory)
+            for number in np.flatnonzero(memory.rows[:, DISTANCE] < NEVER):
+                tables.refine(int(number), memory)
             distances[:] = memory.rows[:, DISTANCE]
+        self.hold({name: held[name] for name in off})
+        self._tables = None
         return found
 
     def _ready(self) -> _Tables:
         if self._tables is None:
             things = (*self._links, *self._objects.values())
-            # What the chain does not move is where it is, objects or not.
-            pairs = [
-                (i, len(self._links) + k)
-                for k in range(len(self._objects))
-                for i, link in enumerate(self._links)
-                if link.joint >= 0
-            ]
+            pairs = [*self._own]
+            for j in range(len(self._links), len(things)):
+                thing = things[j]
+                riders = [i for i in range(len(self._links), j) if things[i].joint >= 0]
+                before = range(j) if thing.joint >= 0 else (*self._movers, *riders)
+                # What one joint moves, or none, is where it is.
+                pairs += [(i, j) for i in before if things[i].joint != thing.joint]
             wanted = [
-                (i, j) for i, j in (*self._own, *pairs)
-                if frozenset((things[i].name, things[j].name)) not in self._allowed
+                (i, j) for i, j in pairs if not self._may_touch(things[i].name, things[j].name)
             ]  # fmt: skip
-            self._tables = _tables(self.chain, things, wanted, self.padding)
+            self._tables = _tables(self.chain, things, wanted, self.padding, self._pads)
         return self._tables
+
+    def _may_touch(self, one: str, other: str) -> bool:
+        for name, link in ((one, other), (other, one)):
+            rider = self._riders.get(name)
+            if rider is not None and (link == rider.link or link in rider.touch):
+                return True
+        return bool(self._allowed) and frozenset((one, other)) in self._allowed
+
+
+class _Rider(NamedTuple):
+    """How an object is attached."""
+
+    link: str
+    pose: RigidTransform
+    """link_T_object."""
+    touch: frozenset[str]
+    """Links that it may touch."""
 
 
 class _Memory(NamedTuple):
@@ -395,6 +588,23 @@ class _Tables(NamedTuple):
     """The two of each row."""
     spare: list[_Memory]
     """Memories not in use; taking one is atomic, so threads share them."""
+    pads: FloatArray
+    """(p, 2) how much thicker both of each row are [m]."""
+    slots: Mapping[str, _Slots]
+    """Where each thing's numbers are."""
+
+    def put(self, thing: CoveredLink) -> None:
+        """Write where a thing is placed now."""
+        balls, bodies, solids = self.slots[thing.name]
+        self.cover[0][balls, :6] = thing.capsules[:, :6]
+        places = np.array([body.place.matrix for body in thing.bodies])
+        self.shapes[1][bodies, :12] = places[:, :3].reshape(-1, 12)
+        if solids.stop > solids.start:
+            rows, turned = self.cover[3][solids], places[:, :3, :3].transpose(0, 2, 1)
+            into = rows[:, :12].reshape(-1, 3, 4)
+            into[:, :, :3] = turned
+            into[:, :, 3] = -np.einsum("sij,sj->si", turned, places[:, :3, 3])
+            rows[:, 16:19] = places[:, :3, 3]
 
     def take(self) -> _Memory:
         """Return a memory not in use; append it to `spare` afterwards."""
@@ -436,13 +646,17 @@ class _Tables(NamedTuple):
         """Return a row as a `Gap`."""
         one, other = self.members[number]
         row, known = memory.rows[number], memory.known[number]
+        points = row[POINT_A : POINT_A + 6].reshape(2, 3).copy()
+        # From the padding to what it is around.
+        points[0] += self.pads[number, 0] * row[NORMAL : NORMAL + 3]
+        points[1] -= self.pads[number, 1] * row[NORMAL : NORMAL + 3]
         return Gap(
             (one.name, other.name),
             float(row[DISTANCE]),
-            read_only(row[POINT_A : POINT_A + 6].reshape(2, 3).copy()),
+            read_only(points),
             read_only(memory.gradients[number].copy()),
-            exact=known == EXACT,
-            certain=known > COVERED and row[DISTANCE] < 0.0,
+            exact=bool(known == EXACT),
+            certain=bool(known > COVERED and row[DISTANCE] < 0.0),
         )
 
     def gaps_within(self, within: float, memory: _Memory) -> tuple[Gap, ...]:
@@ -457,57 +671,121 @@ def tables_of(scene: Scene) -> _Tables:
     return scene._ready()
 
 
+class _Slots(NamedTuple):
+    """Rows of a thing in the tables of balls, bodies and solids."""
+
+    balls: slice
+    bodies: slice
+    solids: slice
+
+
 def _tables(
-    chain: Chain, things: Sequence[CoveredLink], pairs: Sequence[Pair], padding: float
+    chain: Chain,
+    things: Sequence[CoveredLink],
+    pairs: Sequence[Pair],
+    padding: float,
+    pads: Mapping[str, float] | None = None,
 ) -> _Tables:
     """Pack pairs of links and objects for the kernels; those with a box or a cylinder are last."""
-    solids = [i for i, each in enumerate(things) if not len(each.capsules)]
-    round_ = [pair for pair in pairs if pair[1] not in solids]
-    targets = [(i, solids.index(j)) for i, j in pairs if j in solids]
-    both = [*round_, *((i, solids[k]) for i, k in targets)]
-    counts = np.cumsum([0, *(len(each.bodies) for each in things)])
-    spans = np.stack([counts[:-1], counts[1:]], axis=1)
-    ends = np.cumsum([0, *(len(each.capsules) for each in things)])
-    balls = [
-        np.column_stack([each.capsules, np.full(len(each.capsules), each.joint)]) for each in things
-    ]
-    return _Tables(
+    own = [(pads or {}).get(each.name, 0.0) for each in things]
+    solids = [i for i, each in enumerate(things) if not len(each.cover)]
+    counts = [len(things[i].own) for i in solids]
+    first = dict(zip(solids, np.cumsum([0, *counts]).tolist(), strict=False))
+    pairs = [(j, i) if i in first else (i, j) for i, j in pairs]
+    round_ = [pair for pair in pairs if pair[1] not in first]
+    targets = [(i, j) for i, j in pairs if j in first]
+    both = [*round_, *targets]
+    spans = _spans(len(each.own) for each in things)
+    balls_of = _spans(len(each.cover) for each in things)
+    balls = np.concatenate([np.column_stack([
+        each.capsules, np.full(len(each.capsules), float(each.joint)),
+    ]) for each in things])  # fmt: skip
+    balls[:, 6] += np.repeat(own, [len(each.cover) for each in things])
+    slots = {
+        each.name: _Slots(
+            slice(*balls_of[i]), slice(*spans[i]),
+            slice(first[i], first[i] + len(each.own)) if i in first else slice(0, 0),
+        )
+        for i, each in enumerate(things)
+    }  # fmt: skip
+    tables = _Tables(
         chain.arrays[:],
         (
-            np.ascontiguousarray(np.concatenate(balls)),
-            np.ascontiguousarray(np.stack([ends[:-1], ends[1:]], axis=1)),
+            np.ascontiguousarray(balls),
+            np.ascontiguousarray(balls_of),
             np.array(round_, np.int64).reshape(-1, 2),
-            np.array([_solid(things[i]) for i in solids]).reshape(-1, 20),
-            np.array(targets, np.int64).reshape(-1, 2),
+            np.array(
+                [row for i in solids for row in _solids(things[i], own[i])], np.float64
+            ).reshape(-1, SOLID_COLUMNS),
+            np.array([(i, first[j]) for i, j in targets], np.int64).reshape(-1, 2),
             padding,
         ),
-        _bodies(things),
+        _bodies(things, own),
         np.array([(*spans[i], *spans[j]) for i, j in both], np.int64).reshape(-1, 4),
         tuple((things[i], things[j]) for i, j in both),
         [],
-    )
+        np.array([(own[i], own[j]) for i, j in both]).reshape(-1, 2),
+        slots,
+    )  # fmt: skip
+    for i in solids:
+        tables.put(things[i])
+    return tables
 
 
-def _bodies(things: Sequence[CoveredLink]) -> ShapeFields:
+def _spans(counts: Iterable[int]) -> NDArray[np.int64]:
+    """Return the first row of each thing and the first after it (t, 2)."""
+    ends = np.cumsum([0, *counts])
+    return np.stack([ends[:-1], ends[1:]], axis=1)
+
+
+def _bodies(things: Sequence[CoveredLink], pads: Sequence[float]) -> ShapeFields:
     """Return the points and the bodies of links and objects."""
     points, rows, first = [], [], 0
-    for thing in things:
+    for thing, pad in zip(things, pads, strict=True):
         for shape, place in thing.bodies:
             own, disc, ball = shape.core
             ends = first, first + len(own)
-            rows.append([*place.matrix[:3].ravel(), thing.joint, *ends, disc, ball])
+            rows.append([*place.matrix[:3].ravel(), thing.joint, *ends, disc, ball + pad])
             points.append(own)
             first += len(own)
     return np.concatenate(points), np.array(rows)
 
 
-def _solid(thing: CoveredLink) -> FloatArray:
-    (body,) = thing.bodies
-    into = body.place.inverse().matrix[:3].reshape(12)
-    half = [0.5 * each for each in body.shape.size]
-    around = math.hypot(*half) if body.shape.kind == "box" else math.hypot(half[0], half[2])
-    is_cylinder = float(body.shape.kind == "cylinder")
-    return np.array([*into, *half, is_cylinder, *body.place.translation, around])
+def _solids(thing: CoveredLink, pad: float) -> Iterator[list[float]]:
+    """Yield the rows of an object that is compared as it is; `_Tables.put` places them."""
+    for k, (shape, _) in enumerate(thing.own):
+        half = [0.5 * each for each in shape.size]
+        around = math.hypot(*half) if shape.kind == "box" else math.hypot(half[0], half[2])
+        is_cylinder = float(shape.kind == "cylinder")
+        more = len(thing.own) - 1 - k
+        yield [*[0.0] * 12, *half, is_cylinder, *[0.0] * 3, around, more, pad]
+
+
+def _standing(name: str, own: tuple[Body, ...]) -> CoveredLink:
+    """Return an object that stands still."""
+    if all(body.shape.kind in SOLID for body in own):
+        return CoveredLink(name, -1, own, np.empty((0, 7)), 0.0)
+    return covered(name, -1, own)
+
+
+def _pose(name: str, pose: RigidTransform | npt.ArrayLike) -> RigidTransform:
+    """Return a pose; raise an error if it is none."""
+    if isinstance(pose, RigidTransform):
+        return pose
+    try:
+        return RigidTransform.from_matrix(np.asarray(pose, np.float64))
+    except (TransformError, TypeError, ValueError) as error:
+        wanted = f"a RigidTransform or the (4, 4) matrix of one ({error})"
+        raise SolveArgumentError(name, pose, wanted) from None
+
+
+def _padding(padding: float) -> float:
+    """Return a padding [m]; raise an error if it is none."""
+    required = "from 0 to 1 m"
+    padding = as_number("padding", padding, required)
+    if not 0.0 <= padding <= LARGEST_PADDING:
+        raise SolveArgumentError("padding", padding, required)
+    return padding
 
 
 def sample_scene() -> Scene:

@@ -17,6 +17,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +30,7 @@ from basis_ik.robot.elements import listed, shown
 from basis_ik.robot.joint_path import ChainError, parent_joints
 from basis_ik.robot.placement import place_link
 from basis_ik.robot.robot import RobotModel
+from basis_ik.robot.urdf import Joint
 from basis_ik.transforms.rigid import RigidTransform
 
 
@@ -40,23 +42,40 @@ class Body(NamedTuple):
     """joint_T_shape; root_T_shape of what stands still."""
 
 
-class CoveredLink(NamedTuple):
-    """A link, or an object, with its cover."""
+@dataclass(eq=False)
+class CoveredLink:
+    """A link, or an object, with its cover.
+
+    Attributes:
+        name: Its name.
+        joint: The moving joint of the chain that it is fixed to; -1: the root.
+        own: Its shapes, each with its pose in the frame of the link or object.
+        cover: (k, 7) capsules in that frame; none of an object that is compared as it is.
+        surplus: Largest distance of a point of the cover from the shapes [m].
+        bodies: Its shapes, placed by `put`.
+        capsules: (k, 7) the cover in the joint's moved frame, placed by `put`.
+    """
 
     name: str
     joint: int
-    """The moving joint of the chain that it is fixed to; -1: the root."""
-    bodies: tuple[Body, ...]
-    capsules: FloatArray
-    """(k, 7) in the joint's moved frame."""
+    own: tuple[Body, ...]
+    cover: FloatArray
     surplus: float
-    """Largest distance of a point of the cover from the shapes [m]."""
+    bodies: tuple[Body, ...] = ()
+    capsules: FloatArray = field(default_factory=lambda: np.empty((0, 7)))
+
+    def put(self, place: RigidTransform) -> CoveredLink:
+        """Place it, by its pose in the joint's moved frame, and return it."""
+        self.bodies = tuple(Body(shape, place @ own) for shape, own in self.own)
+        self.capsules = self.cover.copy()
+        self.capsules[:, :6] = place.apply(self.cover[:, :6].reshape(-1, 3)).reshape(-1, 6)
+        return self
 
 
-def covered(name: str, joint: int, bodies: tuple[Body, ...]) -> CoveredLink:
+def covered(name: str, joint: int, own: tuple[Body, ...]) -> CoveredLink:
     """Return a link with the covers of its shapes, without capsules that others contain."""
     found, surplus = [], 0.0
-    for body in bodies:
+    for body in own:
         cover = cover_of(body.shape)
         surplus = max(surplus, cover.surplus)
         for row in cover.capsules:
@@ -66,7 +85,7 @@ def covered(name: str, joint: int, bodies: tuple[Body, ...]) -> CoveredLink:
     for row in sorted(found, key=lambda row: -float(row[6])):
         if not any(_contains(other, row) for other in kept):
             kept.append(row)
-    return CoveredLink(name, joint, bodies, np.array(kept), surplus)
+    return CoveredLink(name, joint, own, np.array(kept), surplus)
 
 
 def _contains(outer: FloatArray, inner: FloatArray) -> bool:
@@ -88,12 +107,12 @@ def cover_links(
         SceneError: A shape is refused, or a position of what is no independent joint off the chain.
     """
     links: dict[str, list[Body]] = {}
-    held = _held(model, chain, positions)
+    held = held_at(model, chain, positions)
     shapes: dict[tuple[str, ...], Shape] = {}
     lost, notes, anchors = [], [], {}
     for visual in model.collisions:
         try:
-            joint, place = _anchored(model, chain, held, visual.link)
+            anchors[visual.link] = anchored(model, chain, held, visual.link)
         except ChainError:
             lost.append(visual.link)
             continue
@@ -102,36 +121,44 @@ def cover_links(
             shapes[key] = Shape.of_link(visual)
             if shapes[key].note:
                 notes.append(f"{shown(visual.link)}: {shapes[key].note}")
-        anchors[visual.link] = joint
-        body = Body(shapes[key], place @ visual.link_T_body)
-        links.setdefault(visual.link, []).append(body)
+        links.setdefault(visual.link, []).append(Body(shapes[key], visual.link_T_body))
     if lost:
         notes.append(f"left out, below joints that cannot be used: {listed(lost)}")
     if driven := _driven(model, chain):
         notes.append(f"these mimic joints of the chain, but are held: {listed(driven)}")
-    found = (covered(link, anchors[link], tuple(bodies)) for link, bodies in links.items())
+    found = []
+    for link, own in links.items():
+        joint, place = anchors[link]
+        found.append(covered(link, joint, tuple(own)).put(place))
     return tuple(found), tuple(notes)
 
 
-def _held(model: RobotModel, chain: Chain, positions: Mapping[str, float]) -> dict[str, float]:
-    """Return positions of all independent joints; those of the chain do not matter.
+def joints_off(model: RobotModel, chain: Chain) -> dict[str, Joint]:
+    """Return the independent joints that a chain does not move, by name."""
+    return {
+        joint.name: joint
+        for joint in model.joints.values()
+        if joint.moves and joint.mimic is None and not joint.fault
+        and joint.name not in chain.joint_names
+    }  # fmt: skip
+
+
+def held_at(model: RobotModel, chain: Chain, positions: Mapping[str, float]) -> dict[str, float]:
+    """Return positions of all independent joints, those that are not given at rest.
 
     Raises:
         SceneError: A position is given for another joint, or is not finite.
     """
-    independent = {
-        joint.name: min(max(0.0, joint.lower), joint.upper)
-        for joint in model.joints.values()
-        if joint.moves and joint.mimic is None and not joint.fault
-    }
-    off = [name for name in independent if name not in chain.joint_names]
+    off = joints_off(model, chain)
     for name, value in positions.items():
         if name not in off:
-            text = f"no joint to hold; off the chain there are {listed(off) or 'none'}"
+            text = f"no joint to hold; off the chain there are {listed(tuple(off)) or 'none'}"
             raise SceneError(str(name), text)
         if not np.isfinite(as_number(name, value, "a position")):
             raise SceneError(name, f"its position must be finite, got {value!r}")
-    return {**independent, **positions}
+    rest = {name: min(max(0.0, joint.lower), joint.upper) for name, joint in off.items()}
+    # Those of the chain do not matter.
+    return {**dict.fromkeys(chain.joint_names, 0.0), **rest, **positions}
 
 
 def _driven(model: RobotModel, chain: Chain) -> list[str]:
@@ -143,7 +170,7 @@ def _driven(model: RobotModel, chain: Chain) -> list[str]:
     ]  # fmt: skip
 
 
-def _anchored(
+def anchored(
     model: RobotModel, chain: Chain, held: Mapping[str, float], link: str
 ) -> tuple[int, RigidTransform]:
     """Return the joint that a link moves with, and its pose in that joint's moved frame.

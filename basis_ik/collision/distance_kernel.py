@@ -24,9 +24,10 @@ The tables, by rows:
   number, -1 for the root.
 - links (l, 2): the first of a link's balls, and the first after them.
 - pairs (p, 2): two links.
-- solids (s, 20): solid_T_root (3, 4), half the extents, whether it is a cylinder, and centre and
-  radius of a sphere around it.
-- targets (t, 2): a link and a solid.
+- solids (s, 22): solid_T_root (3, 4), half the extents, whether it is a cylinder, centre and radius
+  of a sphere around it, the number of further solids after it that are of the same object, and how
+  much thicker it is.
+- targets (t, 2): a link and the first solid of an object.
 """
 
 from __future__ import annotations
@@ -60,6 +61,8 @@ NORMAL = 7
 JOINT_A = 10
 JOINT_B = 11
 COLUMNS = 12
+
+SOLID_COLUMNS = 22
 
 FAR = 1e30
 TOUCHING = 1e-12  # [m] between axes, below which they have no direction to each other
@@ -241,22 +244,22 @@ def measure_solid(
     balls: FloatArray, world: FloatArray, i: int, solid: FloatArray, padding: float, row: FloatArray
 ) -> None:
     """Write the distance of a ball and a solid into a row, if it is less than that in it."""
-    ball, radius = world[i], balls[i, 6]
+    ball, radius, thick = world[i], balls[i, 6], solid[21]
     from_middle, g = solid_distance(solid, into(solid, (ball[6], ball[7], ball[8]), 1.0))
-    if from_middle - ball[9] - padding >= row[DISTANCE]:
+    if from_middle - ball[9] - thick - padding >= row[DISTANCE]:
         return
     a = into(solid, (ball[0], ball[1], ball[2]), 1.0)
     u = into(solid, (ball[3], ball[4], ball[5]), 0.0)
     t = nearest_share(solid, a, u)
     d, g = solid_distance(solid, (a[0] + t * u[0], a[1] + t * u[1], a[2] + t * u[2]))
-    if not d - radius - padding < row[DISTANCE]:
+    if not d - radius - thick - padding < row[DISTANCE]:
         return
-    row[DISTANCE] = d - radius - padding
+    row[DISTANCE] = d - radius - thick - padding
     for r in range(3):
         n = solid[r] * g[0] + solid[4 + r] * g[1] + solid[8 + r] * g[2]
         point = ball[r] + t * ball[3 + r]
         row[POINT_A + r] = point - radius * n
-        row[POINT_B + r] = point - d * n
+        row[POINT_B + r] = point - (d - thick) * n
         row[NORMAL + r] = n
     row[JOINT_A], row[JOINT_B] = balls[i, 7], -1.0
 
@@ -335,11 +338,13 @@ def measure_row(cover: CoverFields, world: FloatArray, k: int, row: FloatArray) 
                 if room > 0.0 and x * x + y * y + z * z < room * room:
                     measure_balls(balls, world, i, j, padding, row)
     else:
-        link, number = targets[k - count, 0], targets[k - count, 1]
-        a, b, c = solids[number, 16], solids[number, 17], solids[number, 18]
-        around = solids[number, 19] + padding
-        for i in range(links[link, 0], links[link, 1]):
-            x, y, z = world[i, 6] - a, world[i, 7] - b, world[i, 8] - c
-            room = row[DISTANCE] + around + world[i, 9]
-            if room > 0.0 and x * x + y * y + z * z < room * room:
-                measure_solid(balls, world, i, solids[number], padding, row)
+        link, first = targets[k - count, 0], targets[k - count, 1]
+        for number in range(first, first + 1 + int(solids[first, 20])):
+            solid = solids[number]
+            a, b, c = solid[16], solid[17], solid[18]
+            around = solid[19] + solid[21] + padding
+            for i in range(links[link, 0], links[link, 1]):
+                x, y, z = world[i, 6] - a, world[i, 7] - b, world[i, 8] - c
+                room = row[DISTANCE] + around + world[i, 9]
+                if room > 0.0 and x * x + y * y + z * z < room * room:
+                    measure_solid(balls, world, i, solid, padding, row)

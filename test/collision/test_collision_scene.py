@@ -534,3 +534,289 @@ def test_gaps_can_be_kept():
     assert not gap.points.flags.writeable
     assert not gap.gradient.flags.writeable
     assert collision_scene.MOST_LINES == 24
+
+
+# Objects of several shapes, that move, and in the hand ------------------------------------------
+
+
+def frame_at(chain, link, q):
+    """Return root_T_link (4, 4)."""
+    joint, constant = chain.joint_T_link(link)
+    place = np.vstack([constant, [0.0, 0.0, 0.0, 1.0]])
+    return np.vstack([frames_at(chain, q)[joint], [0.0, 0.0, 0.0, 1.0]]) @ place
+
+
+MIXTURES = {
+    "solids": ("box", "cylinder", "box"),
+    "round": ("sphere", "capsule"),
+    "mixed": ("box", "hull", "sphere"),
+}
+
+
+@pytest.mark.parametrize("kinds", MIXTURES.values(), ids=MIXTURES)
+def test_an_object_of_several_shapes_is_as_near_as_the_nearest_of_them(kinds):
+    rng = np.random.default_rng(5)
+    whole, parts = fresh("ur5e"), fresh("ur5e")
+    pose = random_pose(rng, 0.3)
+    places = [random_pose(rng, 0.5) for _ in kinds]
+    whole.add("rack", [SHAPES[kind] for kind in kinds], pose, places)
+    for k, (kind, place) in enumerate(zip(kinds, places, strict=True)):
+        parts.add(f"{k}", SHAPES[kind], pose @ place)
+    names = [str(k) for k in range(len(kinds))]
+    both = [0, 0]
+    for _ in range(40):
+        q = whole.chain.random(rng)
+        apart = {gap.names: gap for gap in parts.gaps(q)}
+        assert whole.is_free(q) == parts.is_free(q)
+        for gap in whole.gaps(q):
+            if gap.names[1] == "rack":
+                least = min(apart[gap.names[0], name].distance for name in names)
+                both[least > 0.0] += 1
+                if least > 0.0:
+                    assert gap.distance == pytest.approx(least, abs=1e-6)
+                else:
+                    assert gap.distance <= 0.0
+    assert min(both) > 5
+
+
+def test_a_moved_object_is_as_one_that_was_added_there():
+    rng = np.random.default_rng(6)
+    scene = cluttered("ur5e")
+    scene.add("rack", [SHAPES["box"], SHAPES["cylinder"]], np.eye(4), [np.eye(4), np.eye(4)])
+    q = scene.chain.random(rng)
+    scene.gaps(q)
+    tables = scene._ready()
+    poses = {name: random_pose(rng, 0.6) for name in scene.objects}
+    for name, pose in poses.items():
+        scene.move(name, random_pose(rng, 0.6))
+        scene.move(name, pose)
+    assert scene._ready() is tables, "nothing is made anew"
+    other = fresh("ur5e")
+    for name, pose in poses.items():
+        shapes = [SHAPES["box"], SHAPES["cylinder"]] if name == "rack" else SHAPES[name]
+        other.add(name, shapes, pose)
+    for q in (scene.chain.random(rng) for _ in range(10)):
+        for gap, twin in zip(scene.gaps(q), other.gaps(q), strict=True):
+            assert gap.names == twin.names
+            assert gap.distance == pytest.approx(twin.distance, abs=1e-9)
+            assert gap.points == pytest.approx(twin.points, abs=1e-9)
+
+
+def test_an_object_in_the_hand_moves_with_it():
+    rng = np.random.default_rng(7)
+    scene, world = fresh("panda"), fresh("panda")
+    link_T_rod = RigidTransform.from_rpy(0.0, 0.0, 0.0, (0.0, 0.0, 0.2))
+    scene.add("rod", SHAPES["hull"], np.eye(4))
+    scene.add("shelf", SHAPES["box"], RigidTransform.from_rpy(0.0, 0.0, 0.0, (0.5, 0.0, 0.4)))
+    hand = "panda_hand"
+    scene.attach("rod", hand, link_T_rod, touch=["panda_leftfinger"])
+    pairs = set(scene.pairs)
+    assert ("rod", "shelf") in pairs
+    assert ("panda_link5", "rod") in pairs
+    for link in (hand, "panda_leftfinger", "panda_rightfinger", "panda_link8"):
+        assert (link, "rod") not in pairs  # it touches them, or they move with it
+    world.add("shelf", SHAPES["box"], RigidTransform.from_rpy(0.0, 0.0, 0.0, (0.5, 0.0, 0.4)))
+    world.add("rod", SHAPES["hull"], np.eye(4))
+    seen = [0, 0]
+    for _ in range(60):
+        q = scene.chain.random(rng)
+        world.move("rod", frame_at(world.chain, hand, q) @ link_T_rod.matrix)
+        still = {gap.names: gap.distance for gap in world.gaps(q)}
+        for gap in scene.gaps(q):
+            if gap.names in still and gap.names[1] == "rod":
+                seen[gap.exact] += 1
+                if gap.exact:
+                    assert gap.distance == pytest.approx(still[gap.names], abs=1e-6)
+                else:
+                    assert still[gap.names] <= 0.0
+        ahead = {gap.names: gap for gap in scene.gaps(q + 1e-6)}
+        (gap,) = (gap for gap in scene.gaps(q) if gap.names == ("rod", "shelf"))
+        if gap.exact:
+            change = ahead["rod", "shelf"].distance - gap.distance
+            assert change == pytest.approx(gap.gradient.sum() * 1e-6, abs=2e-9)
+    assert min(seen) > 20
+
+
+def test_what_is_in_the_hand_and_below_it_is_compared():
+    """The rod in the hand reaches a ball that the hand does not reach."""
+    scene = fresh("panda")
+    q = scene.chain.neutral
+    at = frame_at(scene.chain, "panda_hand", q)
+    below = at @ RigidTransform.from_rpy(0.0, 0.0, 0.0, (0.0, 0.0, 0.4)).matrix
+    scene.add("ball", Shape.sphere(0.05), below)
+    assert scene.is_free(q)
+    scene.add("rod", Shape.box(0.02, 0.02, 0.3), RigidTransform.from_rpy(0, 0, 0, (9, 9, 9)))
+    scene.attach("rod", "panda_hand", RigidTransform.from_rpy(0, 0, 0, (0.0, 0.0, 0.25)))
+    assert [gap.names for gap in scene.collisions(q)] == [("ball", "rod")]
+    scene.move("rod", RigidTransform.from_rpy(0, 0, 0, (0.0, 0.0, 0.15)))  # in the hand's frame
+    assert scene.is_free(q)
+    scene.move("rod", RigidTransform.from_rpy(0, 0, 0, (0.0, 0.0, 0.25)))
+    assert not scene.is_free(q)
+    scene.detach("rod", RigidTransform.from_rpy(0, 0, 0, (9, 9, 9)))
+    assert scene.is_free(q)
+    assert ("ball", "rod") not in scene.pairs
+    with pytest.raises(SceneError, match="'rod': it is not attached"):
+        scene.detach("rod", np.eye(4))
+
+
+def test_an_object_rides_on_links_without_a_shape_and_off_the_chain():
+    model = MODELS["panda"]
+    chain = model.chain(tip="panda_link8")  # the fingers are off it
+    scene = Scene(model, chain, exact=False)
+    q = chain.neutral
+    for link in ("panda_link8", "panda_leftfinger"):
+        scene.add(link + "'s", Shape.sphere(0.01), np.eye(4))
+        scene.attach(link + "'s", link, np.eye(4))
+
+    def height():
+        (thing,) = (each for each in scene._objects.values() if "finger" in each.name)
+        return thing.bodies[0].place.translation
+
+    narrow = height()
+    scene.hold({"panda_finger_joint1": 0.04})
+    assert np.linalg.norm(height() - narrow) == pytest.approx(0.04)
+    scene.add("seat", Shape.sphere(0.05), np.eye(4))
+    scene.attach("seat", scene.chain.root, np.eye(4))
+    assert ("panda_link0", "seat") not in scene.pairs
+    assert ("panda_link5", "seat") in scene.pairs
+    assert "at panda_leftfinger" in str(scene)
+    assert scene.distance(q).distance < np.inf
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda scene: scene.attach("rod", "tool", np.eye(4)), "'tool': the robot has no such"),
+        (lambda scene: scene.attach("rod", "forearm_link", np.eye(4), ["x"]), "'x': the robot has"),
+        (lambda scene: scene.attach("cup", "forearm_link", np.eye(4)), "no such object to attach"),
+        (lambda scene: scene.detach("cup", np.eye(4)), "'cup': there is no such object to detach"),
+        (lambda scene: scene.move("cup", np.eye(4)), "'cup': there is no such object to move"),
+        (lambda scene: scene.pad("cup", 0.1), "'cup': there is no such link with a shape"),
+        (lambda scene: scene.forbid("cup", "rod"), "'cup': there is no such link with a shape"),
+        (lambda scene: scene.add("two", [], np.eye(4)), "'two': it has 0 shapes and 0 places"),
+        (lambda scene: scene.add("two", [SHAPES["box"]], np.eye(4), []), "1 shapes and 0 places"),
+        (lambda scene: scene.hold({"elbow": 1.0}), "no joint to hold"),
+    ],
+)  # fmt: skip
+def test_what_is_no_object_or_link_is_refused_and_changes_nothing(call, text):
+    scene = fresh("ur5e")
+    scene.add("rod", SHAPES["box"], np.eye(4))
+    pairs = scene.pairs
+    with pytest.raises(SceneError, match=text):
+        call(scene)
+    assert scene.pairs == pairs
+    assert scene.objects == ("rod",)
+
+
+@pytest.mark.parametrize(
+    ("call", "argument"),
+    [
+        (lambda scene: scene.move("rod", np.eye(3)), "pose"),
+        (lambda scene: scene.attach("rod", "forearm_link", None), "pose"),
+        (lambda scene: scene.add("two", [SHAPES["box"]], np.eye(4), [3]), "places"),
+        (lambda scene: scene.add("two", ["box"], np.eye(4)), "shape"),
+        (lambda scene: scene.pad("rod", np.nan), "padding"),
+        (lambda scene: scene.pad("rod", -0.1), "padding"),
+    ],
+)
+def test_arguments_of_objects_are_checked(call, argument):
+    scene = fresh("ur5e")
+    scene.add("rod", SHAPES["box"], np.eye(4))
+    with pytest.raises(SolveArgumentError, match=argument):
+        call(scene)
+    assert scene.objects == ("rod",)
+
+
+@pytest.mark.parametrize("kind", SHAPES)
+def test_the_padding_of_a_name_is_subtracted_from_its_distances(kind):
+    rng, plain, padded = np.random.default_rng(9), fresh("ur5e"), fresh("ur5e", padding=0.005)
+    pose = RigidTransform.from_rpy(0.3, 0.2, 0.1, (0.9, 0.3, 0.5))
+    for scene in (plain, padded):
+        scene.add("thing", SHAPES[kind], pose)
+    padded.pad("thing", 0.02)
+    padded.pad("forearm_link", 0.01)
+    seen = 0
+    for q in (plain.chain.random(rng) for _ in range(20)):
+        before = {gap.names: gap for gap in plain.gaps(q)}
+        for gap in padded.gaps(q):
+            own = 0.02 * ("thing" in gap.names) + 0.01 * ("forearm_link" in gap.names) + 0.005
+            if gap.exact and gap.distance > 0.0:
+                seen += "thing" in gap.names
+                first = before[gap.names]
+                assert gap.distance == pytest.approx(first.distance - own, abs=1e-6)
+                apart = np.linalg.norm(gap.points[1] - gap.points[0])  # of the shapes themselves
+                assert apart == pytest.approx(gap.distance + own, abs=1e-6)
+                assert gap.gradient == pytest.approx(first.gradient, abs=1e-4)
+        assert padded.is_free(q) == all(
+            gap.distance > 0.0 or not gap.certain for gap in padded.gaps(q)
+        )
+    assert seen > 40
+    padded.remove("thing")
+    padded.add("thing", SHAPES[kind], pose)
+    assert "thing" not in padded._pads
+
+
+def test_padding_of_a_name_counts_in_exact_depths(coal):
+    plain, padded = fresh("ur5e", exact=True), fresh("ur5e", exact=True)
+    tip = plain.chain.forward(plain.chain.neutral)
+    for scene in (plain, padded):
+        scene.add("box", SHAPES["box"], tip)
+    padded.pad("box", 0.03)
+    deep = {gap.names: gap.distance for gap in padded.collisions(plain.chain.neutral)}
+    for gap in plain.collisions(plain.chain.neutral):
+        if "box" in gap.names:
+            assert deep[gap.names] == pytest.approx(gap.distance - 0.03)
+
+
+def test_what_was_allowed_can_be_forbidden_again_and_goes_with_the_object():
+    scene = fresh("ur5e")
+    scene.add("rod", SHAPES["box"], np.eye(4))
+    pair = ("forearm_link", "rod")
+    scene.allow(*pair)
+    assert pair not in scene.pairs
+    scene.forbid(*pair)
+    assert pair in scene.pairs
+    scene.allow(*pair)
+    scene.remove("rod")
+    scene.add("rod", SHAPES["box"], np.eye(4))
+    assert pair in scene.pairs
+
+
+def test_a_copy_is_a_scene_of_its_own():
+    scene = cluttered("ur5e")
+    q = scene.chain.neutral
+    before = [(gap.names, gap.distance) for gap in scene.gaps(q)]
+    twin = scene.copy()
+    assert [(gap.names, gap.distance) for gap in twin.gaps(q)] == before
+    twin.move("box", RigidTransform.from_rpy(0, 0, 0, (5, 5, 5)))
+    twin.attach("sphere", "forearm_link", np.eye(4))
+    twin.pad("hull", 0.1)
+    twin.allow("capsule", "forearm_link")
+    twin.remove("cylinder")
+    assert [(gap.names, gap.distance) for gap in scene.gaps(q)] == before
+
+
+def test_pairs_hold_wherever_joints_off_the_chain_are():
+    """Two arms on one base: what one can reach of the other depends on where that one is."""
+    arm = (
+        "<link name='{n}1'/><link name='{n}2'>" + BALL + "</link>"
+        "<joint name='{n}a' type='revolute'><parent link='a'/><child link='{n}1'/>"
+        "<origin xyz='{x} 0 0'/><axis xyz='0 0 1'/>"
+        "<limit lower='-3' upper='3' velocity='1' effort='1'/></joint>"
+        "<joint name='{n}b' type='revolute'><parent link='{n}1'/><child link='{n}2'/>"
+        "<origin xyz='0.5 0 0'/><axis xyz='0 0 1'/>"
+        "<limit lower='-1' upper='1' velocity='1' effort='1'/></joint>"
+    )
+    text = (
+        f"<robot name='r'><link name='a'/>{arm.format(n='l', x=0)}{arm.format(n='r', x=1)}</robot>"
+    )
+    model = RobotModel.from_urdf(text)
+    chain = model.chain("a", "l2")
+    away = Scene(model, chain, positions={"ra": 0.0})  # to the right
+    assert away.pairs == (("l2", "r2"),)
+    assert away.is_free(np.zeros(2))
+    away.hold({"ra": 3.0})
+    assert not away.is_free(np.zeros(2))
+    anew = Scene(model, chain, positions={"ra": 3.0})
+    assert anew.pairs == away.pairs
+    assert anew.distance([0.5, 0.0]).distance == away.distance([0.5, 0.0]).distance

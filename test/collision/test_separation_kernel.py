@@ -58,14 +58,16 @@ def judge(monkeypatch):
 
 
 def link(*bodies, joint=-1):
-    return CoveredLink("", joint, tuple(Body(*each) for each in bodies), np.empty((0, 7)), 0.0)
+    return CoveredLink("", joint, tuple(Body(*each) for each in bodies), np.empty((0, 7)), 0.0).put(
+        RigidTransform.identity()
+    )
 
 
 def separated(one, other, frames=NO_FRAMES, padding=0.0):
     first = len(one.bodies)
     ranges = np.array([0, first, first, first + len(other.bodies)])
     row, gradient = np.zeros(COLUMNS), np.zeros(2)
-    shapes = _bodies([one, other])
+    shapes = _bodies([one, other], [0.0, 0.0])
     found = separate_links(CHAIN[:], shapes, ranges, frames, row, gradient, padding)
     return *found, row, gradient
 
