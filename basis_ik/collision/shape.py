@@ -129,7 +129,22 @@ class Shape:
         factors = as_reals(scale)
         if factors is None or factors.shape != (3,) or not (np.abs(factors) <= LARGEST).all():
             raise SceneError(name, f"a scale is three numbers within ±{LARGEST:g}")
-        triangles = factors * _read_triangles(name)
+        return Shape.of_triangles(factors * _read_triangles(name), name)
+
+    @staticmethod
+    def of_triangles(triangles: FloatArray, name: str = "mesh") -> Shape:
+        """Return the convex hull of triangles (f, 3, 3) [m].
+
+        Args:
+            triangles: Their corners.
+            name: What errors call it.
+
+        Raises:
+            SceneError: As `hull_of` does; or there are more than a million, or none.
+        """
+        if not len(triangles):
+            raise SceneError(name, "the mesh has no triangles")
+        _refuse_large(name, len(triangles))
         shape = Shape.hull_of(triangles.reshape(-1, 3), name)
         object.__setattr__(shape, "hull_ratio", _hull_ratio(shape, triangles))
         return shape
@@ -228,6 +243,19 @@ class Shape:
             return axis, x, 0.0
         return self.hull.vertices, 0.0, 0.0
 
+    def contains(self, point: FloatArray) -> bool:
+        """Return whether a point (3,) is inside."""
+        x, y, z = (0.5 * each for each in self.size)
+        across, up = float(np.hypot(point[0], point[1])), abs(float(point[2]))
+        if self.kind == "box":
+            return bool((np.abs(point) <= (x, y, z)).all())
+        if self.kind == "cylinder":
+            return across <= x and up <= z
+        if self.kind == "mesh":
+            return bool((self.hull.normals @ point <= self.hull.offsets).all())
+        half = z if self.kind == "capsule" else 0.0
+        return float(np.hypot(across, max(up - half, 0.0))) <= x
+
     def support(self, directions: FloatArray) -> FloatArray:
         """Return the largest n · x of its points x for directions n (d, 3)."""
         x, y, z = (0.5 * each for each in self.size)
@@ -297,8 +325,6 @@ def _read_triangles(name: str) -> FloatArray:
         if isinstance(error, SceneError):
             raise
         raise SceneError(name, f"the mesh cannot be read: {error}") from None
-    if not len(triangles):
-        raise SceneError(name, "the mesh has no triangles")
     return triangles
 
 

@@ -202,3 +202,15 @@ def test_the_supports_of_a_hull_are_the_same_whatever_fits_into_memory(monkeypat
     )
     hull.support(directions)
     assert max(sizes) * len(hull.hull.vertices) <= 999
+
+
+def test_triangles_are_a_mesh_of_at_most_a_million(monkeypatch):
+    corners = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    triangles = corners[[[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]]
+    assert Shape.of_triangles(triangles).hull.volume == pytest.approx(1.0 / 6.0)
+    assert Shape.of_triangles(triangles).note == ""
+    with pytest.raises(SceneError, match="'mesh': the mesh has no triangles"):
+        Shape.of_triangles(np.empty((0, 3, 3)))
+    monkeypatch.setattr("basis_ik.collision.shape.MOST_TRIANGLES", 3)
+    with pytest.raises(SceneError, match="'roof': 4 triangles are more than 3"):
+        Shape.of_triangles(triangles, "roof")
