@@ -38,7 +38,7 @@ FACADE = (
 ROS = {
     "rclpy", "tf2_ros", "tf2_py", "launch", "launch_ros", "ament_index_python",
     "builtin_interfaces", "control_msgs", "diagnostic_msgs", "geometry_msgs", "moveit_msgs",
-    "rcl_interfaces", "sensor_msgs", "std_msgs", "std_srvs", "trajectory_msgs",
+    "rcl_interfaces", "sensor_msgs", "shape_msgs", "std_msgs", "std_srvs", "trajectory_msgs",
     "visualization_msgs", "lifecycle_msgs", "tf2_msgs", "interactive_markers",
 }  # fmt: skip
 # Names that mean the same in each file of kernels, or in one and in a room of Python.

@@ -35,7 +35,7 @@ from basis_ik.transforms.rigid import RigidTransform
 MOST_OBJECTS = 1000
 MOST_SHAPES = 100  # of an object
 MOST_SHAPES_IN_ALL = 5000
-MOST_ENTRIES = 500_000  # pairs in the matrix of allowed collisions: of a thousand names
+MOST_ENTRIES = 100_000  # pairs in the matrix of what may touch: of some 450 names
 LONGEST_NAME = 200  # of an id or a frame
 
 Lookup = Callable[[str], RigidTransform | None]

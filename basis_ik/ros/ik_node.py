@@ -38,6 +38,7 @@ from basis_ik.arm.limiter import WIDEST
 from basis_ik.arm.measured import StateStamp
 from basis_ik.arm.moment import Moment
 from basis_ik.arm.statistics import LoopMeter
+from basis_ik.collision.world import World
 from basis_ik.errors import BasisIkError
 from basis_ik.numerics.jit import WHY_PLAIN
 from basis_ik.ros.boundary import Boundary
@@ -82,6 +83,7 @@ class IkNode(LifecycleNode):
         parameters: Its parameters, including those of its chains.
         inputs: Its callback groups.
         period: Period of the control loop [s].
+        world: The objects around the robot, which outlive it.
     """
 
     def __init__(self, boundary: Boundary | None = None) -> None:
@@ -107,6 +109,7 @@ class IkNode(LifecycleNode):
         self._autostart_at = math.inf  # of the loop's steady time
         # A latch outlives the robot: only ~/enable resets it.
         self._states = {name: ChainState() for name in self._names}
+        self.world = World()
         self._buffer = FrameBuffer()
         self._listener = TransformListener(self._buffer, self)
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)

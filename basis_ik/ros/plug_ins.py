@@ -27,12 +27,16 @@ from tf2_ros import Buffer
 from basis_ik.arm.statistics import LoopMeter
 from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.diagnostics import Diagnostics
+from basis_ik.ros.kinematics.scenes import Scenes
 from basis_ik.ros.kinematics.services import KinematicsServices
+from basis_ik.ros.parameters.ik_parameters import IGNORE
 from basis_ik.ros.parameters.parameters import Parameters
 from basis_ik.ros.point_head import PointHeadServer
 from basis_ik.ros.rviz.drag import ClickedPoint, Drag
 from basis_ik.ros.rviz.markers import Markers
 from basis_ik.ros.speed_override import SpeedOverride
+from basis_ik.ros.world.robot_frames import RobotFrames
+from basis_ik.ros.world.world_server import WorldServer
 
 
 class PlugIn(Protocol):
@@ -102,7 +106,15 @@ def make_plug_ins(
         parameters: The node's parameters, including its chains'.
     """
     arms = [each.arm for each in controllers]
-    yield KinematicsServices(node, arms, buffer, parameters)
+    frames = RobotFrames(
+        arms, buffer, lambda: int(node.get_clock().now().nanoseconds),
+        lambda: float(parameters["target_max_age"]),
+    )  # fmt: skip
+    scenes = Scenes(arms[0].model, node.world, frames)
+    yield KinematicsServices(node, arms, buffer, parameters, scenes)
+    if parameters["planning_scene"] != IGNORE:
+        how = parameters["planning_scene"]
+        yield WorldServer(node, arms, node.world, frames, scenes, how)
     yield Diagnostics(node, arms, loop, buffer, parameters)
     drags = []
     for each in controllers:

@@ -30,6 +30,8 @@ from rclpy.executors import SingleThreadedExecutor
 from basis_ik.arm.arm import other_joints
 from basis_ik.arm.limits import MotionLimits
 from basis_ik.arm.measured import MeasuredState
+from basis_ik.collision.world import World
+from basis_ik.robot.placement import place_link
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.convert import pose_message
 from basis_ik.ros.frame_buffer import FrameBuffer
@@ -37,6 +39,7 @@ from basis_ik.ros.kinematics import services
 from basis_ik.ros.kinematics.path_request import Way, first_jump
 from basis_ik.ros.kinematics.scenes import Scenes
 from basis_ik.ros.kinematics.services import KinematicsServices
+from basis_ik.ros.world.robot_frames import RobotFrames
 from basis_ik.transforms.rigid import RigidTransform
 
 CODE = MoveItErrorCodes
@@ -110,8 +113,10 @@ def serve(node):
                     others=MeasuredState(others),
                 )
             )
+        buffer = buffer or FrameBuffer()
+        frames = RobotFrames(arms, buffer, lambda: 0, lambda: 2.0)
         services = KinematicsServices(
-            node, arms, buffer or FrameBuffer(), {**PARAMETERS, **parameters}
+            node, arms, buffer, {**PARAMETERS, **parameters}, Scenes(model, World(), frames)
         )
         made.append(services)
         served = services._side.node.services
@@ -175,18 +180,23 @@ def test_collisions_of_a_robot_without_shapes_cannot_be_avoided(serve):
     assert "avoid_collisions to ignore" in answer.message
 
 
-def test_a_scene_is_made_anew_when_joints_off_its_chain_have_moved():
+def test_a_scene_is_kept_when_joints_off_its_chain_have_moved():
     ball = '<collision><geometry><sphere radius="0.05"/></geometry></collision>'
     urdf = re.sub(r'<link name="(\w+)"/>', rf'<link name="\1">{ball}</link>', TORSO)
     model = RobotModel.from_urdf(urdf)
-    chain, scenes = model.chain("torso", "l_hand"), Scenes(model)
+    chain = model.chain("torso", "l_hand")
+    arm = SimpleNamespace(model=model, chain=chain)
+    scenes = Scenes(model, World(), RobotFrames([arm], FrameBuffer(), lambda: 0, lambda: 2.0))
     first = scenes.of(chain, {"r1": 0.1, "turn": 0.0})
-    assert scenes.of(chain, {"r1": 0.1 + 1e-4, "turn": 0.0, "l1": 1.0}) is first
-    other = scenes.of(chain, {"r1": 0.2, "turn": 0.0})
-    assert other is not first
+    (before,) = (link.bodies[0].place for link in first._links if link.name == "r_hand")
+    assert scenes.of(chain, {"r1": 0.2, "turn": 0.0, "l1": 1.0}) is first
+    (after,) = (link.bodies[0].place for link in first._links if link.name == "r_hand")
+    assert before == place_link(model, "torso", "r_hand", {"r1": 0.1, "r2": 0.0})
+    assert after == place_link(model, "torso", "r_hand", {"r1": 0.2, "r2": 0.0})
     right = model.chain("torso", "r_hand")
     assert scenes.of(right, {}).chain is right
-    assert scenes.of(chain, {"r1": 0.2, "turn": 0.0}) is other
+    assert scenes.of(chain, {"r1": 0.2, "turn": 0.0}) is first
+    assert scenes.scene_of(chain).scene is not first
 
 
 def test_compute_fk_reports_missing_joints(serve):

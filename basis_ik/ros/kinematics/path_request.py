@@ -55,7 +55,7 @@ def check_supported(request: GetCartesianPath.Request) -> None:
             text = f"path_constraints: {kind}_constraints are not supported along a path"
             raise RequestRefusedError(codes.INVALID_GOAL_CONSTRAINTS, text)
     if request.start_state.attached_collision_objects:
-        text = "start_state: attached_collision_objects are not supported, nor are collisions"
+        text = "start_state: attached_collision_objects are not supported; attach them in the scene"
         raise RequestRefusedError(codes.INVALID_ROBOT_STATE, text)
     if request.cartesian_speed_limited_link:
         raise _bad_number("cartesian_speed_limited_link: the speeds of links are not limited")

@@ -50,7 +50,7 @@ def positions_in(
 
     Joints that the robot does not have or that do not move are ignored, as in joint states: clients
     pass on all that is published, and MoveIt's virtual joint. Mimic joints are ignored, because
-    they follow from the others; attached objects are ignored, because collisions are not checked.
+    they follow from the others; attached objects are ignored: those of the planning scene hold.
 
     Args:
         state: The state.

@@ -12,36 +12,48 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Scenes of a robot alone, for requests that want collisions to be avoided."""
+"""Scenes of a robot among the objects around it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterable, Mapping
 
 from moveit_msgs.msg import MoveItErrorCodes
 
 from basis_ik.collision.collision_scene import Scene
+from basis_ik.collision.covered_links import joints_off
+from basis_ik.collision.world import World, WorldScene
 from basis_ik.errors import BasisIkError
 from basis_ik.robot.chain import Chain
+from basis_ik.robot.elements import listed
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.kinematics.robot_state import RequestRefusedError
-
-SAME = 1e-3  # rad or m: joints off a chain that move by less do not make its scene anew
+from basis_ik.ros.world.robot_frames import RobotFrames
 
 
 class Scenes:
     """The scene of each chain, made by the first request for it, which takes a second or two.
 
+    This is where others get the robot and the objects around it: `scene_of` makes a scene of their
+    own, and `update` brings it up to date, which is quick where only poses have changed.
+
     Args:
         model: The robot.
+        world: The objects.
+        frames: The robot's frames.
     """
 
-    def __init__(self, model: RobotModel) -> None:
-        self._model = model
-        self._made: dict[tuple[str, str], tuple[Scene, dict[str, float]]] = {}
+    def __init__(self, model: RobotModel, world: World, frames: RobotFrames) -> None:
+        self._model, self._world, self._frames = model, world, frames
+        self._lock = threading.Lock()
+        self._alone: dict[tuple[str, str], Scene] = {}
+        self._used: dict[tuple[str, str], WorldScene] = {}
 
     def of(self, chain: Chain, positions: Mapping[str, float]) -> Scene:
         """Return the scene of a chain whose other joints are at some positions.
+
+        One thread calls it; the scene is good until the next call.
 
         Args:
             chain: The chain.
@@ -50,22 +62,66 @@ class Scenes:
         Raises:
             RequestRefusedError: COLLISION_CHECKING_UNAVAILABLE; why there is none.
         """
-        others = {
-            name: positions[name]
-            for name, joint in self._model.joints.items()
-            if joint.moves and name in positions and name not in chain.joint_names
-            and name not in self._model.mimics
-        }  # fmt: skip
-        scene, before = self._made.get((chain.root, chain.tip), (None, {}))
-        moved = max((abs(others[name] - before.get(name, 1e9)) for name in others), default=0.0)
-        if scene is None or scene.chain is not chain or moved > SAME:
+        try:
+            used = self._used.get((chain.root, chain.tip))
+            if used is None or used.scene.chain is not chain:
+                used = self._used[chain.root, chain.tip] = self.scene_of(chain)
+            missing = self.update(used, positions)
+        except BasisIkError as error:
+            raise _unavailable(
+                f"{error}; set avoid_collisions to false, or the node's parameter "
+                "avoid_collisions to ignore"
+            ) from None
+        if missing:
+            name, frame = next(iter(missing.items()))
+            raise _unavailable(
+                f"the object '{name}' stands in '{frame}', and tf has no transform of it that is "
+                f"new enough; publish it, or remove {listed(tuple(missing))}"
+            )
+        return used.scene
+
+    def scene_of(self, chain: Chain) -> WorldScene:
+        """Return a scene of a chain for one more thread, still without objects.
+
+        Raises:
+            BasisIkError: The robot has no shapes, or one of them is refused.
+        """
+        with self._lock:
+            alone = self._alone.get((chain.root, chain.tip))
+            if alone is None or alone.chain is not chain:
+                alone = self._alone[chain.root, chain.tip] = Scene(self._model, chain)
+            return WorldScene(alone.copy())
+
+    def update(self, followed: WorldScene, positions: Mapping[str, float]) -> dict[str, str]:
+        """Bring a scene up to date: its objects, and the links that other joints move.
+
+        Args:
+            followed: As of `scene_of`; its own thread calls this.
+            positions: Positions of the robot's joints by name [rad or m].
+
+        Returns:
+            The frames that are not known, by the ids of the objects that stand in them: these are
+            not in the scene, so it cannot say that a motion is free.
+        """
+        chain = followed.scene.chain
+        off = joints_off(self._model, chain)
+        followed.scene.hold({name: positions[name] for name in off if name in positions})
+        return followed.update(self._world.state, self._frames.lookup(chain.root, positions))
+
+    def left_out(self, chains: Iterable[Chain]) -> list[frozenset[str]]:
+        """Return the pairs of links that no scene of some chains compares."""
+        compared: set[frozenset[str]] = set()
+        left: dict[frozenset[str], None] = {}
+        for chain in chains:
             try:
-                scene = Scene(self._model, chain, positions=others)
-            except BasisIkError as error:
-                raise RequestRefusedError(
-                    MoveItErrorCodes.COLLISION_CHECKING_UNAVAILABLE,
-                    f"avoid_collisions: {error}; set avoid_collisions to false, or the node's "
-                    "parameter avoid_collisions to ignore",
-                ) from None
-            self._made[chain.root, chain.tip] = scene, others
-        return scene
+                scene = self.scene_of(chain).scene
+            except BasisIkError:  # the requests that need it say why
+                return []
+            compared |= {frozenset(pair) for pair in scene.pairs}
+            left |= dict.fromkeys(map(frozenset, scene.left_out))
+        return [pair for pair in left if pair not in compared]
+
+
+def _unavailable(text: str) -> RequestRefusedError:
+    code = MoveItErrorCodes.COLLISION_CHECKING_UNAVAILABLE
+    return RequestRefusedError(code, f"avoid_collisions: {text}")

@@ -23,7 +23,6 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -69,6 +68,7 @@ from basis_ik.ros.kinematics.scenes import Scenes
 from basis_ik.ros.kinematics.several_tips import solve_several
 from basis_ik.ros.kinematics.side_thread import SideThread
 from basis_ik.ros.parameters.parameters import Parameters
+from basis_ik.ros.world.robot_frames import measured_positions
 from basis_ik.search.prepare import prepared
 from basis_ik.transforms.rigid import RigidTransform
 
@@ -78,7 +78,6 @@ LONG_TIMEOUT = 0.1
 # Of the poses of a path [m, rad]: errors that differ from pose to pose would be accelerations.
 EXACT = 1e-8
 UNCHECKED = "collisions are NOT checked: the parameter avoid_collisions is ignore"
-SELF_ONLY = "checked against the arm itself only: objects around it are not known"
 
 
 class KinematicsServices:
@@ -89,6 +88,7 @@ class KinematicsServices:
         arms: Its arms, at least one; their names are the names of the groups.
         buffer: The node's transforms.
         parameters: The node's parameters.
+        scenes: The robot among the objects around it.
     """
 
     def __init__(
@@ -97,10 +97,11 @@ class KinematicsServices:
         arms: Sequence[Arm],
         buffer: FrameBuffer,
         parameters: Parameters,
+        scenes: Scenes,
     ) -> None:
         self._node, self._arms, self._buffer, self._parameters = node, arms, buffer, parameters
         self._model = arms[0].model
-        self._groups, self._scenes = Groups(arms), Scenes(self._model)
+        self._groups, self._scenes = Groups(arms), scenes
         if parameters["avoid_collisions"] == "ignore":
             node.get_logger().warning(UNCHECKED)
         self._side = SideThread(node, "kinematics")
@@ -174,7 +175,7 @@ class KinematicsServices:
         if not request.avoid_collisions:
             return False, ""
         if how == "check":
-            return True, SELF_ONLY
+            return True, ""
         if how == "refuse":
             raise RequestRefusedError(
                 MoveItErrorCodes.COLLISION_CHECKING_UNAVAILABLE,
@@ -436,11 +437,7 @@ class KinematicsServices:
 
     def _positions(self, state: RobotState, field: str = "robot_state") -> dict[str, float]:
         """Return the positions in a request, with measured positions for the other joints."""
-        names, values = [], []
-        for arm in self._arms:
-            names += [*arm.other_joints, *arm.chain.joint_names]
-            values += [*arm.others.positions().tolist(), *arm.measured.positions().tolist()]
-        positions = {n: value for n, value in zip(names, values, strict=True) if isfinite(value)}
+        positions = measured_positions(self._arms)
         return {**positions, **positions_in(state, self._model, field)}
 
     def _root_T_frame(

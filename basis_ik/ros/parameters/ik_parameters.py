@@ -29,6 +29,7 @@ from basis_ik.ros.parameters.parameters import (
 )
 
 COLLISIONS = ("check", "refuse", "ignore")
+PLANNING_SCENES = SERVE, LISTEN, IGNORE = ("serve", "listen", "ignore")
 
 NODE = (
     Declaration(
@@ -131,10 +132,18 @@ NODE = (
     Declaration(
         "avoid_collisions",
         "check",
-        "Response of compute_ik to requests with avoid_collisions: `check` that the arm does not "
-        "strike itself, `refuse` them, or `ignore` the field and warn in the log and in each "
-        "response. Objects around the arm are not known in any case.",
+        "Response of compute_ik to requests with avoid_collisions: `check` that the arm strikes "
+        "neither itself nor an object of the planning scene, `refuse` them, or `ignore` the field "
+        "and warn in the log and in each response.",
         choices=COLLISIONS,
+    ),
+    Declaration(
+        "planning_scene",
+        "serve",
+        "How the node knows the objects around the arm: `serve` MoveIt's topics and services of "
+        "planning scenes, `listen` to the topics alone, beside a move_group, or `ignore` them.",
+        read_only=True,
+        choices=PLANNING_SCENES,
     ),
     Declaration(
         "success_angle_threshold",

@@ -1,0 +1,226 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""MoveIt's topics and services of planning scenes, without MoveIt.
+
+They move nothing. They run in a thread of their own: the hull of a mesh takes many periods of the
+control loop.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from moveit_msgs.msg import (
+    AttachedCollisionObject,
+    CollisionObject,
+    PlanningScene,
+    PlanningSceneWorld,
+)
+from moveit_msgs.srv import ApplyPlanningScene, GetPlanningScene
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.serialization import deserialize_message
+
+from basis_ik.arm.admission import printable
+from basis_ik.arm.arm import Arm
+from basis_ik.collision.shape import SceneError
+from basis_ik.collision.world import World, WorldDraft, WorldState
+from basis_ik.process import giving_way
+from basis_ik.robot.elements import listed
+from basis_ik.ros.kinematics.scenes import Scenes
+from basis_ik.ros.kinematics.side_thread import SideThread
+from basis_ik.ros.parameters.ik_parameters import SERVE
+from basis_ik.ros.publishers import incompatible_qos
+from basis_ik.ros.world.robot_frames import RobotFrames, measured_positions
+from basis_ik.ros.world.scene_messages import BITS, EVERYTHING, SceneWriter
+from basis_ik.ros.world.world_messages import WorldReader
+from basis_ik.transforms.rigid import RigidTransform
+
+QUEUE = 1000  # messages of a topic: a program may publish all its objects at once
+MOST_BYTES = 2_500_000
+"""Of a message of a topic: a mesh of 100,000 triangles. No thread runs while it is read."""
+PUBLISHING = 0.25  # s between two scenes, as move_group does it
+
+Read = Callable[[WorldDraft, Any], None]
+
+
+class WorldServer:
+    """Keeps a world by messages, and tells what it holds.
+
+    Args:
+        node: The main node.
+        arms: The robot's arms.
+        world: The world, which only this changes.
+        frames: The robot's frames.
+        scenes: The robot's scenes.
+        how: `serve`; `listen`: without services, and without publishing, beside a move_group.
+
+    Attributes:
+        node: Its own node, which has the topics and services.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        arms: Sequence[Arm],
+        world: World,
+        frames: RobotFrames,
+        scenes: Scenes,
+        how: str = SERVE,
+    ) -> None:
+        self._main, self._arms, self._world, self._frames = node, arms, world, frames
+        self._model = arms[0].model
+        self._reader = WorldReader(self._model, frames)
+        self._writer = SceneWriter(
+            self._model, lambda: scenes.left_out([arm.chain for arm in arms])
+        )
+        self._published: tuple[object, ...] | None = None
+        if lost := world.fit(self._model.links):
+            text = f"these objects do not fit the new robot and are gone: {listed(lost)}"
+            node.get_logger().warning(text)
+        self._side = SideThread(node, "world")
+        self.node = self._side.node
+        reader = self._reader
+        for kind, name, read in (
+            (CollisionObject, "collision_object", reader.object),
+            (AttachedCollisionObject, "attached_collision_object", reader.attached),
+            (PlanningScene, "planning_scene", reader.scene),
+            (PlanningSceneWorld, "planning_scene_world", reader.world),
+        ):
+            self.node.create_subscription(
+                kind, node.resolve_topic_name(name), self._taking(kind, name, read), QUEUE,
+                event_callbacks=incompatible_qos(node, name), raw=True,
+            )  # fmt: skip
+        if how == SERVE:
+            latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+            topic = node.resolve_topic_name("monitored_planning_scene")
+            self._publisher = self.node.create_publisher(PlanningScene, topic, latched)
+            for kind, name, serve in (
+                (GetPlanningScene, "get_planning_scene", self._get),
+                (ApplyPlanningScene, "apply_planning_scene", self._apply),
+            ):
+                self.node.create_service(kind, node.resolve_service_name(name), serve)
+            self.node.create_timer(PUBLISHING, self.publish_if_new)
+
+    def destroy(self) -> None:
+        """Destroy topics and services."""
+        self._side.destroy()
+
+    # Changes ---------------------------------------------------------------------------------
+
+    def _taking(self, kind: type[Any], topic: str, read: Read) -> Callable[[bytes], None]:
+        """Return the callback of a topic's messages, which come as bytes."""
+
+        def take(data: bytes) -> None:
+            if len(data) > MOST_BYTES:
+                self._refuse(topic, f"{len(data)} bytes are more than {MOST_BYTES}; use a coarser "
+                             "mesh for collisions")  # fmt: skip
+                return
+            with giving_way():
+                if reason := self._change(read, deserialize_message(data, kind)):
+                    self._refuse(topic, reason)
+
+        return take
+
+    def _apply(self, request: Any, response: Any) -> Any:
+        with giving_way():
+            reason = self._change(self._reader.scene, request.scene)
+        if reason:
+            self._main.get_logger().warning(f"apply_planning_scene: refused: {reason}")
+        response.success = not reason
+        return response
+
+    def _change(self, read: Read, message: Any) -> str:
+        """Read a message into the world; return why it is refused, or nothing."""
+        root, before = self._model.root, self._world.state
+        self._reader.notes.clear()
+        lookup = self._frames.lookup(root)
+        try:
+            with self._world.change(lambda frame: lookup(frame) is not None) as draft:
+                read(draft, message)
+        except SceneError as error:
+            return printable(str(error), 400)
+        except Exception:  # a bad message must not end the control of the arm
+            self._main.get_logger().error(traceback.format_exc(), throttle_duration_sec=1.0)
+            return "internal error"
+        for note in (*self._reader.notes, *self._remarks(before, self._world.state)):
+            text = f"planning scene: {printable(note, 400)}"
+            self._main.get_logger().warning(text, throttle_duration_sec=1.0)
+        return ""
+
+    def _refuse(self, topic: str, reason: str) -> None:
+        text = f"{topic}: refused: {reason}"
+        self._main.get_logger().warning(text, throttle_duration_sec=1.0)
+
+    def _remarks(self, before: WorldState, after: WorldState) -> list[str]:
+        """Return remarks on objects that are new: hulls that are too large, swallowed bases."""
+        new = {
+            name: each for name, each in after.objects.items()
+            if before.objects.get(name) is not each
+        }  # fmt: skip
+        found = [
+            f"'{name}': {part.shape.note}"
+            for name, each in new.items() for part in each.parts if part.shape.note
+        ]  # fmt: skip
+        if any(not each.attached for each in new.values()):
+            state, origin = WorldState(objects=new), RigidTransform.identity()
+            for root in dict.fromkeys(arm.chain.root for arm in self._arms):
+                found += [
+                    f"'{name}': the origin of '{root}' is inside of it; is its place right?"
+                    for name in state.around(origin, self._frames.lookup(root))
+                ]
+        return found
+
+    # Answers ---------------------------------------------------------------------------------
+
+    def _get(self, request: Any, response: Any) -> Any:
+        try:
+            with giving_way():
+                response.scene = self._scene(request.components.components)
+        except Exception:
+            self._main.get_logger().error(traceback.format_exc(), throttle_duration_sec=1.0)
+        return response
+
+    def _scene(self, components: int = 0) -> PlanningScene:
+        positions = measured_positions(self._arms)
+        lookup = self._frames.lookup(self._model.root, positions)
+        stamp = self._main.get_clock().now().to_msg()
+        return self._writer.scene(self._world.state, positions, lookup, stamp, components)
+
+    def publish_if_new(self) -> None:
+        """Publish the scene, if the world has changed; for subscribers also if the arm has moved.
+
+        What came since the last time is one message.
+        """
+        state = self._world.state
+        key: tuple[object, ...] = (state.revision,)
+        if self._publisher.get_subscription_count() and state.objects:
+            positions = measured_positions(self._arms)
+            lookup = self._frames.lookup(self._model.root, positions)
+            frames = dict.fromkeys(each.frame for each in state.free)
+            key = (state.revision, positions, *map(lookup, frames))
+        if key != self._published and (self._published is None or self._is_newer(key)):
+            self._published = key
+            # Before there is an object nobody needs the matrix, which takes a second or two.
+            wanted = EVERYTHING if state.revision else EVERYTHING & ~BITS.ALLOWED_COLLISION_MATRIX
+            with giving_way():
+                self._publisher.publish(self._scene(wanted))
+
+    def _is_newer(self, key: tuple[object, ...]) -> bool:
+        """Return whether a key has more than that its subscribers are gone."""
+        assert self._published is not None
+        return key[0] != self._published[0] or len(key) > 1
