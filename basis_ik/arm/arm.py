@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from basis_ik.arm.admission import Refusal, Refusals, Refused, Request, printable
 from basis_ik.arm.caps import SpeedCaps
 from basis_ik.arm.chain_state import ChainState, Event, State
+from basis_ik.arm.clearance import Clearance
 from basis_ik.arm.execution.execution import MOVED_AWAY, Execution
 from basis_ik.arm.execution.messages import Outgoing
 from basis_ik.arm.goals import Goal, JointGoal, PointGoal, Ray, Triple
@@ -41,6 +42,8 @@ from basis_ik.arm.settings import Settings, misplaced, outside
 from basis_ik.arm.statistics import ArmMeter
 from basis_ik.arm.target_input import Arrival, Frames, FrameStamp, TargetInput
 from basis_ik.arm.tracking import Tracking
+from basis_ik.collision.collision_scene import Scene
+from basis_ik.errors import BasisIkError
 from basis_ik.pose.solve import Solution
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.robot import RobotModel
@@ -205,6 +208,7 @@ class Arm:
         )
         self.settings = settings
         self._has_measured = False
+        self._refresh: Callable[[], Mapping[str, str]] = dict
         self._strangers: dict[str, float] = {}  # joints of others, and when they came [s]
         self._cycled_at = math.inf
         self._interruption: Interruption | None = None
@@ -224,6 +228,16 @@ class Arm:
         self._settings = settings
         self.targets.farthest = settings.target_max_reach
         self._caps.set(settings.max_linear_speed, settings.max_angular_speed)
+
+    def keep_clear(self, scene: Scene, refresh: Callable[[], Mapping[str, str]]) -> None:
+        """Keep links and objects apart from now on.
+
+        Args:
+            scene: The links and objects; its padding is the distance that they keep.
+            refresh: Brings it up to date, each period; returns the frames that are not known, by
+                the objects that stand in them. It raises a `BasisIkError` if it cannot.
+        """
+        self._caps.clearance, self._refresh = Clearance(scene), refresh
 
     # Requests --------------------------------------------------------------------------------
 
@@ -529,7 +543,7 @@ class Arm:
         """
         of_output = self.execution.unmet(now)  # in any case: it asks the controller for its rule
         silence = self._silence(silent, now.loop)
-        unmet = silence or self._outside() or self._change_tool() or of_output
+        unmet = silence or self._outside() or self._unplaced() or self._change_tool() or of_output
         self._has_measured = self._has_measured or not silent
         if unmet:
             if self._is_late(silent, of_output, now):
@@ -614,6 +628,21 @@ class Arm:
             self.targets.tip, self.targets.reach = self.tool.chain.tip, self.tool.chain.reach
             self.pipeline.change_tool(self.tool.chain)
         return unmet
+
+    def _unplaced(self) -> str:
+        """Bring the scene up to date; return why the arm cannot be judged, or nothing."""
+        try:
+            missing = self._refresh()
+        except BasisIkError as error:
+            return f"collisions cannot be checked: {error}"
+        if not missing:
+            return ""
+        name, frame = next(iter(missing.items()))
+        return (
+            f"collisions cannot be checked: the object {printable(name)} stands in "
+            f"{printable(frame)}, and tf has no transform of it that is new enough; publish it, or "
+            "remove the object"
+        )
 
     def _outside(self) -> str:
         """Return which joint is measured too far outside its limits, or nothing."""

@@ -32,10 +32,8 @@ from basis_ik.arm import clearance_kernel as kernels
 from basis_ik.arm.joints_kernel import ACCELERATION, COLUMNS, GOAL, JERK, START
 from basis_ik.arm.limits import fastest_before
 from basis_ik.collision.collision_scene import Gap, Scene, sample_scene, tables_of
-from basis_ik.collision.covered_links import CoveredLink
 from basis_ik.collision.distance_kernel import DISTANCE
 from basis_ik.numerics.arrays import FloatArray
-from basis_ik.robot.chain import Chain
 
 HORIZON = 0.3  # m: distances are measured up to this
 # m above its floor at which a pair that a jog approaches is held: what curves may use; and the
@@ -75,13 +73,19 @@ class Clearance:
         self._prepare()
 
     def _prepare(self) -> None:
-        self.revision += 1
         self._tables = tables = tables_of(self.scene)
         self._memory = memory = tables.take()
         self._scene = (tables.chain, tables.cover, tables.shapes, tables.ranges, memory.work)
         count = len(tables.members)
         self._now, self._floors = np.full(count, math.inf), np.full(count, -math.inf)
-        self._levers = _levers(self.scene.chain, tables.members)
+        self._measure_levers = _Levers(self.scene)
+        self._heed_moves()
+
+    def _heed_moves(self) -> None:
+        """Take the present places of links and objects."""
+        self._moves, self.revision = self.scene.moves, self.revision + 1
+        self._levers = self._measure_levers()
+        self.reset()
 
     def reset(self) -> None:
         """Forget how far apart the pairs were."""
@@ -91,6 +95,8 @@ class Clearance:
         """Measure all pairs at the joints' positions (n,) [rad or m], and set their floors."""
         if tables_of(self.scene) is not self._tables:
             self._prepare()
+        elif self.scene.moves != self._moves:
+            self._heed_moves()
         _, rows, gradients, _ = self._memory
         kernels.measure_near(q, HORIZON, self._scene, rows, gradients)
         self._now[:] = rows[:, DISTANCE]
@@ -214,23 +220,38 @@ class Clearance:
         return sorted(found, key=lambda each: each.allowed / each.rate)
 
 
-def _levers(chain: Chain, members: tuple[tuple[CoveredLink, CoveredLink], ...]) -> FloatArray:
-    """Return by how much the variables bring each pair nearer, at most (p, n) [m/rad or 1]."""
-    arrays = chain.arrays
-    travel = np.maximum(np.abs(arrays.lower), np.abs(arrays.upper))[arrays.variables]
-    travel = np.abs(arrays.multipliers) * travel + np.abs(arrays.offsets)
-    lengths = np.linalg.norm(arrays.origins[:, :, 3], axis=1)
-    lengths += np.where(arrays.prismatic != 0, travel, 0.0)
-    levers: FloatArray = np.zeros((len(members), len(chain.joint_names)))
-    for row, pair in zip(levers, members, strict=True):
-        first, last = sorted(pair, key=lambda each: each.joint)
-        ends = np.linalg.norm(last.capsules[:, :6].reshape(-1, 2, 3), axis=2)
-        lever = float((ends + last.capsules[:, 6:]).max())
-        for i in range(last.joint, first.joint, -1):
-            scale = 1.0 if arrays.prismatic[i] else min(lever, LEVER)
-            row[arrays.variables[i]] += abs(arrays.multipliers[i]) * scale
-            lever += float(lengths[i])
-    return levers
+class _Levers:
+    """By how much the variables bring the pairs of a scene nearer, at most.
+
+    Args:
+        scene: The scene; its objects may move.
+    """
+
+    def __init__(self, scene: Scene) -> None:
+        arrays, tables = scene.chain.arrays, tables_of(scene)
+        travel = np.maximum(np.abs(arrays.lower), np.abs(arrays.upper))[arrays.variables]
+        travel = np.abs(arrays.multipliers) * travel + np.abs(arrays.offsets)
+        lengths = np.linalg.norm(arrays.origins[:, :, 3], axis=1)
+        lengths += np.where(arrays.prismatic != 0, travel, 0.0)
+        between, self._slides = np.cumsum(lengths), arrays.prismatic != 0
+        pairs = [sorted(pair, key=lambda each: each.joint) for pair in tables.members]
+        joint = np.array([[each.joint for each in two] for two in pairs], int).reshape(-1, 2)
+        first, last = joint.T
+        joints = np.arange(len(lengths))
+        self._moved = (joints > first[:, np.newaxis]) & (joints <= last[:, np.newaxis])
+        self._away = between[last][:, np.newaxis] - between
+        self._variables = np.zeros((len(lengths), len(scene.chain.joint_names)))
+        self._variables[joints, arrays.variables] = np.abs(arrays.multipliers)
+        self._balls = [tables.slots[two[1].name].balls for two in pairs]
+        self._table = tables.cover[0]
+
+    def __call__(self) -> FloatArray:
+        """Return them (p, n) for where all is now [m/rad or 1]."""
+        ends = np.linalg.norm(self._table[:, :6].reshape(-1, 2, 3), axis=2).max(axis=1)
+        reach = ends + self._table[:, 6]
+        own = np.array([reach[balls].max() for balls in self._balls])
+        levers = np.where(self._slides, 1.0, np.minimum(own[:, np.newaxis] + self._away, LEVER))
+        return np.ascontiguousarray(np.where(self._moved, levers, 0.0) @ self._variables)
 
 
 def warm_up() -> None:

@@ -16,7 +16,6 @@
 
 from __future__ import annotations
 
-import copy
 import enum
 from collections.abc import Callable
 from dataclasses import replace
@@ -265,7 +264,7 @@ class Pipeline:
                 and not scene.is_free(solution.positions)
             ):
                 solution = self._long_solves.submit(
-                    partial(self._solve_free, goal, seed, copy.deepcopy(scene))
+                    partial(self._solve_free, goal, seed, scene.copy())
                 )
             else:
                 self._long_solves.cancel()
@@ -613,7 +612,7 @@ class Pipeline:
         gap, scene = self._limiter.blocked, self._limiter.scene
         self.obstacle = None if gap is None else held_by(gap)
         rests = not start[:, 1:].any()
-        self._planned_in = tables_of(scene) if scene is not None and rests else None
+        self._planned_in = _version(scene) if scene is not None and rests else None
         way = np.ascontiguousarray(motion.positions)  # another layout would compile kernels again
         # Every sample is checked as a command.
         steps = np.diff(motion.times)[:, np.newaxis] * self._max_step / self._period
@@ -625,7 +624,7 @@ class Pipeline:
         scene = self._limiter.scene
         if self.obstacle is None or scene is None:
             return False
-        return self._planned_in is not tables_of(scene)
+        return self._planned_in != _version(scene)
 
     def step(self, measured: FloatArray, when: float | None = None) -> FloatArray | None:
         """Return the next command (n,) [rad or m], or None when there is nothing to send.
@@ -727,3 +726,8 @@ class Pipeline:
         self.phase = Phase.ARRIVED if self._valid else Phase.UNSAFE
         if finished:
             self.command = None  # the next motion starts from the measured positions
+
+
+def _version(scene: Scene) -> tuple[int, int]:
+    """Return what differs once something in a scene has changed."""
+    return id(tables_of(scene)), scene.moves

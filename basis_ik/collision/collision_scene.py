@@ -123,6 +123,7 @@ class Scene:
     Attributes:
         chain: The chain.
         padding: The padding [m].
+        moves: How often a link or an object was placed anew.
         left_out: Why each pair of links that is left out is, by their names.
         surplus: Largest distance of a point of each link's cover from its shapes [m].
         notes: Assumptions and omissions, one line each.
@@ -153,7 +154,7 @@ class Scene:
         if foreign := [each.name for each in chain.joints if each.name not in model.joints]:
             raise ChainError(f"the chain is of another robot: {foreign[0]!r} is not in this one")
         padding = _padding(padding)
-        self.chain, self.padding, self._model = chain, padding, model
+        self.chain, self.padding, self._model, self.moves = chain, padding, model, 0
         wanted = engine.is_available() if exact is None else exact
         self._exact = ExactDistances() if wanted else None
         self._held = held_at(model, chain, positions or {})
@@ -316,7 +317,10 @@ class Scene:
         Raises:
             SceneError: There is no such joint off the chain, or a position is not finite.
         """
-        self._held = held_at(self._model, self.chain, positions)
+        held = held_at(self._model, self.chain, positions)
+        if held == self._held:
+            return
+        self._held = held
         for link in self._links:
             self._put(link, anchored(self._model, self.chain, self._held, link.name)[1])
         for name, rider in self._riders.items():
@@ -360,9 +364,17 @@ class Scene:
         self._allowed.discard(frozenset((one, other)))
         self._tables = None
 
-    def copy(self) -> Scene:
-        """Return a scene with the same content, quickly; the two may be changed by two threads."""
+    def copy(self, padding: float | None = None) -> Scene:
+        """Return a scene with the same content, quickly; the two may be changed by two threads.
+
+        Args:
+            padding: That of the copy [m]; None: the same.
+
+        Raises:
+            SolveArgumentError: The padding is not from 0 to 1.
+        """
         twin = copy.copy(self)
+        twin.padding = self.padding if padding is None else _padding(padding)
         twin._links = tuple(map(copy.copy, self._links))
         twin._objects = {name: copy.copy(each) for name, each in self._objects.items()}
         twin._riders, twin._pads = dict(self._riders), dict(self._pads)
@@ -502,6 +514,7 @@ class Scene:
 
     def _put(self, thing: CoveredLink, place: RigidTransform) -> None:
         thing.put(place)
+        self.moves += 1
         if self._tables is not None:
             self._tables.put(thing)
 

@@ -25,6 +25,7 @@ from rclpy.lifecycle import LifecycleNode
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64
 
+from basis_ik.arm import clearance
 from basis_ik.arm.arm import Arm, Design, Surroundings
 from basis_ik.arm.chain_state import ChainState
 from basis_ik.arm.execution.execution import Drives
@@ -38,6 +39,7 @@ from basis_ik.ros.boundary import boundary_of
 from basis_ik.ros.convert import frame_stamp, pose_value
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.journal import Journal
+from basis_ik.ros.kinematics.scenes import Scenes
 from basis_ik.ros.outputs.make_output import CommandPath, ControllerOptions
 from basis_ik.ros.parameters.chain_parameters import ChainParameters
 from basis_ik.ros.parameters.parameters import Parameters
@@ -169,6 +171,25 @@ class ChainController:
         self._publishers.destroy()
         self._report.destroy()
         self._path.destroy()
+
+    def keep_clear(self, scenes: Scenes) -> None:
+        """Keep links and objects apart, if the parameters say so.
+
+        Args:
+            scenes: The robot and the objects around it.
+
+        Raises:
+            ConfigError: The robot's shapes cannot be used.
+        """
+        if not self._own["check_collisions"]:
+            return
+        clearance.warm_up()
+        try:
+            followed = scenes.scene_of(self._arm.chain, self._own["stop_distance"])
+        except BasisIkError as error:
+            text = f"is true, but the robot cannot be judged: {error}; mend it, or set it to false"
+            raise self._own.refused("check_collisions", text) from None
+        self._arm.keep_clear(followed.scene, lambda: scenes.update(followed))
 
     # Messages --------------------------------------------------------------------------------
 

@@ -32,9 +32,11 @@ from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.boundary import boundary_of
 from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.frame_buffer import FrameBuffer
+from basis_ik.ros.kinematics.scenes import Scenes
 from basis_ik.ros.parameters.chain_parameters import ChainParameters, check_apart
 from basis_ik.ros.parameters.parameters import Parameters
 from basis_ik.ros.plug_ins import PlugIn, make_plug_ins
+from basis_ik.ros.world.robot_frames import RobotFrames
 from basis_ik.warm_up import prepare
 
 
@@ -112,6 +114,13 @@ class Robot:
                 )
                 undo.callback(controller.destroy)
                 self.controllers.append(controller)
+            self._frames = RobotFrames(
+                self.arms, buffer, lambda: int(node.get_clock().now().nanoseconds),
+                lambda: float(parameters["target_max_age"]),
+            )  # fmt: skip
+            self._scenes = Scenes(description.model, node.world, self._frames)
+            for controller in self.controllers:
+                controller.keep_clear(self._scenes)
             undo.pop_all()
 
     @property
@@ -131,7 +140,9 @@ class Robot:
             loop: Measures the node's control loop.
         """
         controllers, parameters = self.controllers, self._parameters
-        for each in make_plug_ins(self._node, controllers, loop, self._buffer, parameters):
+        for each in make_plug_ins(
+            self._node, controllers, loop, self._buffer, parameters, self._frames, self._scenes
+        ):
             self._plug_ins.append(each)
 
     @property

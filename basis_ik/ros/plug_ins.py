@@ -95,6 +95,8 @@ def make_plug_ins(
     loop: LoopMeter,
     buffer: Buffer,
     parameters: Parameters,
+    frames: RobotFrames,
+    scenes: Scenes,
 ) -> Iterator[PlugIn]:
     """Yield a robot's plug-ins one by one: if one fails, the caller can destroy the others.
 
@@ -104,13 +106,10 @@ def make_plug_ins(
         loop: Measures its control loop.
         buffer: Its transforms; queried with zero timeout.
         parameters: The node's parameters, including its chains'.
+        frames: The robot's frames.
+        scenes: The robot and the objects around it.
     """
     arms = [each.arm for each in controllers]
-    frames = RobotFrames(
-        arms, buffer, lambda: int(node.get_clock().now().nanoseconds),
-        lambda: float(parameters["target_max_age"]),
-    )  # fmt: skip
-    scenes = Scenes(arms[0].model, node.world, frames)
     yield KinematicsServices(node, arms, buffer, parameters, scenes)
     if parameters["planning_scene"] != IGNORE:
         how = parameters["planning_scene"]

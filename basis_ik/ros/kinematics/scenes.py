@@ -80,8 +80,12 @@ class Scenes:
             )
         return used.scene
 
-    def scene_of(self, chain: Chain) -> WorldScene:
+    def scene_of(self, chain: Chain, padding: float = 0.0) -> WorldScene:
         """Return a scene of a chain for one more thread, still without objects.
+
+        Args:
+            chain: The chain.
+            padding: Distance that is kept [m].
 
         Raises:
             BasisIkError: The robot has no shapes, or one of them is refused.
@@ -90,20 +94,22 @@ class Scenes:
             alone = self._alone.get((chain.root, chain.tip))
             if alone is None or alone.chain is not chain:
                 alone = self._alone[chain.root, chain.tip] = Scene(self._model, chain)
-            return WorldScene(alone.copy())
+            return WorldScene(alone.copy(padding))
 
-    def update(self, followed: WorldScene, positions: Mapping[str, float]) -> dict[str, str]:
+    def update(
+        self, followed: WorldScene, positions: Mapping[str, float] | None = None
+    ) -> dict[str, str]:
         """Bring a scene up to date: its objects, and the links that other joints move.
 
         Args:
             followed: As of `scene_of`; its own thread calls this.
-            positions: Positions of the robot's joints by name [rad or m].
+            positions: Positions of the robot's joints by name [rad or m]; None: as measured now.
 
         Returns:
             The frames that are not known, by the ids of the objects that stand in them: these are
             not in the scene, so it cannot say that a motion is free.
         """
-        chain = followed.scene.chain
+        chain, positions = followed.scene.chain, self._frames.positions(positions)
         off = joints_off(self._model, chain)
         followed.scene.hold({name: positions[name] for name in off if name in positions})
         return followed.update(self._world.state, self._frames.lookup(chain.root, positions))

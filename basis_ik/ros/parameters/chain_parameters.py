@@ -22,13 +22,11 @@ from typing import Any
 
 import numpy as np
 
-from basis_ik.arm import clearance
 from basis_ik.arm.admission import SPEED_UNITS, StampRules, Units
 from basis_ik.arm.caps import SpeedCaps
 from basis_ik.arm.goals import Ray
 from basis_ik.arm.limits import MotionLimits
 from basis_ik.arm.settings import Settings, misplaced
-from basis_ik.collision.collision_scene import Scene
 from basis_ik.errors import BasisIkError
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.elements import listed, shown
@@ -192,13 +190,11 @@ class ChainParameters:
         return Units(1.0, *scales)
 
     def caps(self, model: RobotModel, chain: Chain) -> SpeedCaps:
-        """Return what links keep: caps on the speeds of the tip and of `capped_links`, distances.
-
-        The values of the caps are unset.
+        """Return the caps on the speeds of the tip and of `capped_links`; their values are unset.
 
         Raises:
-            ConfigError: The robot's shapes cannot be used; or a link does not exist, does not move,
-                or is also moved by joints outside the chain.
+            ConfigError: A link does not exist, does not move, or is also moved by joints outside
+                the chain.
         """
         others = []
         for link in self["capped_links"]:
@@ -211,23 +207,7 @@ class ChainParameters:
                 text = f"has {shown(link)}, which is moved by {listed(tuple(foreign))}, too"
                 raise self.refused("capped_links", f"{text}: not a joint of the chain")
             others.append(other)
-        caps = SpeedCaps(chain, others)
-        if self["check_collisions"]:
-            clearance.warm_up()
-            caps.clearance = clearance.Clearance(self._scene(model, chain))
-        return caps
-
-    def _scene(self, model: RobotModel, chain: Chain) -> Scene:
-        """Return the links of the robot, which keep their distances from each other.
-
-        Raises:
-            ConfigError: The robot's shapes cannot be used.
-        """
-        try:
-            return Scene(model, chain, padding=self["stop_distance"], exact=False)
-        except BasisIkError as error:
-            text = f"is true, but the robot cannot be judged: {error}; mend it, or set it to false"
-            raise self.refused("check_collisions", text) from None
+        return SpeedCaps(chain, others)
 
     def limits(self, chain: Chain) -> MotionLimits:
         """Return the chain's motion limits; an empty list means the default.

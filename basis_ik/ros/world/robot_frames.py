@@ -67,6 +67,10 @@ class RobotFrames:
         self._arms, self._model, self._buffer = arms, arms[0].model, buffer
         self.now, self._max_age = now, max_age
 
+    def positions(self, positions: Mapping[str, float] | None = None) -> Mapping[str, float]:
+        """Return positions of the joints by name [rad or m]; None: as they are measured now."""
+        return measured_positions(self._arms) if positions is None else positions
+
     def lookup(self, reference: str, positions: Mapping[str, float] | None = None) -> Lookup:
         """Return a function that returns reference_T_frame of a frame, or None.
 
@@ -74,7 +78,7 @@ class RobotFrames:
             reference: A link.
             positions: Positions of the joints by name; None: as they are measured now.
         """
-        places = measured_positions(self._arms) if positions is None else positions
+        places = self.positions(positions)
         return lambda frame: self._between(reference, frame, places)
 
     def is_carried(self, frame: str) -> bool:
