@@ -696,9 +696,10 @@ class Arm:
     def _needs_solve(self, goal: Goal, measured: NDArray[np.float64]) -> bool:
         """Return whether to start a motion: the goal is new, or repeated and not reached.
 
-        The arm has been displaced; or a line ended before the goal, and `path` has changed.
+        The arm has been displaced; or a line ended before the goal, and `path` has changed; or what
+        is around the arm has changed, which was in its way.
         """
-        if goal != self.pipeline.goal:
+        if goal != self.pipeline.goal or self.pipeline.is_outdated:
             return True
         if self.targets.placements == self._last_placement or self.state.state is State.MOVING:
             return False
@@ -753,7 +754,8 @@ class Arm:
         if phase is Phase.UNSAFE:
             self._on_unsafe(phase.value, now)
         elif phase is Phase.IDLE:
-            if self.state.has_target:  # the controller has given up
+            solved = self.execution.failure or not self.pipeline.waiting
+            if self.state.has_target and solved:  # the controller has given up
                 if self.execution.failure:
                     self.targets.clear()
                 elif interruption is None:

@@ -215,7 +215,10 @@ class Pipeline:
         self._held, self._near, self._passing = Debounced(), Debounced(), Debounced()
         self._obstructed = Debounced()
         self.obstacle: Reason | None = None
-        self._planned_in: object = None  # the scene at rest, as of the last plan
+        # Versions of the scene: as of the last solve, plan from rest, and check of a plan.
+        self._solved_in: tuple[int, int] | None = None
+        self._planned_in: tuple[int, int] | None = None
+        self._checked_in: tuple[int, int] | None = None
         self.notice: Reason | None = None
         self._quickest = False  # whether to brake without keeping the tip on its line
         self._when = 0.0  # time of the last command [s]
@@ -252,6 +255,7 @@ class Pipeline:
             quick = QUICK_PASSES if by_passes else QUICK
             solution: Solution | None = self._solve(goal, seed, quick)
             scene = self._limiter.scene
+            self._solved_in = None if scene is None else _version(scene)
             if solution is not None and solution.verdict is Verdict.BUDGET_SPENT:
                 solution = self._long_solves.submit(
                     partial(self._solve, goal, seed, MAX_ITERATIONS)
@@ -610,13 +614,36 @@ class Pipeline:
         goal = None if braking else self._destination
         motion = self._limiter.plan(goal, MOST_SAMPLES, spacing)
         gap, scene = self._limiter.blocked, self._limiter.scene
-        self.obstacle = None if gap is None else held_by(gap)
-        rests = not start[:, 1:].any()
-        self._planned_in = _version(scene) if scene is not None and rests else None
+        # There it is as far away as it may be, unless it is nearer now.
+        near = 0.0 if gap is None or scene is None else min(gap.distance, scene.padding)
+        self.obstacle = None if gap is None else held_by(replace(gap, distance=near))
+        self._checked_in = None if scene is None else _version(scene)
+        self._planned_in = None if start[:, 1:].any() else self._checked_in
         way = np.ascontiguousarray(motion.positions)  # another layout would compile kernels again
         # Every sample is checked as a command.
         steps = np.diff(motion.times)[:, np.newaxis] * self._max_step / self._period
         return motion if all(map(self._is_safe, way[1:], way[:-1], steps)) else None
+
+    def is_still_free(self, way: FloatArray) -> bool:
+        """Return whether the rest of a motion of `plan` collides with nothing that is new.
+
+        Args:
+            way: Its positions from now on (k, n) [rad or m].
+        """
+        scene = self._limiter.scene
+        if scene is None or self._checked_in == _version(scene):
+            return True
+        self._checked_in = _version(scene)
+        return all(map(scene.is_free, way))
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether a goal that the arm does not reach among objects may be reached by now."""
+        scene, solution = self._limiter.scene, self.solution
+        if scene is None or self.waiting or not self._limiter.at_rest:
+            return False
+        collides = solution is not None and solution.verdict is Verdict.COLLISION
+        return (self.obstacle is not None or collides) and self._solved_in != _version(scene)
 
     @property
     def may_go_on(self) -> bool:

@@ -16,9 +16,9 @@
 
 import itertools
 
-import mujoco
 import numpy as np
 import pytest
+from contact_judge import Judge
 from shipped_arms import HOMES, chain_of, model_of, urdf_of, worst
 
 from basis_ik.arm.caps import SpeedCaps
@@ -37,7 +37,6 @@ TOLERANCE = 1e-4  # m
 TABLE = ("table", "box", (1.0, 1.0, 0.05), (0.0, 0.0, -0.07))
 POST = ("post", "cylinder", (0.04, 0.5), (0.5, 0.25, 0.5))
 WALL = ("wall", "box", (0.02, 1.0, 1.0), (0.75, 0.0, 0.5))
-KINDS = {"box": mujoco.mjtGeom.mjGEOM_BOX, "cylinder": mujoco.mjtGeom.mjGEOM_CYLINDER}
 
 
 def placed(place):
@@ -48,40 +47,6 @@ def shape_of(kind, size):
     if kind == "box":
         return Shape.box(*np.multiply(size, 2.0))
     return Shape.cylinder(size[0], 2.0 * size[1])
-
-
-class Judge:
-    """Distances by MuJoCo, from the URDF's text and the objects' numbers."""
-
-    def __init__(self, robot, objects, pairs):
-        compiler = '<mujoco><compiler fusestatic="false" discardvisual="true"/></mujoco>'
-        spec = mujoco.MjSpec.from_string(urdf_of(robot).replace("</robot>", f"{compiler}</robot>"))
-        for name, kind, size, place in objects:
-            body = spec.worldbody.add_body(name=name, mocap=True, pos=list(place))
-            body.add_geom(type=KINDS[kind], size=[*size, *[0.0] * (3 - len(size))])
-        self.model = spec.compile()
-        self.data = mujoco.MjData(self.model)
-        self.at = [self.model.joint(name).qposadr[0] for name in chain_of(robot).joint_names]
-        self.pairs = [[self._geoms(name) for name in pair] for pair in pairs]
-
-    def _geoms(self, name):
-        body = 0 if name == chain_of("ur5e").root else self.model.body(name).id
-        return [g for g in range(self.model.ngeom) if self.model.geom_bodyid[g] == body]
-
-    def distances(self, q):
-        """Return the distances of all pairs (p,) at joint positions (n,)."""
-        self.data.qpos[self.at] = q
-        mujoco.mj_kinematics(self.model, self.data)
-        return np.array(
-            [
-                min(
-                    mujoco.mj_geomDistance(self.model, self.data, a, b, 0.3, None)
-                    for a in one
-                    for b in other
-                )
-                for one, other in self.pairs
-            ]
-        )
 
 
 class Arm:
@@ -96,7 +61,7 @@ class Arm:
         caps.clearance = Clearance(scene)
         self.limits, self.period = MotionLimits.of_chain(chain), period
         self.pipe = Pipeline(chain, period=period, caps=caps)
-        self.judge = Judge(robot, objects, scene.pairs)
+        self.judge = Judge(urdf_of(robot), chain, objects, scene.pairs)
         self.commands = [HOMES[robot] if q is None else np.array(q)] * 3
 
     @property
@@ -241,7 +206,7 @@ def test_an_object_that_appears_on_the_arm_lets_it_leave_but_not_deepen():
     size, place = (0.05, 0.05, 0.05), tip - np.array([0.0, 0.0, 0.03])
     arm.scene.add("thing", shape_of("box", size), placed(place))
     pairs = [pair for pair in arm.scene.pairs if "thing" in pair]
-    judge = Judge("ur5e", [("thing", "box", size, place)], pairs)
+    judge = Judge(urdf_of("ur5e"), arm.chain, [("thing", "box", size, place)], pairs)
     depth = judge.distances(arm.q).min()
     assert depth < 0.0
     arm.go(TwistGoal((0.0, 0.0, -0.1), (0.0, 0.0, 0.0)), 100)

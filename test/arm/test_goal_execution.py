@@ -58,6 +58,9 @@ class Source:
         self.starts.append(start)
         return line(self.velocity, start[:, 0], self.samples)
 
+    def is_still_free(self, way):
+        return True
+
 
 class Dialogue:
     """An execution, the controller that answers it, and their clock; answers are by number."""

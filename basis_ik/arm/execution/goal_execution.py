@@ -170,6 +170,9 @@ class GoalExecution(TrajectoryExecution):
                 self._brake(pipeline)
             elapsed = self._progress.now(1e-9 * now.clock, self._motion.times[-1])
             self._passed.append((1e-9 * now.clock, self._motion.at(elapsed)[:, 0]))
+            ahead = self._motion.positions[self._motion.times > elapsed]
+            if self._phase is Phase.MOVING and not pipeline.is_still_free(ahead):
+                self._ordered = True
             self._query_status(now)
         if pipeline.speed_override != self._override:
             self._override = pipeline.speed_override

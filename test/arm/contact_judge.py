@@ -1,0 +1,63 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Distances between links and objects by MuJoCo, independent of the package."""
+
+import mujoco
+import numpy as np
+
+KINDS = {"box": mujoco.mjtGeom.mjGEOM_BOX, "cylinder": mujoco.mjtGeom.mjGEOM_CYLINDER}
+
+
+class Judge:
+    """Distances by MuJoCo, from the URDF's text and the objects' numbers.
+
+    Args:
+        urdf: The text, of a robot with shapes that are no meshes.
+        chain: Says which joints the positions are of, and which link is the root.
+        objects: Names, kinds, sizes (half of a box; radius and half length of a cylinder), places.
+        pairs: Of links and objects, by name.
+    """
+
+    def __init__(self, urdf, chain, objects, pairs):
+        compiler = '<mujoco><compiler fusestatic="false" discardvisual="true"/></mujoco>'
+        spec = mujoco.MjSpec.from_string(urdf.replace("</robot>", f"{compiler}</robot>"))
+        for name, kind, size, place in objects:
+            body = spec.worldbody.add_body(name=name, mocap=True, pos=list(place))
+            body.add_geom(type=KINDS[kind], size=[*size, *[0.0] * (3 - len(size))])
+        self.model = spec.compile()
+        self.data = mujoco.MjData(self.model)
+        self.at = [self.model.joint(name).qposadr[0] for name in chain.joint_names]
+        self.root = chain.root
+        self.pairs = [[self._geoms(name) for name in pair] for pair in pairs]
+
+    def _geoms(self, name):
+        body = mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_BODY, name)
+        body = max(body, 0) if name == self.root else body  # the root may be the world
+        return [g for g in range(self.model.ngeom) if self.model.geom_bodyid[g] == body]
+
+    def distances(self, q):
+        """Return the distances of all pairs (p,) at joint positions (n,)."""
+        self.data.qpos[self.at] = q
+        mujoco.mj_kinematics(self.model, self.data)
+        return np.array(
+            [
+                min(
+                    mujoco.mj_geomDistance(self.model, self.data, a, b, 0.3, None)
+                    for a in one
+                    for b in other
+                )
+                for one, other in self.pairs
+            ]
+        )

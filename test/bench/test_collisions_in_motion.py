@@ -1,0 +1,160 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""An arm keeps clear of itself and of the objects that MoveIt's messages bring."""
+
+import re
+
+import numpy as np
+import pytest
+from bench import HOME, URDF, Robot, running
+from contact_judge import Judge
+from moveit_msgs.msg import CollisionObject
+from shape_msgs.msg import SolidPrimitive
+from test_planning_scene import Client, at, held, primitive, thing
+
+STOP, TOLERANCE = 0.01, 1e-4  # m
+WORDS = ("-p", "check_collisions:=true", "-p", f"stop_distance:={STOP}")
+INTERFACES = ("joint_trajectory", "follow_joint_trajectory", "position")
+BOX = SolidPrimitive.BOX
+# Sizes and places; the table's upper side is 2 cm below the base.
+TABLE = "table", (2.0, 2.0, 0.1), (0.0, 0.0, -0.07)
+WALL = "wall", (0.04, 2.0, 2.0), (0.75, 0.0, 0.5)
+
+
+def put(robot, client, *objects):
+    client.put(*(thing(name, pose=at(*place), primitives=[primitive(BOX, *size)])
+                 for name, size, place in objects))  # fmt: skip
+    robot.run(0.05)
+
+
+def check(robot, *objects, begun=0):
+    """Check the distances of all pairs at the outputs of the controller since one; return them."""
+    scene = robot.node._robot.arms[0].pipeline._limiter.scene
+    numbers = [(name, "box", tuple(0.5 * s for s in size), place) for name, size, place in objects]
+    pairs = [pair for pair in scene.pairs if "tool" not in pair]
+    judge = Judge(robot.urdf, robot.chain, numbers, pairs)
+    nearest = min(judge.distances(q).min() for _, q in robot.arm.outputs[begun::4])
+    assert nearest >= STOP - TOLERANCE
+    return nearest
+
+
+def wait_until_held(robot, *names):
+    def is_held():
+        text = robot.statuses[-1]["message"]
+        return text.startswith("held by ") and all(name in text for name in names)
+
+    robot.wait(is_held, "it says what holds it")
+    robot.run(1.0)
+    still = [q for _, q in robot.arm.outputs[-100:]]
+    assert (np.array(still) == still[0]).all()
+
+
+@pytest.mark.parametrize("interface", INTERFACES)
+def test_the_arm_stops_above_a_table_and_goes_on_when_it_is_gone(interface):
+    with running(*WORDS, "-p", f"command_interface:={interface}") as robot:
+        client = Client(robot)
+        put(robot, client, TABLE)
+        target = robot.chain.forward(HOME + np.array([0.0, 1.5, 0.0, 0.0, 0.0, 0.0]))
+        robot.send("base_link", target)
+        wait_until_held(robot, "table", "0.010 m")
+        assert robot.statuses[-1]["level"] == b"\x01"
+        assert robot.statuses[-1]["verdict"] == "COLLISION"
+        assert check(robot, TABLE) < STOP + TOLERANCE, "it goes as near as it may"
+        client.put(thing("table", operation=CollisionObject.REMOVE, primitives=()))
+        robot.wait_status(state="ARRIVED", verdict="REACHED")
+        assert robot.at(target)
+
+
+@pytest.mark.parametrize("interface", INTERFACES)
+def test_a_box_that_is_dropped_on_the_way_stops_the_arm_before_it(interface):
+    box = "box", (0.1, 0.4, 0.4), (0.62, -0.15, 0.35)
+    with running(*WORDS, "-p", f"command_interface:={interface}") as robot:
+        client = Client(robot)
+        start = HOME + np.array([1.2, 0.0, 0.0, 0.0, 0.0, 0.0])
+        robot.reach(robot.chain.forward(start))
+        target = robot.chain.forward(HOME + np.array([-1.2, 0.6, -0.6, 0.0, 0.0, 0.0]))
+        robot.set_off(target, 0.3)
+        put(robot, client, box)
+        begun = len(robot.arm.outputs)
+        robot.run(8.0)
+        check(robot, box, begun=begun)
+        assert robot.statuses[-1]["message"].startswith("held by "), robot.statuses[-1]
+
+
+def test_a_jogged_tip_stops_before_a_wall_and_leaves_it():
+    with running(*WORDS) as robot:
+        put(robot, Client(robot), WALL)
+        for speed in (0.3, -0.3):
+            begun, start = len(robot.arm.outputs), robot.tip().translation[0]
+            for _ in range(150):
+                robot.jog("base_link", linear=(speed, 0.0, 0.0))
+                robot.run(0.02)
+            if speed > 0.0:
+                assert robot.statuses[-1]["message"].startswith("held by ")
+                assert check(robot, WALL, begun=begun) < STOP + 3e-3
+            else:
+                assert robot.tip().translation[0] < start - 0.3
+
+
+def test_a_tool_that_is_attached_is_kept_clear_too():
+    with running(*WORDS) as robot:
+        client = Client(robot)
+        put(robot, client, TABLE)
+        stick = primitive(BOX, 0.02, 0.02, 0.2)
+        client.hold(
+            held(
+                "tool",
+                frame="tool0",
+                pose=at(0.0, 0.0, 0.11),
+                primitives=[stick],
+                touch=["wrist_3_link"],
+            )
+        )
+        robot.run(0.05)
+        for _ in range(300):
+            robot.jog("base_link", linear=(0.0, 0.0, -0.3))
+            robot.run(0.02)
+        assert robot.statuses[-1]["message"].startswith("held by tool and table")
+        tip = robot.tip()
+        corners = [tip.apply((x, y, 0.21)) for x in (-0.01, 0.01) for y in (-0.01, 0.01)]
+        lowest = min(corner[2] for corner in corners)
+        assert -0.02 + STOP - TOLERANCE <= lowest <= -0.02 + STOP + 3e-3
+
+
+def test_an_arm_among_objects_that_are_nowhere_does_not_move():
+    with running(*WORDS) as robot:
+        client = Client(robot)
+        robot.frames["base_link", "crate"] = lambda: at(5.0)
+        robot.run(0.2)
+        client.put(thing("box", frame="crate"))
+        robot.run(0.2)
+        assert robot.statuses[-1]["state"] == "READY"
+        robot.frames.clear()
+        robot.wait_status(state="WAITING")
+        text = robot.statuses[-1]["message"]
+        assert "the object box stands in crate, and tf has no transform of it" in text
+
+
+def test_a_robot_without_shapes_is_refused_if_collisions_are_to_be_checked():
+    bare = re.sub("<collision>.*?</collision>", "", URDF, flags=re.DOTALL)
+    robot = Robot(*WORDS, urdf=bare)
+    try:
+        robot.run(1.0)
+        assert robot.state() == "unconfigured"
+        assert "'check_collisions' is true, but the robot cannot be judged" in "\n".join(
+            robot.log.lines()
+        )
+    finally:
+        robot.end()
