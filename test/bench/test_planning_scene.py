@@ -30,108 +30,20 @@ from moveit_msgs.msg import (
     MoveItErrorCodes,
     ObjectColor,
     PlanningScene,
-    PlanningSceneComponents,
     PlanningSceneWorld,
 )
-from moveit_msgs.srv import ApplyPlanningScene, GetCartesianPath, GetPlanningScene
-from rclpy.serialization import serialize_message
-from shape_msgs.msg import Mesh, MeshTriangle, Plane, SolidPrimitive
+from moveit_msgs.srv import GetCartesianPath
+from scene_client import BALL, BITS, BOX, HERE, MESH, Client, at, held, last_words, primitive, thing
+from shape_msgs.msg import Mesh, Plane, SolidPrimitive
 
 from basis_ik.ros.convert import pose_message, pose_value
-from basis_ik.ros.kinematics.services import KinematicsServices
 from basis_ik.ros.world import world_server
-from basis_ik.ros.world.world_server import WorldServer
 from basis_ik.transforms.rigid import RigidTransform
 
-CODE, BITS = MoveItErrorCodes, PlanningSceneComponents
+CODE = MoveItErrorCodes
 ADD, REMOVE = CollisionObject.ADD, CollisionObject.REMOVE
 APPEND, MOVE = CollisionObject.APPEND, CollisionObject.MOVE
-HERE = RigidTransform.identity()
 TABLE = RigidTransform.from_rpy(0.1, -0.2, 2.0, [0.45, 0.10, 0.10])
-
-
-def at(x, y=0.0, z=0.0):
-    return RigidTransform.from_rpy(0.0, 0.0, 0.0, (x, y, z))
-
-
-def primitive(kind, *sizes):
-    return SolidPrimitive(type=kind, dimensions=list(map(float, sizes)))
-
-
-BOX = primitive(SolidPrimitive.BOX, 0.1, 0.2, 0.3)
-BALL = primitive(SolidPrimitive.SPHERE, 0.05)
-MESH = Mesh(
-    triangles=[MeshTriangle(vertex_indices=each) for each in
-               ([0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3])],
-    vertices=[Point(x=x, y=y, z=z) for x, y, z in
-              ((0.0, 0.0, 0.0), (0.1, 0.0, 0.0), (0.0, 0.1, 0.0), (0.0, 0.0, 0.1))],
-)  # fmt: skip
-
-
-def thing(name, frame="base_link", pose=HERE, operation=ADD, primitives=(BOX,), **fields):
-    message = CollisionObject(id=name, operation=operation, pose=pose_message(pose), **fields)
-    message.header.frame_id, message.primitives = frame, list(primitives)
-    return message
-
-
-def held(name, link="tool0", operation=ADD, touch=(), **fields):
-    fields.setdefault("primitives", ())
-    return AttachedCollisionObject(
-        link_name=link, object=thing(name, operation=operation, **fields), touch_links=list(touch)
-    )
-
-
-class Client:
-    """Publishes to a robot's planning scene, and asks for it."""
-
-    def __init__(self, robot):
-        plug_ins = robot.node._robot._plug_ins
-        (self.server,) = (each for each in plug_ins if isinstance(each, WorldServer))
-        (kinematics,) = (each for each in plug_ins if isinstance(each, KinematicsServices))
-        found = {each.srv_name: each.callback for each in self.server.node.services}
-        self._apply = found["/apply_planning_scene"]
-        self._get = found["/get_planning_scene"]
-        self._topics = {each.topic_name: each.callback for each in self.server.node.subscriptions}
-        served = {each.srv_name: each for each in kinematics._side.node.services}
-        self.ik, self.path = (
-            served["/basis_ik/compute_ik"],
-            served["/basis_ik/compute_cartesian_path"],
-        )
-        self.robot = robot
-        self.server._frames.now = robot.boundary.system
-
-    def publish(self, topic, message):
-        self._topics[topic](serialize_message(message))
-
-    def put(self, *objects):
-        for each in objects:
-            self.publish("/collision_object", each)
-
-    def hold(self, *objects):
-        for each in objects:
-            self.publish("/attached_collision_object", each)
-
-    def apply(self, scene):
-        return self._apply(
-            ApplyPlanningScene.Request(scene=scene), ApplyPlanningScene.Response()
-        ).success
-
-    def scene(self, components=0):
-        request = GetPlanningScene.Request()
-        request.components.components = components
-        return self._get(request, GetPlanningScene.Response()).scene
-
-    def objects(self):
-        return {
-            each.id: each for each in self.scene(BITS.WORLD_OBJECT_GEOMETRY).world.collision_objects
-        }
-
-    def attached(self):
-        state = self.scene(BITS.ROBOT_STATE_ATTACHED_OBJECTS).robot_state
-        return {each.object.id: each for each in state.attached_collision_objects}
-
-    def ask(self, service, request):
-        return service.callback(request, service.srv_type.Response())
 
 
 @pytest.fixture(scope="module")
@@ -532,10 +444,6 @@ TOPICS = {
 }
 
 
-def last_words(robot, since):
-    return " ".join(str(line) for line in robot.log[since:])
-
-
 @pytest.fixture
 def words(client, monkeypatch):
     """What the server logs of refusals, without a limit of time."""
@@ -578,6 +486,14 @@ def test_a_message_that_is_too_long_is_not_even_read(client, words, monkeypatch)
     (reason,) = words
     assert "bytes are more than 300; use a coarser mesh" in reason
     assert client.objects() == {}
+
+
+def test_others_get_the_processor_after_each_message(client, monkeypatch):
+    rests = []
+    with monkeypatch.context() as patch:
+        patch.setattr(world_server.time, "sleep", rests.append)
+        client.put(*(thing(f"{k}", pose=at(2.0 + k)) for k in range(5)))
+    assert rests.count(world_server.REST) == 5
 
 
 def test_an_unexpected_exception_ends_nothing(client, words, monkeypatch):

@@ -20,6 +20,7 @@ control loop.
 
 from __future__ import annotations
 
+import time
 import traceback
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -53,6 +54,8 @@ from basis_ik.transforms.rigid import RigidTransform
 QUEUE = 1000  # messages of a topic: a program may publish all its objects at once
 MOST_BYTES = 2_500_000
 """Of a message of a topic: a mesh of 100,000 triangles. No thread runs while it is read."""
+REST = 1e-3
+"""After each message of a topic [s]: in a flood of them the control loop gets its processor."""
 PUBLISHING = 0.25  # s between two scenes, as move_group does it
 
 Read = Callable[[WorldDraft, Any], None]
@@ -133,6 +136,7 @@ class WorldServer:
             with giving_way():
                 if reason := self._change(read, deserialize_message(data, kind)):
                     self._refuse(topic, reason)
+            time.sleep(REST)
 
         return take
 
