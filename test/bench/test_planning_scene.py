@@ -18,7 +18,7 @@ import math
 
 import pytest
 from bench import HOME, running
-from geometry_msgs.msg import Point, Pose, TransformStamped
+from geometry_msgs.msg import Point, Point32, Polygon, Pose, TransformStamped
 from moveit_client import MoveItClient, pose_stamped, state
 from moveit_msgs.msg import (
     AllowedCollisionEntry,
@@ -37,7 +37,7 @@ from scene_client import BALL, BITS, BOX, HERE, MESH, Client, at, held, last_wor
 from shape_msgs.msg import Mesh, Plane, SolidPrimitive
 
 from basis_ik.ros.convert import pose_message, pose_value
-from basis_ik.ros.world import world_server
+from basis_ik.ros.world import world_messages, world_server
 from basis_ik.transforms.rigid import RigidTransform
 
 CODE = MoveItErrorCodes
@@ -112,7 +112,7 @@ def test_several_shapes_of_all_kinds_come_back(client):
     assert max(each.z for each in cone.vertices) == pytest.approx(0.2)
     assert min(each.z for each in cone.vertices) == pytest.approx(-0.2)
     out = [math.hypot(each.x, each.y) for each in cone.vertices if each.z < 0.0]
-    assert 0.1 <= min(out) <= max(out) <= 0.101
+    assert out == pytest.approx([0.1 / math.cos(math.pi / 24)] * 24)  # around the cone
     assert len(hull.vertices) == 4
     assert [pose_of(each).translation[0] for each in found.mesh_poses] == pytest.approx([0.3, 0.7])
 
@@ -354,6 +354,12 @@ REFUSED = {
     "too few sizes": (thing("a", primitives=[primitive(1, 0.1)]), "dimensions': this type has 3"),
     "prism": (thing("a", primitives=[primitive(5, 0.1)]), "'type': 5 is not supported"),
     "unknown type": (thing("a", primitives=[primitive(9)]), "'type': 9 is not supported"),
+    "polygon": (
+        thing("a", primitives=[
+            SolidPrimitive(type=1, dimensions=[0.1] * 3, polygon=Polygon(points=[Point32()]))
+        ]),
+        "'polygon': it belongs to a prism",
+    ),
     "no shape": (thing("a", primitives=()), "'a': shapes: an object has 1 to 100"),
     "no quaternion": (
         thing("a", primitives=(BOX, BOX), primitive_poses=[BENT]), "primitive_poses[0]: "
@@ -469,6 +475,20 @@ def test_what_is_refused_is_named_and_changes_nothing(client, words, message, te
     assert (after.world, after.link_padding) == (before.world, before.link_padding)
 
 
+def test_a_mesh_has_a_bound(client, words, monkeypatch):
+    monkeypatch.setattr(world_messages, "MOST_TRIANGLES", 3)
+    client.put(thing("a", meshes=[MESH]))
+    (reason,) = words
+    assert "meshes[0]: 'triangles': 4 are more than 3; use a coarser mesh" in reason
+
+
+def test_where_a_link_is_must_be_known(client, words, monkeypatch):
+    monkeypatch.setattr(client.server._frames, "lookup", lambda root: lambda frame: None)
+    client.put(thing("a", "tool0"))
+    (reason,) = words
+    assert reason.startswith("'a': header.frame_id: it is not known where 'tool0' is; wait until")
+
+
 def test_a_scene_holds_as_a_whole_or_not_at_all(client, robot):
     client.put(thing("box"))
     scene = PlanningScene(is_diff=True)
@@ -564,6 +584,14 @@ def test_a_solution_strikes_no_object(client, robot):
     everything = matrix(names, [[True] * 5] * 5)
     assert client.apply(PlanningScene(is_diff=True, allowed_collision_matrix=everything))
     assert ik(client, tip).val == CODE.SUCCESS
+
+
+def test_a_matrix_replaces_the_one_before(client):
+    for names in (["one", "two"], ["three", "four"]):
+        scene = PlanningScene(is_diff=True)
+        scene.allowed_collision_matrix = matrix(names, [[True] * 2] * 2)
+        assert client.apply(scene)
+    assert list(client.robot.node.world.state.entries) == [frozenset(("three", "four"))]
 
 
 def test_what_is_in_the_hand_strikes_too(client, robot):
