@@ -321,6 +321,16 @@ class Limiter:
             return False
         return True
 
+    def lead(self, states: FloatArray) -> FloatArray:
+        """Make given states (n, 3) the next command, and return its positions (n,).
+
+        The caller knows that they keep the limits; of acceleration and jerk nothing is checked.
+        """
+        self._before[:] = self._memory
+        self._memory[:, :3] = states
+        self._ticks, self.braking = 0, False
+        return self.position
+
     def brake(self) -> FloatArray:
         """Return the command (n,) of the next period for the quickest stop."""
         self._prepare(braking=True)
@@ -386,6 +396,17 @@ class Limiter:
         total = max(float(duration(row[kernels.PROFILE :])) for row in memory)
         times = sample_times(total, max(spacing, total / most))
         return _sampled(memory, limits, times)
+
+    def capped_pace(self, times: FloatArray, way: FloatArray) -> float:
+        """Return the pace at which a motion keeps the caps on the speeds of links, in (0, 1].
+
+        Args:
+            times: Of its samples (k,) [s].
+            way: Its positions then (k, n), contiguous.
+        """
+        if self._capped is None:
+            return 1.0
+        return self._capped.pace(lambda share: (times / share, way))
 
     @property
     def capped(self) -> bool:

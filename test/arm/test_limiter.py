@@ -704,3 +704,13 @@ def test_a_motion_is_found_between_its_samples(time):
         assert velocity == pytest.approx(fine.velocities[k, 0], abs=3e-2)
     else:
         assert velocity == 0.0
+
+
+def test_states_that_are_led_to_are_the_next_command_and_can_be_undone():
+    limiter = Limiter(ONE, PERIOD, np.zeros(1))
+    before = limiter.state
+    states = np.array([[1e-3, 2e-3, 3e-3]])
+    assert np.array_equal(limiter.lead(states), states[:, 0])
+    assert np.array_equal(limiter.state, states)
+    limiter.undo()
+    assert np.array_equal(limiter.state, before)
