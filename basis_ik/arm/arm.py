@@ -30,8 +30,9 @@ from basis_ik.arm.chain_state import ChainState, Event, State
 from basis_ik.arm.clearance import Clearance
 from basis_ik.arm.execution.execution import MOVED_AWAY, Execution
 from basis_ik.arm.execution.messages import Outgoing
-from basis_ik.arm.goals import Goal, JointGoal, PointGoal, Ray, Triple
+from basis_ik.arm.goals import Goal, JointGoal, MotionGoal, PointGoal, Ray, Triple
 from basis_ik.arm.interruption import STILL_TIME, Interruption
+from basis_ik.arm.limiter import Motion
 from basis_ik.arm.limits import MotionLimits
 from basis_ik.arm.log import Log
 from basis_ik.arm.measured import MeasuredState, StateStamp
@@ -228,6 +229,7 @@ class Arm:
         self._settings = settings
         self.targets.farthest = settings.target_max_reach
         self._caps.set(settings.max_linear_speed, settings.max_angular_speed)
+        self.pipeline.renew_caps()
 
     def keep_clear(self, scene: Scene, refresh: Callable[[], Mapping[str, str]]) -> None:
         """Keep links and objects apart from now on.
@@ -298,6 +300,25 @@ class Arm:
         if refused is None:
             self.targets.put(JointGoal(tuple(map(float, positions))), "home")
         return refused
+
+    def follow(self, motion: Motion, name: str) -> MotionGoal | None:
+        """Move along a motion, until there is a newer goal.
+
+        A stop, `speed_override` and the caps on the speeds of links act on it as on any other. If
+        joint states are missing it ends: it is not resumed.
+
+        Args:
+            motion: From rest to rest, as from `keep_limits`; it begins close to the measured arm.
+            name: Name of its action.
+
+        Returns:
+            The goal, by which it is known; None if the arm may not move.
+        """
+        if self.state.why_not:
+            return None
+        goal = MotionGoal(motion)
+        self.targets.put(goal, name)
+        return goal
 
     def go_home(self) -> str | None:
         """Move to the positions of the setting `home`; return why not, or None."""
@@ -572,6 +593,8 @@ class Arm:
         refused = self.measured.refused  # for a jump, too
         if not self._has_measured or not (refused is None or refused.reason in LATE):
             return False
+        if isinstance(self.targets.goal, MotionGoal):  # the arm would leave its way
+            return False
         if not (silent or of_output) or self._outside():  # something else is wrong
             return False
         begun = self._interruption is not None or self._is_aged(now)
@@ -689,7 +712,7 @@ class Arm:
         ):
             self.pipeline.begin_where_measured()
         if order or self.execution.streams or self.pipeline.waiting:
-            self._set_up()
+            self._set_up(goal)
             self._set_goal(goal, measured, order=order)
             self._slow_down(goal, measured, now)
 
@@ -720,7 +743,9 @@ class Arm:
             return
         if order:
             self.state.handle(Event.MOVE)
-            self._retries, self._has_arrived = RETRIES, False
+            # A motion that was given whole is not repeated: the arm would leave its way.
+            self._retries = 0 if isinstance(goal, MotionGoal) else RETRIES
+            self._has_arrived = False
         if not self.pipeline.waiting and (order or solution is not before):
             self.execution.begin()
         if solution is not None and solution is not before:
@@ -827,10 +852,11 @@ class Arm:
             fraction = goal.pace.scaling(self.pipeline.remaining(measured), now)
             self.pipeline.velocity_scaling = min(self.pipeline.velocity_scaling, fraction)
 
-    def _set_up(self) -> None:
+    def _set_up(self, goal: Goal) -> None:
         settings, pipeline = self.settings, self.pipeline
-        pipeline.velocity_scaling = settings.velocity_scaling
-        pipeline.acceleration_scaling = settings.acceleration_scaling
+        given = isinstance(goal, MotionGoal)  # whoever planned it has chosen its speed
+        pipeline.velocity_scaling = 1.0 if given else settings.velocity_scaling
+        pipeline.acceleration_scaling = 1.0 if given else settings.acceleration_scaling
         pipeline.position_tolerance = settings.position_tolerance
         pipeline.orientation_tolerance = settings.orientation_tolerance
         pipeline.solver, pipeline.path = settings.solver, settings.path

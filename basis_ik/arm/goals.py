@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from basis_ik.arm.limiter import Motion
 from basis_ik.arm.pace import Pace
 from basis_ik.transforms.rigid import RigidTransform
 
@@ -104,5 +105,21 @@ class JointGoal:
     positions: tuple[float, ...]
 
 
-Goal = PoseGoal | PointGoal | TwistGoal | JointVelocityGoal | JointGoal
+@dataclass(frozen=True, eq=False)
+class MotionGoal:
+    """Move the joints along a motion.
+
+    Attributes:
+        motion: From rest to rest, within all limits.
+    """
+
+    motion: Motion
+
+    @property
+    def positions(self) -> tuple[float, ...]:
+        """Where it ends, one for each variable [rad or m]."""
+        return tuple(self.motion.positions[-1].tolist())
+
+
+Goal = PoseGoal | PointGoal | TwistGoal | JointVelocityGoal | JointGoal | MotionGoal
 JOGGING = (TwistGoal, JointVelocityGoal)  # goals without an end

@@ -26,8 +26,17 @@ import numpy as np
 
 from basis_ik.arm.caps import SpeedCaps
 from basis_ik.arm.debounce import Debounced
+from basis_ik.arm.given_motion import Along
 from basis_ik.arm.goal_motion import GoalMotion
-from basis_ik.arm.goals import JOGGING, Goal, JointVelocityGoal, PointGoal, PoseGoal, TwistGoal
+from basis_ik.arm.goals import (
+    JOGGING,
+    Goal,
+    JointVelocityGoal,
+    MotionGoal,
+    PointGoal,
+    PoseGoal,
+    TwistGoal,
+)
 from basis_ik.arm.jog import Held, Jog, held_by
 from basis_ik.arm.joint_jog import JointJog
 from basis_ik.arm.joints_kernel import FOLLOW, VELOCITY, is_equal
@@ -191,6 +200,7 @@ class Pipeline:
         self._max_step = limits.velocity * period
         self._lower, self._upper = chain.lower.copy(), chain.upper.copy()  # writable, for kernels
         self._endless = chain.continuous
+        self._limits = limits
         self._limiter = Limiter(limits, period, np.zeros(len(self._max_step)), caps)
         self._goal_motion = GoalMotion(limits.velocity)
         self._jog = Jog(chain, self._limiter)
@@ -209,6 +219,7 @@ class Pipeline:
         self.line_held: Held | None = None
         self._line_end: RigidTransform | None = None  # root_T_tip; None in joint space
         self._ended_at: tuple[FloatArray, FloatArray] | None = None  # last command, and arm then
+        self._along: Along | None = None  # a motion that was given whole
         self._valid = True  # whether the destination is finite and within the limits
         self._repeats = 0
         self._elapsed = 0.0  # total time of all steps [s]
@@ -278,6 +289,11 @@ class Pipeline:
         if isinstance(goal, JOGGING):
             self._go_to(measured if self.command is None else self.command)
             self._valid = True
+        elif isinstance(goal, MotionGoal):
+            self._go_to(goal.motion.positions[-1].copy())
+            self._along = Along(goal.motion, self._limits, self._limiter.capped_pace)
+            if self.command is not None:
+                self._along.go_on(self.state)
         else:
             self._go_to(np.array(goal.positions))
 
@@ -323,7 +339,7 @@ class Pipeline:
         self._repeats = 0
         self.phase = Phase.MOVING
         self._quickest = False
-        self.line_held = None
+        self.line_held = self._along = None
         begins = self.command is None or self._jog.moving or self._limiter.at_rest
         straight = self._goes_straight and begins
         self._line_end = self._chain.forward(destination) if straight else None
@@ -364,6 +380,7 @@ class Pipeline:
         self.goal = self.solution = None
         self._long_solves.cancel()
         self._clear_notice()
+        self._along = None
         self._quickest = quickest or (self._quickest and self.phase is Phase.BRAKING)
         if self.command is None:
             self.rest()
@@ -390,7 +407,7 @@ class Pipeline:
 
     def rest(self) -> None:
         """Clear goal and command; the next motion starts from rest."""
-        self.goal = self.solution = self.command = self._destination = None
+        self.goal = self.solution = self.command = self._destination = self._along = None
         self._long_solves.cancel()
         self._clear_notice()
         self.phase = Phase.IDLE
@@ -484,6 +501,8 @@ class Pipeline:
             self._destination = self._joint_jog.step(np.array(self.goal.velocities))
             self._report_held(self._destination, self._joint_jog.held)
             return self._destination
+        if self._along is not None:
+            return self._next_along(self._along)
         now = self._when - self._period
         place, velocity, acceleration = self._goal_motion.observe(destination, now, self._goal_time)
         moves = bool(velocity.any())
@@ -512,6 +531,22 @@ class Pipeline:
         held = held_by(gap) if gap is not None and stands else None
         self.obstacle = self._obstructed.update(held, self._elapsed)
         return command
+
+    def _next_along(self, along: Along) -> FloatArray:
+        """Return the next command on a motion that was given whole."""
+        self._jog.reset()
+        if along.lost and not self._limiter.at_rest:  # it goes on from where the arm comes to rest
+            return self._limiter.brake()
+        if along.lost:
+            along.begin(self._limiter.position)
+        if along.lost:
+            return np.full_like(self.origin, np.nan)
+        return self._limiter.lead(along.step(self._period, self.speed_override))
+
+    def renew_caps(self) -> None:
+        """Let a motion that was given whole keep the present caps on the speeds of links."""
+        if self._along is not None:
+            self._along.renew_caps()
 
     def _is_close(self, place: FloatArray, velocity: FloatArray) -> bool:
         """Return whether joint motion to a moving goal (n,), (n,) is as straight as a line.
@@ -592,6 +627,8 @@ class Pipeline:
             self._goal_motion.reset()
             self._jog.reset()
             self._followed = False
+            if self._along is not None:
+                self._along.begin(start)
         self._scale()
         braking = self.phase is Phase.BRAKING or not self._valid
         return start, braking
@@ -619,6 +656,9 @@ class Pipeline:
         self.obstacle = None if gap is None else held_by(replace(gap, distance=near))
         self._checked_in = None if scene is None else _version(scene)
         self._planned_in = None if start[:, 1:].any() else self._checked_in
+        if self._along is not None and not braking:
+            given = self._along.whole(start, self.speed_override, spacing)
+            motion = self._limiter.plan(None, MOST_SAMPLES, spacing) if self._along.lost else given
         way = np.ascontiguousarray(motion.positions)  # another layout would compile kernels again
         # Every sample is checked as a command.
         steps = np.diff(motion.times)[:, np.newaxis] * self._max_step / self._period
@@ -709,7 +749,10 @@ class Pipeline:
             return None
         if not braking and (isinstance(self.goal, JOGGING) or self._destination is None):
             return None
-        motion = self._limiter.remainder(None if braking else self._destination)
+        if self._along is not None and not braking:
+            motion = None if self._along.lost else self._along.rest(self.speed_override)
+        else:
+            motion = self._limiter.remainder(None if braking else self._destination)
         if motion is None:
             return None
         way = np.ascontiguousarray(motion.positions)  # another layout would compile kernels again
@@ -739,6 +782,8 @@ class Pipeline:
         self._limiter.go_on(states)
         self._jog.reset()
         self.command = self._limiter.position
+        if self._along is not None:
+            self._along.go_on(states)
 
     def _repeat(self, measured: FloatArray) -> None:
         """Count the commands at rest, and end after `ARRIVED_REPEATS` of them."""

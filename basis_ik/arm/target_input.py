@@ -419,6 +419,11 @@ class TargetInput:
         return None if self._placed is None else self._placed.target
 
     @property
+    def goal(self) -> Goal | None:
+        """The goal of the last `locate`, or one that was `put` since; None if there is none."""
+        return None if self._placed is None else self._placed.goal
+
+    @property
     def time(self) -> float | None:
         """Time for which the goal of the last `locate` is valid, on the loop's clock; None: now."""
         return None if self._placed is None else self._placed.time

@@ -25,7 +25,14 @@ from rclpy.node import Node
 from basis_ik.arm.admission import Refusals
 from basis_ik.arm.arm import Arm
 from basis_ik.arm.chain_state import LATCHES, State
-from basis_ik.arm.goals import JointGoal, JointVelocityGoal, PointGoal, PoseGoal, TwistGoal
+from basis_ik.arm.goals import (
+    JointGoal,
+    JointVelocityGoal,
+    MotionGoal,
+    PointGoal,
+    PoseGoal,
+    TwistGoal,
+)
 from basis_ik.arm.target_input import TargetInput
 from basis_ik.arm.targets import Target
 from basis_ik.pose.solve import Solution
@@ -43,6 +50,7 @@ INPUTS = {  # the active input
     TwistGoal: "twist",
     JointVelocityGoal: "joint_jog",
     JointGoal: "joint_positions",
+    MotionGoal: "trajectory",
 }
 
 

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from basis_ik.arm.chain_state import State
-from basis_ik.arm.goals import Goal, JointGoal, PointGoal, PoseGoal, Ray
+from basis_ik.arm.goals import Goal, JointGoal, MotionGoal, PointGoal, PoseGoal, Ray
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pose.fabrik_passes import Stage
 from basis_ik.pose.solve import Solution
@@ -83,7 +83,9 @@ class ArmView(NamedTuple):
         """Desired positions of the joints (n,) [rad or m]; None without a solution or goal."""
         if self.solution is not None:
             return self.solution.positions
-        return np.array(self.goal.positions) if isinstance(self.goal, JointGoal) else None
+        if isinstance(self.goal, (JointGoal, MotionGoal)):
+            return np.array(self.goal.positions)
+        return None
 
 
 def extent(chain: Chain, goal: Goal | None) -> float:

@@ -21,7 +21,8 @@ import pytest
 from shipped_arms import HOMES, Kinematics, chain_of, urdf_of, worst
 
 from basis_ik.arm.caps import SpeedCaps
-from basis_ik.arm.goals import JointGoal, JointVelocityGoal, PoseGoal, TwistGoal
+from basis_ik.arm.given_motion import keep_limits
+from basis_ik.arm.goals import JointGoal, JointVelocityGoal, MotionGoal, PoseGoal, TwistGoal
 from basis_ik.arm.joints_kernel import (
     ACCELERATION,
     COLUMNS,
@@ -31,6 +32,7 @@ from basis_ik.arm.joints_kernel import (
     plan_brake_together,
 )
 from basis_ik.arm.limits import MotionLimits
+from basis_ik.arm.path_timing import time_path
 from basis_ik.arm.pipeline import Pipeline
 from basis_ik.transforms.rigid import RigidTransform
 
@@ -271,3 +273,32 @@ def test_at_the_cap_the_acceleration_does_not_chatter():
     jumps = np.abs(np.diff(accelerations, axis=0)) / arm.limits.acceleration
     print(f"largest jump {jumps.max():.2g}, median {np.median(jumps):.2g} of the limit")
     assert jumps.max() < 0.02
+
+
+@pytest.mark.parametrize("robot", HOMES)
+@pytest.mark.parametrize("beside", [0.0, 0.02])
+def test_a_given_motion_keeps_the_caps_from_its_begin(robot, beside):
+    arm = Arm(robot, 0.1, 0.3, q=HOMES[robot] + beside)
+    rng = np.random.default_rng(3)
+    rows = np.array([HOMES[robot], *(anywhere(rng, arm.chain, HOMES[robot], 0.6) for _ in "ab")])
+    motion = time_path(rows, arm.limits.scaled(1.0, 1.0, 1.0))
+    motion = keep_limits(motion, arm.limits, arm.chain.joint_names)
+    assert arm.go(MotionGoal(motion))
+    assert np.array_equal(arm.q, rows[-1])
+    linear, angular = arm.speeds()
+    assert linear.max() <= 0.1 * (1.0 + 1e-6)
+    assert angular.max() <= 0.3 * (1.0 + 1e-6)
+    assert max(linear.max() / 0.1, angular.max() / 0.3) > 0.95
+
+
+def test_caps_that_are_lowered_on_a_given_motion_are_kept():
+    arm = Arm("ur5e", 0.0, elbow=False)
+    rows = np.array([HOMES["ur5e"], HOMES["ur5e"] + [4.0, 0.5, 0.5, 0.0, 0.0, 0.0]])
+    motion = time_path(rows, arm.limits.scaled(1.0, 1.0, 1.0))
+    assert not arm.go(MotionGoal(motion), 60)
+    arm.caps.set(0.2, 0.0)
+    arm.pipe.renew_caps()
+    assert arm.step()
+    linear, _ = arm.speeds()
+    assert linear[0, :60].max() > 0.5
+    assert linear[0, 160:].max() <= 0.2 * (1.0 + 1e-6)

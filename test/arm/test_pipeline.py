@@ -23,8 +23,10 @@ import numpy as np
 import pytest
 
 from basis_ik.arm import pipeline
-from basis_ik.arm.goals import JointGoal, PointGoal, PoseGoal, Ray, TwistGoal
+from basis_ik.arm.given_motion import keep_limits
+from basis_ik.arm.goals import JointGoal, MotionGoal, PointGoal, PoseGoal, Ray, TwistGoal
 from basis_ik.arm.limits import MotionLimits
+from basis_ik.arm.path_timing import time_path
 from basis_ik.arm.pipeline import Phase, Pipeline
 from basis_ik.robot.robot import RobotModel
 from basis_ik.transforms.rigid import RigidTransform
@@ -592,3 +594,86 @@ def test_braking_at_rest_sends_nothing(pipe):
     pipe.brake()
     assert pipe.phase is Phase.IDLE
     assert pipe.step(HOME) is None
+
+
+def given(chain, *rows):
+    """Return a goal that leads from HOME over rows of positions relative to it."""
+    limits = MotionLimits.of_chain(chain)
+    way = HOME + np.array([np.zeros(6), *rows])
+    return MotionGoal(
+        keep_limits(time_path(way, limits.scaled(1.0, 1.0, 1.0)), limits, chain.joint_names)
+    )
+
+
+OVER = ([0.4, 0.2, -0.3, 0.0, 0.1, 0.5], [0.8, -0.2, 0.2, 0.3, 0.0, 0.9])
+
+
+def test_a_given_motion_is_followed_to_its_end(pipe, chain):
+    goal = given(chain, *OVER)
+    pipe.set_goal(goal, HOME)
+    commands = walk(pipe, HOME)
+    expected = [goal.motion.at(PERIOD * (k + 1))[:, 0] for k in range(100)]
+    assert np.allclose(commands[:100], expected, rtol=0.0, atol=1e-12)
+    assert np.array_equal(commands[-1], goal.motion.positions[-1])
+    assert pipe.phase is Phase.ARRIVED
+
+
+def test_a_given_motion_that_is_stopped_brakes_from_its_state(pipe, chain):
+    pipe.set_goal(given(chain, *OVER), HOME)
+    commands = [pipe.step(HOME) for _ in range(60)]
+    speed = pipe.state[:, 1]
+    pipe.brake(quickest=True)
+    commands += walk(pipe, HOME).tolist()
+    assert pipe.phase is Phase.IDLE
+    limits = MotionLimits.of_chain(chain)
+    second = np.diff(commands, 2, axis=0) / PERIOD**2
+    assert (np.abs(second) <= limits.acceleration * 1.03).all()
+    fastest = np.abs(speed) + 0.5 * limits.acceleration**2 / limits.jerk
+    stopping = 0.5 * fastest**2 / limits.acceleration + 0.1 * fastest
+    assert (np.abs(np.subtract(commands[-1], commands[59])) <= stopping).all()
+
+
+def test_a_command_of_a_given_motion_that_is_unsafe_is_not_sent(pipe, chain, monkeypatch):
+    pipe.set_goal(given(chain, *OVER), HOME)
+    sent = [pipe.step(HOME) for _ in range(60)]
+    answers = iter([False])
+    is_safe = pipeline.is_safe
+    monkeypatch.setattr(
+        pipeline, "is_safe", lambda *each: next(answers, None) is None and is_safe(*each)
+    )
+    sent.append(pipe.step(HOME))
+    assert pipe.phase is Phase.UNSAFE
+    second = np.diff(sent, 2, axis=0) / PERIOD**2
+    limits = MotionLimits.of_chain(chain)
+    assert (np.abs(second) <= limits.acceleration * 1.03).all(), "it brakes from the one before"
+
+
+def test_a_given_motion_from_afar_is_unsafe(pipe, chain):
+    pipe.set_goal(given(chain, *OVER), HOME + 0.2)
+    assert pipe.step(HOME + 0.2) is None
+    assert pipe.phase is Phase.UNSAFE
+
+
+def test_a_given_motion_that_was_left_goes_on_from_rest(pipe, chain):
+    goal = given(chain, *OVER)
+    pipe.set_goal(goal, HOME)
+    for _ in range(60):
+        pipe.step(HOME)
+    states = pipe.state
+    states[0, 0] += 1e-2
+    pipe.go_on(states)
+    commands = walk(pipe, HOME)
+    assert np.array_equal(commands[-1], goal.motion.positions[-1])
+    second = np.diff([states[:, 0], *commands], 2, axis=0) / PERIOD**2
+    assert (np.abs(second) <= MotionLimits.of_chain(chain).acceleration * 1.03).all()
+
+
+def test_a_plan_of_a_given_motion_off_its_way_is_to_brake(pipe, chain):
+    goal = given(chain, *OVER)
+    pipe.set_goal(goal, HOME)
+    pipe.plan(at_rest(HOME), braking=False)
+    states = goal.motion.at(0.6)
+    states[0, 0] += 1e-2
+    braking = pipe.plan(states, braking=False)
+    assert braking.times[-1] < 0.4
+    assert not braking.velocities[-1].any()
