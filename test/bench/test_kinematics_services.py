@@ -689,6 +689,13 @@ def path_request(*waypoints, frame="base_link", max_step=0.01, joints=None, **fi
     return request
 
 
+def test_a_limited_link_without_a_speed_limits_nothing(client, robot):
+    """Clients name it in every request."""
+    plain = client.ask(client.path, path_request(robot.tip()))
+    given = path_request(robot.tip(), cartesian_speed_limited_link="tool0")
+    assert client.ask(client.path, given).solution == plain.solution
+
+
 def shifted(transform, *shifts):
     """Return transforms at places that are shifted one after the other."""
     found, place = [], transform.translation
@@ -981,11 +988,6 @@ BAD_PATHS = {
         "max_cartesian_speed",
     ),
     "speed nan": ({"max_cartesian_speed": math.nan}, CODE.FAILURE, "max_cartesian_speed"),
-    "limited link": (
-        {"cartesian_speed_limited_link": "tool0"},
-        CODE.FAILURE,
-        "cartesian_speed_limited_link",
-    ),
     "no step": ({"max_step": 0.0}, CODE.FAILURE, "max_step"),
     "negative step": ({"max_step": -0.01}, CODE.FAILURE, "max_step"),
     "step nan": ({"max_step": math.nan}, CODE.FAILURE, "max_step"),

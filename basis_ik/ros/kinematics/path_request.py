@@ -17,19 +17,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from moveit_msgs.msg import MoveItErrorCodes
+from moveit_msgs.msg import MotionPlanRequest, MoveItErrorCodes
 from moveit_msgs.srv import GetCartesianPath
 from trajectory_msgs.msg import JointTrajectory
 
 from basis_ik.arm.limiter import Motion
 from basis_ik.arm.limits import MotionLimits
+from basis_ik.arm.settings import outside
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.path.cartesian_path import line
 from basis_ik.robot.chain import Chain
+from basis_ik.robot.elements import listed
 from basis_ik.ros.convert import duration_message
 from basis_ik.ros.kinematics.robot_state import RequestRefusedError
 from basis_ik.ros.outputs.trajectory_messages import to_point
@@ -57,8 +59,6 @@ def check_supported(request: GetCartesianPath.Request) -> None:
     if request.start_state.attached_collision_objects:
         text = "start_state: attached_collision_objects are not supported; attach them in the scene"
         raise RequestRefusedError(codes.INVALID_ROBOT_STATE, text)
-    if request.cartesian_speed_limited_link:
-        raise _bad_number("cartesian_speed_limited_link: the speeds of links are not limited")
     if request.max_cartesian_speed != 0.0:
         raise _bad_number("max_cartesian_speed: the speeds of links are not limited; set it to 0")
     if not 0.0 < request.max_step < math.inf:
@@ -69,8 +69,13 @@ def check_supported(request: GetCartesianPath.Request) -> None:
             raise _bad_number(text)
 
 
-def scaled_limits(limits: MotionLimits, request: GetCartesianPath.Request) -> FloatArray:
-    """Return the limits (5, n) with a request's factors; 0 means 1.
+def scaled_limits(
+    limits: MotionLimits,
+    request: GetCartesianPath.Request | MotionPlanRequest,
+    velocity: float = 1.0,
+    acceleration: float = 1.0,
+) -> FloatArray:
+    """Return the limits (5, n) with a request's factors; 0 means those that are given.
 
     Raises:
         RequestRefusedError: A factor is not in (0, 1].
@@ -78,15 +83,41 @@ def scaled_limits(limits: MotionLimits, request: GetCartesianPath.Request) -> Fl
     factors = request.max_velocity_scaling_factor, request.max_acceleration_scaling_factor
     for name, factor in zip(("velocity", "acceleration"), factors, strict=True):
         if not 0.0 <= factor <= 1.0:
-            text = f"max_{name}_scaling_factor: {factor} must be above 0 and at most 1; 0 means 1"
+            text = f"max_{name}_scaling_factor: {factor} must be above 0 and at most 1, or 0"
             raise _bad_number(text)
-    return limits.scaled(factors[0] or 1.0, factors[1] or 1.0, 1.0)
+    return limits.scaled(factors[0] or velocity, factors[1] or acceleration, 1.0)
 
 
-def largest_moves(chain: Chain, request: GetCartesianPath.Request) -> FloatArray:
+def start_of(chain: Chain, positions: Mapping[str, float]) -> FloatArray:
+    """Return where a chain starts (n,) [rad or m].
+
+    Args:
+        chain: The chain.
+        positions: Positions of the robot's joints, by name.
+
+    Raises:
+        RequestRefusedError: A joint is not known, or too far outside its limits.
+    """
+    missing = [name for name in chain.joint_names if name not in positions]
+    if missing:
+        raise RequestRefusedError(
+            MoveItErrorCodes.ROBOT_STATE_STALE,
+            f"start_state: the position of {listed(missing)} is not known; name it there",
+        )
+    start = np.array([positions[name] for name in chain.joint_names])
+    wrong = outside(chain, (), start)
+    if wrong:
+        code = MoveItErrorCodes.START_STATE_INVALID
+        raise RequestRefusedError(code, f"start_state: {wrong}")
+    return start
+
+
+def largest_moves(chain: Chain, request: GetCartesianPath.Request | None = None) -> FloatArray:
     """Return how far each joint may move from pose to pose (n,) [rad or m]."""
-    shift = min(request.prismatic_jump_threshold or MOST_SHIFT, MOST_SHIFT)
-    turn = min(request.revolute_jump_threshold or MOST_TURN, MOST_TURN)
+    shift, turn = MOST_SHIFT, MOST_TURN
+    if request is not None:
+        shift = min(request.prismatic_jump_threshold or MOST_SHIFT, MOST_SHIFT)
+        turn = min(request.revolute_jump_threshold or MOST_TURN, MOST_TURN)
     return np.where(chain.prismatic, shift, turn)
 
 
