@@ -320,6 +320,12 @@ class Arm:
         self.targets.put(goal, name)
         return goal
 
+    @property
+    def resting_at(self) -> NDArray[np.float64]:
+        """Where the next motion from rest begins (n,) [rad or m]; NaN where it is not known."""
+        command = self.pipeline.command
+        return self.pipeline.begins_at(self.measured.positions()) if command is None else command
+
     def go_home(self) -> str | None:
         """Move to the positions of the setting `home`; return why not, or None."""
         home = self.settings.home

@@ -331,7 +331,7 @@ class Pipeline:
             self.solution = solution
             self._go_to(solution.positions.copy())  # kernels take writable arrays
         elif self._destination is None:
-            self._go_to(self._start(measured))
+            self._go_to(self.begins_at(measured))
 
     def _go_to(self, destination: FloatArray) -> None:
         self._destination = destination
@@ -421,8 +421,8 @@ class Pipeline:
         """Start the next motion from rest at the measured positions, not at the last command."""
         self._ended_at = None
 
-    def _start(self, measured: FloatArray) -> FloatArray:
-        """Return the start of a motion from rest (n,)."""
+    def begins_at(self, measured: FloatArray) -> FloatArray:
+        """Return where a motion from rest begins (n,), with an arm measured there (n,)."""
         if self._ended_at is None:
             return measured
         command, measured_then = self._ended_at
@@ -622,7 +622,7 @@ class Pipeline:
         """Return the command to continue from, and whether to brake."""
         start = self.command
         if start is None:
-            start = self._start(measured)
+            start = self.begins_at(measured)
             self._limiter.reset(start)
             self._goal_motion.reset()
             self._jog.reset()

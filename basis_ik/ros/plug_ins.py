@@ -29,6 +29,7 @@ from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.diagnostics import Diagnostics
 from basis_ik.ros.kinematics.scenes import Scenes
 from basis_ik.ros.kinematics.services import KinematicsServices
+from basis_ik.ros.move_group import MoveGroupServer
 from basis_ik.ros.parameters.ik_parameters import IGNORE
 from basis_ik.ros.parameters.parameters import Parameters
 from basis_ik.ros.point_head import PointHeadServer
@@ -110,7 +111,9 @@ def make_plug_ins(
         scenes: The robot and the objects around it.
     """
     arms = [each.arm for each in controllers]
-    yield KinematicsServices(node, arms, buffer, parameters, scenes)
+    kinematics = KinematicsServices(node, arms, buffer, parameters, scenes)
+    yield kinematics
+    yield MoveGroupServer(node, node.inputs, controllers, kinematics)
     if parameters["planning_scene"] != IGNORE:
         how = parameters["planning_scene"]
         yield WorldServer(node, arms, node.world, frames, scenes, how)

@@ -37,7 +37,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, Header, String
 from tf2_msgs.msg import TFMessage
 from trajectory_msgs.msg import JointTrajectory
-from virtual_node import HeadGoal, Loop, VirtualBoundary
+from virtual_node import ActionGoal, Loop, VirtualBoundary
 from world import MILLISECOND, Link, Stalls, World
 
 from basis_ik.arm.limits import MotionLimits
@@ -473,12 +473,16 @@ class Robot:
         goal.target.header.frame_id = frame
         goal.target.header.stamp = stamp or Time()
         goal.target.point.x, goal.target.point.y, goal.target.point.z = point
-        sent = HeadGoal(self.boundary, "~/point_head_action", goal)
+        return self.act("point_head_action", goal)
+
+    def act(self, action, goal):
+        """Send a goal of an action; return it when the node has accepted or rejected it."""
+        sent = ActionGoal(self.boundary, f"~/{action}", goal)
         self.wait(lambda: sent.accepted is not None, "an answer to a goal")
         return sent
 
     def end_of(self, goal):
-        """Wait until an accepted goal of the head action has ended; return its status."""
+        """Wait until an accepted goal of an action has ended; return its status."""
         assert goal.accepted
         self.wait(lambda: goal.status is not None, "the goal's end")
         return goal.status

@@ -31,7 +31,7 @@ from bench import down, miss, running
 from geometry_msgs.msg import PoseStamped
 from rclpy.parameter import Parameter
 from rehearsal import TABLE, Rehearsal, client_of, filled, kind_of, lines_of, send_pose
-from virtual_node import HeadGoal
+from virtual_node import ActionGoal
 from virtual_program import VirtualProgram
 from world import World
 
@@ -66,7 +66,7 @@ def test_the_goal_for_a_head_is_reached():
     urdf = (ROOT / "urdf" / "pan_tilt.urdf").read_text()
     with running(urdf=urdf, home=np.zeros(2)) as head:
         request = filled(kind_of(kind).Goal(), text)
-        goal = HeadGoal(head.boundary, name.replace("/basis_ik", "~"), request)
+        goal = ActionGoal(head.boundary, name.replace("/basis_ik", "~"), request)
         head.wait(lambda: goal.status is not None, "the goal's end")
         assert goal.status == GoalStatus.STATUS_SUCCEEDED
         head.wait(head.rests, "silence")

@@ -33,6 +33,8 @@ from mcap.reader import make_reader
 from mcap.records import Channel, Message, Schema
 from mcap.stream_reader import StreamReader
 from mcap.writer import Writer
+from moveit_client import joints_at, motion_goal
+from moveit_msgs.action import ExecuteTrajectory
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -191,6 +193,18 @@ def do_everything(robot):
     robot.wait_status(state="STOPPED")
     assert robot.call(SetBool, "enable", data=True).success
     robot.end_of(robot.point("base_link", (0.9, -0.5, 0.7)))
+    names = robot.chain.joint_names
+    wanted = dict(zip(names, robot.positions + 0.2, strict=True))
+    moved = robot.act("move_action", motion_goal(joints_at(wanted)))
+    robot.end_of(moved)
+    back = moved.result.planned_trajectory
+    back.joint_trajectory.points.reverse()
+    for point in back.joint_trajectory.points:
+        point.velocities = [-value for value in point.velocities]
+    times = [point.time_from_start for point in back.joint_trajectory.points][::-1]
+    for point, time_from_start in zip(back.joint_trajectory.points, times, strict=True):
+        point.time_from_start = time_from_start
+    robot.end_of(robot.act("execute_trajectory", ExecuteTrajectory.Goal(trajectory=back)))
 
 
 def dragged():

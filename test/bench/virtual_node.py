@@ -205,8 +205,8 @@ class Goal:
         self._boundary.cancel(self)
 
 
-class HeadGoal:
-    """A goal of the node's head action: the server's handle, and what its client hears.
+class ActionGoal:
+    """A goal of one of the node's actions: the server's handle, and what its client hears.
 
     Args:
         boundary: The node's.
@@ -215,14 +215,15 @@ class HeadGoal:
 
     Attributes:
         accepted: Whether the node has accepted it; None: it has not answered.
-        feedback: The errors that it has reported [rad].
+        feedback: The messages that it has sent.
         status: How it has ended; None: it has not.
+        result: With which message.
         is_cancel_requested: As of rclpy's handle; set by the client.
     """
 
     def __init__(self, boundary, name, request):
         self._boundary, self._name, self.request = boundary, name, request
-        self.accepted = self.status = self._end = None
+        self.accepted = self.status = self.result = self._end = None
         self.feedback, self.is_cancel_requested = [], False
         boundary.answers.append(self._begin)
 
@@ -241,14 +242,14 @@ class HeadGoal:
         """Resume the node's coroutine; its result ends the goal."""
         try:
             self._execution.send(None)
-        except StopIteration:
-            self.status = self._end
+        except StopIteration as end:
+            self.status, self.result = self._end, end.value
         else:
             self._boundary.answers.append(self._continue)
 
     def publish_feedback(self, feedback):
-        """Take feedback."""
-        self.feedback.append(feedback.pointing_angle_error)
+        """Take feedback; of the head action its angle."""
+        self.feedback.append(getattr(feedback, "pointing_angle_error", feedback))
 
     def succeed(self):
         """End it."""

@@ -22,10 +22,18 @@ import time
 
 from builtin_interfaces.msg import Duration
 from control_msgs.action import FollowJointTrajectory
-from geometry_msgs.msg import Point, PoseStamped, Quaternion
+from geometry_msgs.msg import Point, Pose, PoseStamped, Quaternion
+from moveit_msgs.action import MoveGroup
+from moveit_msgs.msg import (
+    Constraints,
+    JointConstraint,
+    OrientationConstraint,
+    PositionConstraint,
+)
 from moveit_msgs.srv import GetPositionFK, GetPositionIK
 from rclpy.action import ActionClient
 from sensor_msgs.msg import JointState
+from shape_msgs.msg import SolidPrimitive
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 PATIENCE = 60.0
@@ -109,3 +117,50 @@ class MoveItClient:
 
 def state(joints):
     return JointState(name=list(joints), position=[float(value) for value in joints.values()])
+
+
+def joints_at(joints, tolerance=1e-3):
+    """Return constraints of joints, by name."""
+    return Constraints(
+        joint_constraints=[
+            JointConstraint(
+                joint_name=name, position=float(value), weight=1.0,
+                tolerance_above=tolerance, tolerance_below=tolerance,
+            )
+            for name, value in joints.items()
+        ]
+    )  # fmt: skip
+
+
+def tip_at(frame, link, *, position=None, quaternion=None, sphere=1e-3, box=None, turn=1e-3):
+    """Return constraints of a link: its position, its orientation, or both."""
+    found = Constraints()
+    if position is not None:
+        place = PositionConstraint(link_name=link, weight=1.0)
+        place.header.frame_id = frame
+        kind, sizes = (
+            (SolidPrimitive.SPHERE, [sphere]) if box is None else (SolidPrimitive.BOX, box)
+        )
+        place.constraint_region.primitives = [SolidPrimitive(type=kind, dimensions=sizes)]
+        point = Point(**dict(zip("xyz", map(float, position), strict=True)))
+        place.constraint_region.primitive_poses = [Pose(position=point)]
+        found.position_constraints = [place]
+    if quaternion is not None:
+        turned = OrientationConstraint(link_name=link, weight=1.0)
+        turned.header.frame_id = frame
+        turned.orientation = Quaternion(**dict(zip("xyzw", map(float, quaternion), strict=True)))
+        angles = (turn, turn, turn) if isinstance(turn, float) else turn
+        for axis, angle in zip("xyz", angles, strict=True):
+            setattr(turned, f"absolute_{axis}_axis_tolerance", angle)
+        found.orientation_constraints = [turned]
+    return found
+
+
+def motion_goal(*goals, plan_only=False, **fields):
+    """Return a goal of move_action for some constraints, any of which will do."""
+    goal = MoveGroup.Goal()
+    goal.request.goal_constraints = list(goals)
+    goal.planning_options.plan_only = plan_only
+    for name, value in fields.items():
+        setattr(goal.request, name, value)
+    return goal

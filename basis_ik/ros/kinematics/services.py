@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""MoveIt's compute_ik, compute_fk and compute_cartesian_path, without MoveIt.
+"""MoveIt's compute_ik, compute_fk, compute_cartesian_path, plan_kinematic_path, without MoveIt.
 
 They move nothing, so they are available as soon as there is a robot, active or not. They run in
 their own thread: the search for an unreachable pose takes many periods of the control loop.
@@ -28,33 +28,33 @@ from typing import Any
 import numpy as np
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PoseStamped
-from moveit_msgs.msg import MoveItErrorCodes, PositionIKRequest, RobotState
-from moveit_msgs.srv import GetCartesianPath, GetPositionFK, GetPositionIK
+from moveit_msgs.msg import MotionPlanRequest, MoveItErrorCodes, PositionIKRequest, RobotState
+from moveit_msgs.srv import GetCartesianPath, GetMotionPlan, GetPositionFK, GetPositionIK
 from rclpy.node import Node
 from std_msgs.msg import Header
 
 from basis_ik.arm.admission import Refused, admit_distance, printable
 from basis_ik.arm.arm import Arm
 from basis_ik.arm.path_timing import time_path
-from basis_ik.arm.settings import outside
 from basis_ik.collision.collision_scene import Scene
 from basis_ik.errors import SolveArgumentError
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.path.cartesian_path import PathSolution, follow
 from basis_ik.pose.solve import MAX_ITERATIONS, MAX_RESTARTS, Solution, solve
 from basis_ik.robot.chain import Chain
-from basis_ik.robot.elements import listed
 from basis_ik.robot.joint_path import ChainError
 from basis_ik.robot.placement import UnknownPositionError, place_link
 from basis_ik.ros.convert import pose_message, pose_value
 from basis_ik.ros.frame_buffer import FrameBuffer, look_up
 from basis_ik.ros.kinematics.groups import Groups
 from basis_ik.ros.kinematics.ik_request import hold, requested_poses, seconds
+from basis_ik.ros.kinematics.motion_planner import MotionPlanner, Problem
 from basis_ik.ros.kinematics.path_request import (
     check_supported,
     first_jump,
     largest_moves,
     scaled_limits,
+    start_of,
     straight_lines,
     trajectory_message,
 )
@@ -81,7 +81,7 @@ UNCHECKED = "collisions are NOT checked: the parameter avoid_collisions is ignor
 
 
 class KinematicsServices:
-    """Serves `~/compute_ik`, `~/compute_fk` and `~/compute_cartesian_path` for a robot's arms.
+    """Serves `~/compute_ik`, `~/compute_fk` and their like for a robot's arms.
 
     Args:
         node: The main node.
@@ -102,6 +102,8 @@ class KinematicsServices:
         self._node, self._arms, self._buffer, self._parameters = node, arms, buffer, parameters
         self._model = arms[0].model
         self._groups, self._scenes = Groups(arms), scenes
+        exact = parameters["position_threshold"], parameters["orientation_threshold"]
+        self._planner = MotionPlanner(self._groups, self._scenes, self._root_T_frame, exact)
         if parameters["avoid_collisions"] == "ignore":
             node.get_logger().warning(UNCHECKED)
         self._side = SideThread(node, "kinematics")
@@ -112,6 +114,13 @@ class KinematicsServices:
         ):
             name = node.resolve_service_name(name)
             self._side.node.create_service(kind, name, self._guarded(handle))
+        name, plan = node.resolve_service_name("~/plan_kinematic_path"), self._guarded(self._plan)
+
+        def plan_path(request: Any, response: Any) -> Any:
+            plan(request.motion_plan_request, response.motion_plan_response)
+            return response
+
+        self._side.node.create_service(GetMotionPlan, name, plan_path)
 
     def destroy(self) -> None:
         """Destroy the services."""
@@ -171,16 +180,18 @@ class KinematicsServices:
         Raises:
             RequestRefusedError: COLLISION_CHECKING_UNAVAILABLE, if the parameter is refuse.
         """
+        return self._checks_wanted() if request.avoid_collisions else (False, "")
+
+    def _checks_wanted(self) -> tuple[bool, str]:
+        """Return the same for a request that wants them."""
         how = self._parameters["avoid_collisions"]
-        if not request.avoid_collisions:
-            return False, ""
         if how == "check":
             return True, ""
         if how == "refuse":
             raise RequestRefusedError(
                 MoveItErrorCodes.COLLISION_CHECKING_UNAVAILABLE,
                 "avoid_collisions: the node's parameter avoid_collisions is refuse; set it to "
-                "check, or the field avoid_collisions to false",
+                "check or ignore, or the field avoid_collisions to false",
             )
         self._node.get_logger().warning(UNCHECKED, throttle_duration_sec=1.0)
         return False, UNCHECKED
@@ -329,7 +340,7 @@ class KinematicsServices:
         chain = self._groups.chain_to(arm, request.link_name)
         limits = scaled_limits(arm.limits, request)
         positions = self._positions(request.start_state, "start_state")
-        start = self._start(arm.chain, positions)
+        start = start_of(arm.chain, positions)
         own = [arm.chain.joint_names.index(name) for name in chain.joint_names]
         here = chain.forward(start[own])
         targets = self._waypoints(chain, here, request, positions)
@@ -355,25 +366,6 @@ class KinematicsServices:
         response.fraction = way.fraction(len(rows) - 1)
         text = "; ".join(filter(None, (text, warning)))
         response.error_code = error_code(MoveItErrorCodes.SUCCESS, text)  # as in MoveIt
-
-    def _start(self, chain: Chain, positions: Mapping[str, float]) -> FloatArray:
-        """Return where a path starts (n,) [rad or m].
-
-        Raises:
-            RequestRefusedError: A joint is not known, or too far outside its limits.
-        """
-        missing = [name for name in chain.joint_names if name not in positions]
-        if missing:
-            raise RequestRefusedError(
-                MoveItErrorCodes.ROBOT_STATE_STALE,
-                f"start_state: the position of {listed(missing)} is not known; name it there",
-            )
-        start = np.array([positions[name] for name in chain.joint_names])
-        wrong = outside(chain, (), start)
-        if wrong:
-            code = MoveItErrorCodes.START_STATE_INVALID
-            raise RequestRefusedError(code, f"start_state: {wrong}")
-        return start
 
     def _waypoints(
         self,
@@ -432,6 +424,26 @@ class KinematicsServices:
                 break
         assert found is not None
         return found
+
+    # Motions ---------------------------------------------------------------------------------
+
+    def read_motion(self, request: MotionPlanRequest) -> Problem:
+        """Return what a request for a motion asks for; unnamed joints are where they are measured.
+
+        Raises:
+            RequestRefusedError: With the name of the field.
+        """
+        return self._planner.read(request, self._positions(RobotState()), *self._checks_wanted())
+
+    def _plan(self, request: Any, response: Any) -> None:
+        plan = self.read_motion(request).solve()
+        response.trajectory_start = state_message(plan.positions, self._model, self._now())
+        response.group_name = request.group_name
+        response.trajectory.joint_trajectory = trajectory_message(
+            plan.motion, plan.arm.chain.joint_names, self._model.root
+        )
+        response.planning_time = plan.took
+        response.error_code = error_code(MoveItErrorCodes.SUCCESS, plan.text)
 
     # All of them -----------------------------------------------------------------------------
 

@@ -69,9 +69,9 @@ def _end(values: list[Any]) -> Any:
     return SimpleNamespace(result=lambda: end)
 
 
-def _head_handle(text: str) -> Any:
+def _handle(text: str, kind: type) -> Any:
     return SimpleNamespace(
-        request=unpack(text, PointHead.Goal),
+        request=unpack(text, kind),
         is_cancel_requested=False,
         execute=_nothing,
         publish_feedback=_nothing,
@@ -87,6 +87,16 @@ FEEDBACK = Form(lambda message: pack(message.feedback), _feedback)
 END = Form(_pack_end, _end)
 # The values of another node's parameters.
 PARAMETERS = Form(lambda response: pack(response.result()), _parameters)
-# A PointHead goal, and the handle of an accepted one.
-HEAD_GOAL = Form(pack, lambda text: unpack(text, PointHead.Goal))
-HEAD_HANDLE = Form(lambda handle: pack(handle.request), _head_handle)
+
+
+def goal_of(action: Any) -> Form:
+    """Return the form of an action's goal."""
+    return Form(pack, lambda text: unpack(text, action.Goal))
+
+
+def handle_of(action: Any) -> Form:
+    """Return the form of the handle of an action's accepted goal."""
+    return Form(lambda handle: pack(handle.request), lambda text: _handle(text, action.Goal))
+
+
+HEAD_GOAL, HEAD_HANDLE = goal_of(PointHead), handle_of(PointHead)

@@ -1,0 +1,276 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Plans motions for MotionPlanRequests: straight in the joints, or straight for a link.
+
+Nothing is planned around obstacles: what collides on its way is refused, with the names.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from moveit_msgs.msg import MotionPlanRequest, MoveItErrorCodes
+
+from basis_ik.arm.arm import Arm
+from basis_ik.arm.given_motion import MotionRefusedError, keep_limits
+from basis_ik.arm.limiter import Motion
+from basis_ik.arm.path_timing import time_path
+from basis_ik.collision.collision_scene import Scene
+from basis_ik.errors import SolveArgumentError
+from basis_ik.numerics.arrays import FloatArray
+from basis_ik.path.cartesian_path import follow
+from basis_ik.pose.solve import solve
+from basis_ik.ros.kinematics.groups import Groups
+from basis_ik.ros.kinematics.motion_request import (
+    GoalReader,
+    JointTarget,
+    Locate,
+    PoseTarget,
+    is_straight,
+    refuse_unsupported,
+)
+from basis_ik.ros.kinematics.path_request import (
+    STEP,
+    largest_moves,
+    scaled_limits,
+    start_of,
+    straight_lines,
+)
+from basis_ik.ros.kinematics.robot_state import RequestRefusedError, positions_in
+from basis_ik.ros.kinematics.scenes import Scenes
+from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.verdict import Verdict
+
+CODES = MoveItErrorCodes
+EXACT = 1e-8  # m and rad: of poses on a line, whose errors would be accelerations
+MOVES = 0.1  # of the largest moves on a path: between two positions that are checked for collisions
+ENDS = 1e-4  # rad or m: a line leads to positions of joints if it ends no farther from them
+
+
+class Plan(NamedTuple):
+    """A planned motion."""
+
+    arm: Arm
+    """Whose."""
+    positions: dict[str, float]
+    """Positions of the robot's joints at its start [rad or m]."""
+    motion: Motion
+    """The motion, which keeps all limits."""
+    text: str
+    """What was not checked; or empty."""
+    took: float
+    """Time that the planning took [s]."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A motion to plan; all that is asked of the node is known.
+
+    Attributes:
+        arm: The arm.
+        positions: Positions of the robot's joints at the start, by name [rad or m].
+        start: Those of the arm (n,).
+        targets: Any of them is to be reached.
+        straight: Whether the link moves on a straight line.
+        limits: Limits of the motion, as from `MotionLimits.scaled`.
+        exact: Tolerances of a solution [m] and [rad].
+        scenes: Where collisions are looked for; None: nowhere.
+        text: What is not checked; or empty.
+    """
+
+    arm: Arm
+    positions: dict[str, float]
+    start: FloatArray
+    targets: list[JointTarget | PoseTarget]
+    straight: bool
+    limits: FloatArray
+    exact: tuple[float, float]
+    scenes: Scenes | None
+    text: str
+
+    def solve(self) -> Plan:
+        """Return the motion to the first target to which one leads; any thread may do it.
+
+        Raises:
+            RequestRefusedError: There is none; why the first target has none.
+        """
+        began, refused = time.perf_counter(), None
+        scene = None
+        if self.scenes is not None:
+            scene = self.scenes.of(self.arm.chain, self.positions)
+            if struck := scene.collisions(self.start):
+                raise RequestRefusedError(CODES.START_STATE_IN_COLLISION, f"start: {struck[0]}")
+        for target in self.targets:
+            try:
+                motion = self._motion(target, scene)
+            except RequestRefusedError as error:
+                refused = refused or error
+            else:
+                took = time.perf_counter() - began
+                return Plan(self.arm, self.positions, motion, self.text, took)
+        assert refused is not None
+        raise refused
+
+    def _motion(self, target: JointTarget | PoseTarget, scene: Scene | None) -> Motion:
+        joints = None if self.straight else np.stack([self.start, self._goal(target)])
+        rows = self._line(target) if joints is None else joints
+        if scene is not None:
+            self._check_collisions(rows, scene)
+        try:
+            motion = time_path(rows, self.limits)
+            return keep_limits(motion, self.arm.limits, self.arm.chain.joint_names)
+        except MotionRefusedError as error:
+            raise RequestRefusedError(CODES.INVALID_MOTION_PLAN, str(error)) from None
+
+    def _goal(self, target: JointTarget | PoseTarget) -> FloatArray:
+        """Return the arm's positions at a target (n,)."""
+        if isinstance(target, JointTarget):
+            return target.positions
+        scene = None if self.scenes is None else self.scenes.of(target.chain, self.positions)
+        failure, exact = None, max(self.exact)
+        for constraint in target.searches(exact):
+            try:
+                found = solve(
+                    target.chain,
+                    target.root_T_target,
+                    target.start.seed,
+                    constraint=constraint,
+                    max_move=target.start.max_move,
+                    position_tolerance=self.exact[0],
+                    orientation_tolerance=self.exact[1],
+                    scene=scene,
+                )
+            except SolveArgumentError as error:
+                code = CODES.INVALID_GOAL_CONSTRAINTS
+                raise RequestRefusedError(code, f"goal_constraints: {error}") from None
+            goal = self.start.copy()
+            goal[target.own] = found.positions
+            if found.success and target.is_met(goal, 2.0 * exact):
+                return goal
+            if not found.success:
+                failure = failure or found
+        collides = failure is not None and failure.verdict is Verdict.COLLISION
+        code = CODES.GOAL_IN_COLLISION if collides else CODES.NO_IK_SOLUTION
+        why = "no solution within the tolerances" if failure is None else failure.reason
+        raise RequestRefusedError(code, f"goal_constraints: {why}")
+
+    def _line(self, target: JointTarget | PoseTarget) -> FloatArray:
+        """Return positions (m, n) along the straight line to a target."""
+        chain, own = self.arm.chain, list(range(len(self.start)))
+        if isinstance(target, PoseTarget):
+            chain, own = target.chain, target.own
+        here = chain.forward(self.start[own])
+        if isinstance(target, JointTarget):
+            there = chain.forward(target.positions)
+        else:  # what is free stays as it is
+            turned = target.root_T_target if target.orientation else here
+            placed = target.root_T_target if target.position else here
+            there = RigidTransform.from_rotation_translation(turned.rotation, placed.translation)
+        way = straight_lines(here, [there], STEP)
+        path = follow(
+            chain, way.poses, self.start[own], max_move=largest_moves(chain), from_seed=True,
+            position_tolerance=EXACT, orientation_tolerance=EXACT,
+        )  # fmt: skip
+        if not path.success:
+            text = f"the straight line ends after {path.fraction:.0%}: {path.reason}"
+            raise RequestRefusedError(CODES.NO_IK_SOLUTION, text)
+        rows = np.tile(self.start, (1 + len(path.positions), 1))
+        rows[1:, own] = path.positions
+        if isinstance(target, JointTarget):
+            k = int(np.abs(rows[-1] - target.positions).argmax())
+            if not abs(rows[-1, k] - target.positions[k]) <= ENDS:
+                raise RequestRefusedError(
+                    CODES.PLANNING_FAILED,
+                    f"the straight line ends with {chain.joint_names[k]} at {rows[-1, k]:.4g}, not "
+                    f"{target.positions[k]:.4g}: the joints' path (PTP) leads there",
+                )
+        elif target.start.max_move is not None:
+            off = np.abs(rows[-1, own] - target.start.seed) - target.start.max_move
+            if not (off <= ENDS).all():
+                name = chain.joint_names[int(off.argmax())]
+                text = f"the straight line ends with {name} outside its joint constraint"
+                raise RequestRefusedError(CODES.PLANNING_FAILED, text)
+        return rows
+
+    def _check_collisions(self, rows: FloatArray, scene: Scene) -> None:
+        """Refuse a way on which the arm strikes itself."""
+        if struck := scene.collisions(rows[-1]):
+            raise RequestRefusedError(CODES.GOAL_IN_COLLISION, f"goal: {struck[0]}")
+        most = MOVES * largest_moves(self.arm.chain)
+        for k, (one, other) in enumerate(itertools.pairwise(rows)):
+            count = max(int(np.ceil((np.abs(other - one) / most).max())), 1)
+            for part in range(1, count + 1):
+                if struck := scene.collisions(one + (other - one) * (part / count)):
+                    done = (k + part / count) / (len(rows) - 1)
+                    text = f"after {done:.0%} of the way {struck[0]}; nothing is planned around it"
+                    raise RequestRefusedError(CODES.INVALID_MOTION_PLAN, text)
+
+
+class MotionPlanner:
+    """Reads requests for motions.
+
+    Args:
+        groups: Finds arms by name.
+        scenes: Their scenes.
+        locate: Returns poses of frames.
+        exact: Tolerances of solutions [m] and [rad].
+    """
+
+    def __init__(
+        self,
+        groups: Groups,
+        scenes: Scenes,
+        locate: Locate,
+        exact: tuple[float, float],
+    ) -> None:
+        self._groups, self._scenes, self._locate, self._exact = groups, scenes, locate, exact
+
+    def read(
+        self,
+        request: MotionPlanRequest,
+        measured: Mapping[str, float],
+        checks: bool,
+        text: str,
+    ) -> Problem:
+        """Return what a request asks for.
+
+        Args:
+            request: The request.
+            measured: Where the robot's joints are, by name [rad or m].
+            checks: Whether collisions count.
+            text: What is not checked.
+
+        Raises:
+            RequestRefusedError: With the name of the field.
+        """
+        refuse_unsupported(request)
+        arm = self._groups.arm(request.group_name)
+        given = positions_in(request.start_state, arm.model, "start_state")
+        positions = {**measured, **given}
+        start = start_of(arm.chain, positions)
+        settings = arm.settings
+        limits = scaled_limits(
+            arm.limits, request, settings.velocity_scaling, settings.acceleration_scaling
+        )
+        reader = GoalReader(self._groups, arm, self._locate, positions, start)
+        targets = reader.read(list(request.goal_constraints))
+        scenes = self._scenes if checks else None
+        straight = is_straight(request)
+        return Problem(arm, positions, start, targets, straight, limits, self._exact, scenes, text)

@@ -1,0 +1,360 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Reads the goals of a MotionPlanRequest, and refuses what is not supported."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from geometry_msgs.msg import Pose
+from moveit_msgs.msg import (
+    Constraints,
+    MotionPlanRequest,
+    MoveItErrorCodes,
+    OrientationConstraint,
+    PlanningOptions,
+    PositionConstraint,
+)
+from shape_msgs.msg import SolidPrimitive
+from std_msgs.msg import Header
+
+from basis_ik.arm.admission import Refused
+from basis_ik.arm.arm import Arm
+from basis_ik.numerics.arrays import FloatArray
+from basis_ik.robot.chain import Chain
+from basis_ik.ros.convert import pose_value
+from basis_ik.ros.kinematics.groups import Groups
+from basis_ik.ros.kinematics.ik_request import Start, hold
+from basis_ik.ros.kinematics.robot_state import RequestRefusedError
+from basis_ik.search.pose_constraint import PoseConstraint
+from basis_ik.transforms.rigid import RigidTransform
+
+CODES = MoveItErrorCodes
+KINDS = ("joint", "position", "orientation", "visibility")
+# Of a tolerance, what a search uses: the result is compared with all of it. Euler's angles may be
+# larger than the components of a rotation vector.
+INNER = (0.98, 0.6)
+POINT = "the constrained point"
+# pose of a frame in a chain's root: of root link, header, and positions of the joints
+Locate = Callable[[str, Header, Mapping[str, float]], RigidTransform]
+
+
+def refuse_unsupported(request: MotionPlanRequest) -> None:
+    """Refuse a request with a field that is not supported.
+
+    Raises:
+        RequestRefusedError: With the name of the field.
+    """
+    for kind in KINDS:
+        if getattr(request.path_constraints, f"{kind}_constraints"):
+            text = f"path_constraints: {kind}_constraints are not supported along a path"
+            raise RequestRefusedError(CODES.INVALID_GOAL_CONSTRAINTS, text)
+    if request.trajectory_constraints.constraints:
+        text = "trajectory_constraints: they are not supported"
+        raise RequestRefusedError(CODES.INVALID_GOAL_CONSTRAINTS, text)
+    if request.reference_trajectories:
+        text = "reference_trajectories: they are not supported"
+        raise RequestRefusedError(CODES.INVALID_MOTION_PLAN, text)
+    if request.max_cartesian_speed != 0.0:
+        text = "max_cartesian_speed: the node's parameter max_linear_speed caps speeds; set it to 0"
+        raise RequestRefusedError(CODES.FAILURE, text)
+    if request.start_state.attached_collision_objects:
+        text = "start_state: attached_collision_objects are not supported"
+        raise RequestRefusedError(CODES.INVALID_ROBOT_STATE, text)
+
+
+def refuse_options(options: PlanningOptions) -> None:
+    """Refuse options that are not supported.
+
+    Raises:
+        RequestRefusedError: With the name of the field.
+    """
+    for name in ("look_around", "replan"):
+        if getattr(options, name):
+            text = f"planning_options.{name}: a motion is planned once; set it to false"
+            raise RequestRefusedError(CODES.FAILURE, text)
+    scene = options.planning_scene_diff
+    state, matrix = scene.robot_state, scene.allowed_collision_matrix
+    for name, given in (
+        ("robot_state", state.joint_state.name or state.multi_dof_joint_state.joint_names),
+        ("robot_state.attached_collision_objects", state.attached_collision_objects),
+        ("fixed_frame_transforms", scene.fixed_frame_transforms),
+        ("allowed_collision_matrix", matrix.entry_names or matrix.default_entry_names),
+        ("link_padding", scene.link_padding),
+        ("link_scale", scene.link_scale),
+        ("world.collision_objects", scene.world.collision_objects),
+        ("world.octomap", scene.world.octomap.octomap.data),
+    ):
+        if given:
+            text = f"planning_options.planning_scene_diff: {name} is not supported"
+            raise RequestRefusedError(CODES.FAILURE, text)
+
+
+def is_straight(request: MotionPlanRequest) -> bool:
+    """Return whether the link is to move on a straight line, by Pilz's names of planners.
+
+    Raises:
+        RequestRefusedError: PLANNING_FAILED: on another curve.
+    """
+    planner = request.planner_id.upper()
+    if planner == "CIRC":
+        text = "planner_id: CIRC is not supported; LIN, PTP and the joints' path are"
+        raise RequestRefusedError(CODES.PLANNING_FAILED, text)
+    return planner == "LIN"
+
+
+class JointTarget(NamedTuple):
+    """Where the joints of an arm are to be."""
+
+    positions: FloatArray
+    """All of them (n,) [rad or m]."""
+
+
+@dataclass(frozen=True)
+class PoseTarget:
+    """Where a point of a link is to be, and how it is to be turned.
+
+    Attributes:
+        chain: From the arm's root to the point.
+        own: Places of its joints among the arm's.
+        root_T_target: Middle of the region, and the wanted rotation.
+        position: Whether the position counts.
+        orientation: Whether the orientation counts.
+        root_T_region: Axes of the region.
+        box: Half its sizes along these axes [m]; infinite for a sphere.
+        radius: Of a sphere [m]; infinite for a box.
+        turn: Largest angles about the target's axes [rad].
+        rotation_vector: Whether they bound the rotation vector, instead of Euler's angles x, y, z.
+        start: The seed, and joint constraints as bounds.
+    """
+
+    chain: Chain
+    own: list[int]
+    root_T_target: RigidTransform
+    position: bool
+    orientation: bool
+    root_T_region: RigidTransform
+    box: FloatArray
+    radius: float
+    turn: FloatArray
+    rotation_vector: bool
+    start: Start
+
+    def searches(self, exact: float) -> list[PoseConstraint]:
+        """Return what to search for: first the middle, then anything within the tolerances.
+
+        Args:
+            exact: Smaller tolerances than this [m or rad] are none.
+        """
+        free = np.where(self.turn >= math.pi, np.inf, 0.0)
+        turns = self.orientation and not np.isinf(free).all()
+        found = [self._constraint(np.zeros(3), free, turns)]
+        for inner in INNER:
+            # A cube in a sphere, or in a box that may be turned, fits with any axes.
+            cube = inner * min(self.radius, float(self.box.min())) / math.sqrt(3.0)
+            turn = np.maximum(free, inner * self.turn)
+            if (self.position and cube > exact) or (turns and (turn[free == 0.0] > exact).any()):
+                found.append(self._constraint(np.full(3, cube), turn, turns))
+        return found
+
+    def _constraint(self, box: FloatArray, turn: FloatArray, turns: bool) -> PoseConstraint:
+        return PoseConstraint(
+            position=self.position,
+            orientation=turns,
+            box=box if self.position else (0.0, 0.0, 0.0),
+            rotation_box=turn if turns else (0.0, 0.0, 0.0),
+        )
+
+    def is_met(self, positions: FloatArray, exact: float) -> bool:
+        """Return whether the arm's joints (n,) keep all tolerances, or `exact` if that is more."""
+        root_T_point = self.chain.forward(positions[self.own])
+        if self.position:
+            off = (self.root_T_region.inverse() @ root_T_point).translation
+            if not (np.abs(off) <= np.maximum(self.box, exact)).all():
+                return False
+            if not float(np.linalg.norm(off)) <= max(self.radius, exact):
+                return False
+        if not self.orientation:
+            return True
+        left = self.root_T_target.inverse() @ root_T_point
+        turn = left.log()[3:] if self.rotation_vector else euler_xyz(left.matrix[:3, :3])
+        return bool((np.abs(turn) <= np.maximum(self.turn, exact)).all())
+
+
+def euler_xyz(rotation: FloatArray) -> FloatArray:
+    """Return the angles (3,) [rad] about x, y and z, each about the axis turned before."""
+    y = math.asin(min(max(float(rotation[0, 2]), -1.0), 1.0))
+    x = math.atan2(-float(rotation[1, 2]), float(rotation[2, 2]))
+    z = math.atan2(-float(rotation[0, 1]), float(rotation[0, 0]))
+    return np.array([x, y, z])
+
+
+class GoalReader:
+    """Reads the goals of requests for one arm.
+
+    Args:
+        groups: Finds chains of links.
+        arm: The arm.
+        locate: Returns poses of frames.
+        positions: Positions of the robot's joints at the start, by name [rad or m].
+        start: Those of the arm (n,).
+    """
+
+    def __init__(
+        self,
+        groups: Groups,
+        arm: Arm,
+        locate: Locate,
+        positions: Mapping[str, float],
+        start: FloatArray,
+    ) -> None:
+        self._groups, self._arm, self._locate = groups, arm, locate
+        self._positions, self._start = positions, start
+
+    def read(self, goals: list[Constraints]) -> list[JointTarget | PoseTarget]:
+        """Return the targets of goals, any of which may be reached.
+
+        Raises:
+            RequestRefusedError: With the name of the field.
+        """
+        if not goals:
+            raise _bad("goal_constraints", "there are none")
+        return [self._one(goal, f"goal_constraints[{k}]") for k, goal in enumerate(goals)]
+
+    def _one(self, goal: Constraints, field: str) -> JointTarget | PoseTarget:
+        places, turns = goal.position_constraints, goal.orientation_constraints
+        if goal.visibility_constraints:
+            raise _bad(field, "visibility_constraints are not supported")
+        for name, given in (("position", places), ("orientation", turns)):
+            if len(given) > 1:
+                raise _bad(field, f"{name}_constraints: {len(given)} at once are not supported")
+        if not places and not turns:
+            if not goal.joint_constraints:
+                raise _bad(field, "it has no constraints")
+            return self._joints(goal, field)
+        links = {each.link_name or self._arm.chain.tip for each in (*places, *turns)}
+        if len(links) > 1:
+            raise _bad(field, f"position and orientation are of two links: {sorted(links)}")
+        return self._pose(goal, places, turns, links.pop(), field)
+
+    def _held(self, goal: Constraints, chain: Chain, seed: FloatArray, field: str) -> Start:
+        """Return the start of a search that keeps a goal's joint constraints."""
+        inside = np.minimum(np.maximum(seed, chain.lower), chain.upper)
+        try:
+            return hold(Constraints(joint_constraints=goal.joint_constraints), chain, inside)
+        except RequestRefusedError as error:
+            raise RequestRefusedError(error.code, f"{field}: {error}") from None
+
+    def _joints(self, goal: Constraints, field: str) -> JointTarget:
+        """Return the wanted positions, or the nearest within tolerances and limits."""
+        chain = self._arm.chain
+        held = self._held(goal, chain, self._start, field)
+        assert held.max_move is not None  # there are joint constraints
+        positions = held.seed.copy()
+        for each in goal.joint_constraints:
+            k = chain.joint_names.index(each.joint_name)
+            turns = round((positions[k] - each.position) / math.tau) if chain.continuous[k] else 0
+            wanted, room = each.position + turns * math.tau, held.max_move[k]
+            low, high = held.seed[k] - room, held.seed[k] + room
+            wanted = min(max(wanted, low), high)
+            positions[k] = min(max(wanted, chain.lower[k]), chain.upper[k])
+        return JointTarget(positions)
+
+    def _pose(
+        self,
+        goal: Constraints,
+        places: list[PositionConstraint],
+        turns: list[OrientationConstraint],
+        link: str,
+        field: str,
+    ) -> PoseTarget:
+        chain = self._groups.chain_to(self._arm, self._arm.model.link(link))
+        own = [self._arm.chain.joint_names.index(name) for name in chain.joint_names]
+        start = self._held(goal, chain, self._start[own], field)
+        root_T_region, box, radius = RigidTransform.identity(), np.full(3, np.inf), np.inf
+        rotation, turn, rotation_vector = RigidTransform.identity(), np.full(3, np.inf), False
+        if places:
+            name = f"{field}: position_constraints[0]"
+            o = places[0].target_point_offset
+            if not all(map(math.isfinite, (o.x, o.y, o.z))):
+                raise _bad(name, "target_point_offset is not finite")
+            if any((o.x, o.y, o.z)):
+                chain = chain.with_tool(POINT, RigidTransform.from_rpy(0, 0, 0, [o.x, o.y, o.z]))
+            region, box, radius = _region(places[0], name)
+            root_T_region = self._frame(chain, places[0].header) @ region
+        if turns:
+            name = f"{field}: orientation_constraints[0]"
+            frame_T_target = pose_value(Pose(orientation=turns[0].orientation))
+            if isinstance(frame_T_target, Refused):
+                raise _bad(name, str(frame_T_target))
+            rotation = self._frame(chain, turns[0].header) @ frame_T_target
+            turn, rotation_vector = _turn(turns[0], name)
+        target = RigidTransform.from_rotation_translation(
+            rotation.rotation, root_T_region.translation
+        )
+        return PoseTarget(
+            chain, own, target, bool(places), bool(turns), root_T_region, box, radius, turn,
+            rotation_vector, start,
+        )  # fmt: skip
+
+    def _frame(self, chain: Chain, header: Header) -> RigidTransform:
+        return self._locate(chain.root, header, self._positions)
+
+
+def _region(constraint: PositionConstraint, name: str) -> tuple[RigidTransform, FloatArray, float]:
+    """Return pose, half the sizes of a box, and the radius of a region."""
+    region = constraint.constraint_region
+    if region.meshes or len(region.primitives) != 1 or len(region.primitive_poses) != 1:
+        raise _bad(name, "constraint_region: one sphere or one box with its pose is supported")
+    pose = pose_value(_upright(region.primitive_poses[0]))
+    if isinstance(pose, Refused):
+        raise _bad(name, f"constraint_region: {pose}")
+    shape, sizes = region.primitives[0].type, list(region.primitives[0].dimensions)
+    count = {SolidPrimitive.SPHERE: 1, SolidPrimitive.BOX: 3}.get(shape)
+    if count is None:
+        raise _bad(name, "constraint_region: a sphere or a box is supported, no other shape")
+    if len(sizes) != count or not all(0.0 <= size < math.inf for size in sizes):
+        text = f"constraint_region: dimensions are {sizes}, not {count} lengths of 0 or more"
+        raise _bad(name, text)
+    if shape == SolidPrimitive.SPHERE:
+        return pose, np.full(3, np.inf), float(sizes[0])
+    return pose, 0.5 * np.array(sizes), math.inf
+
+
+def _upright(pose: Pose) -> Pose:
+    """Return a pose whose orientation, if it is all zero, is none: clients leave it out."""
+    q = pose.orientation
+    if not any((q.x, q.y, q.z, q.w)):
+        return Pose(position=pose.position)
+    return pose
+
+
+def _turn(constraint: OrientationConstraint, name: str) -> tuple[FloatArray, bool]:
+    """Return the largest angles (3,), and whether they bound the rotation vector."""
+    angles = [getattr(constraint, f"absolute_{axis}_axis_tolerance") for axis in "xyz"]
+    if not all(angle >= 0.0 for angle in angles):
+        raise _bad(name, f"tolerances are {angles}, not three angles of 0 or more")
+    kinds = (OrientationConstraint.XYZ_EULER_ANGLES, OrientationConstraint.ROTATION_VECTOR)
+    if constraint.parameterization not in kinds:
+        raise _bad(name, f"parameterization: {constraint.parameterization} is unknown")
+    return np.array(angles), constraint.parameterization == OrientationConstraint.ROTATION_VECTOR
+
+
+def _bad(field: str, text: str) -> RequestRefusedError:
+    return RequestRefusedError(CODES.INVALID_GOAL_CONSTRAINTS, f"{field}: {text}")
