@@ -219,6 +219,25 @@ class SpeedCaps:
             return True
         return False
 
+    def keeps_clear(
+        self, memory: FloatArray, then: FloatArray, limits: FloatArray, period: float
+    ) -> bool:
+        """Return whether a step keeps the distances, whatever its speed; as `allows`.
+
+        If not, `blocked` is the pair that would come too near.
+        """
+        if self.clearance is None:
+            return True
+        out = then.copy()
+        plan_brake_together(out, limits)
+        before = np.ascontiguousarray(memory[:, POSITION])
+        part, pair = self.clearance.part(out, before, period)
+        if part > ROUNDING:
+            self.blocked = self.clearance.gap(pair)
+            return False
+        self._out, self._out_ticks = out, 0
+        return True
+
     def brakes(self, memory: FloatArray, limits: FloatArray, period: float) -> bool:
         """Return whether the links would keep their caps while the joints brake with new limits."""
         if self._evaluated(memory, memory, limits, period, 0).part > ROUNDING:

@@ -324,11 +324,19 @@ class Limiter:
     def lead(self, states: FloatArray) -> FloatArray:
         """Make given states (n, 3) the next command, and return its positions (n,).
 
-        The caller knows that they keep the limits; of acceleration and jerk nothing is checked.
+        The caller knows that they keep the limits; of acceleration and jerk nothing is checked. If
+        a pair would come too near, `blocked` is set, and the joints brake instead.
         """
         self._before[:] = self._memory
+        caps = self._capped
+        if caps is not None:
+            caps.observe(self.position)
         self._memory[:, :3] = states
         self._ticks, self.braking = 0, False
+        if caps is None or caps.keeps_clear(self._before, self._memory, self._kept, self.period):
+            return self.position
+        self._memory[:] = self._before
+        self._ticks = caps.brake(self._memory, self._kept, self.period)
         return self.position
 
     def brake(self) -> FloatArray:

@@ -17,6 +17,7 @@
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -26,7 +27,7 @@ import numpy as np
 
 from basis_ik.arm.caps import SpeedCaps
 from basis_ik.arm.debounce import Debounced
-from basis_ik.arm.given_motion import Along
+from basis_ik.arm.given_motion import Along, at_times
 from basis_ik.arm.goal_motion import GoalMotion
 from basis_ik.arm.goals import (
     JOGGING,
@@ -43,7 +44,7 @@ from basis_ik.arm.joints_kernel import FOLLOW, VELOCITY, is_equal
 from basis_ik.arm.limiter import Limiter, Motion
 from basis_ik.arm.limits import MotionLimits
 from basis_ik.arm.singularity import Notice, Singularities
-from basis_ik.collision.collision_scene import Scene, tables_of
+from basis_ik.collision.collision_scene import Gap, Scene, tables_of
 from basis_ik.look.look_at import look_at
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pose.solve import MAX_ITERATIONS, Solution, solve
@@ -65,6 +66,7 @@ CLOSE, CLOSE_TURN, CATCH_UP = 0.03, 0.1, 0.3
 BESIDE_COMMAND, STILL = 0.05, 0.005
 # Maximum number of samples of a whole motion; the controller interpolates in between.
 MOST_SAMPLES = 500
+INSTANT = 4e-3  # s between two at which the way of a motion that was given is looked at
 
 
 class Phase(enum.Enum):
@@ -230,6 +232,8 @@ class Pipeline:
         self._solved_in: tuple[int, int] | None = None
         self._planned_in: tuple[int, int] | None = None
         self._checked_in: tuple[int, int] | None = None
+        # Version of the scene and the motion that was given, and whether it keeps clear.
+        self._cleared: tuple[tuple[int, ...], bool] = ((), False)
         self.notice: Reason | None = None
         self._quickest = False  # whether to brake without keeping the tip on its line
         self._when = 0.0  # time of the last command [s]
@@ -541,7 +545,12 @@ class Pipeline:
             along.begin(self._limiter.position)
         if along.lost:
             return np.full_like(self.origin, np.nan)
-        return self._limiter.lead(along.step(self._period, self.speed_override))
+        command = self._limiter.lead(along.step(self._period, self.speed_override))
+        gap = self._limiter.blocked
+        along.lost = gap is not None
+        held = held_by(gap) if gap is not None and self._limiter.at_rest else None
+        self.obstacle = self._obstructed.update(held, self._elapsed)
+        return command
 
     def renew_caps(self) -> None:
         """Let a motion that was given whole keep the present caps on the speeds of links."""
@@ -658,7 +667,12 @@ class Pipeline:
         self._planned_in = None if start[:, 1:].any() else self._checked_in
         if self._along is not None and not braking:
             given = self._along.whole(start, self.speed_override, spacing)
-            motion = self._limiter.plan(None, MOST_SAMPLES, spacing) if self._along.lost else given
+            gap = self._pair_on(given)
+            if gap is not None or self._along.lost:
+                motion = self._limiter.plan(None, MOST_SAMPLES, spacing)
+                self.obstacle = None if gap is None else held_by(gap)
+            else:
+                motion, self.obstacle = given, None
         way = np.ascontiguousarray(motion.positions)  # another layout would compile kernels again
         # Every sample is checked as a command.
         steps = np.diff(motion.times)[:, np.newaxis] * self._max_step / self._period
@@ -675,6 +689,28 @@ class Pipeline:
             return True
         self._checked_in = _version(scene)
         return all(map(scene.is_free, way))
+
+    def _pair_on(self, motion: Motion) -> Gap | None:
+        """Return the first pair that comes too near on a motion."""
+        scene = self._limiter.scene
+        if scene is None:
+            return None
+        count = max(math.ceil(motion.times[-1] / INSTANT), 1) + 1
+        for q in at_times(motion, np.linspace(0.0, motion.times[-1], count))[0]:
+            if not scene.is_free(q):
+                gap = scene.collisions(q)[0]
+                return replace(gap, distance=gap.distance + scene.padding)
+        return None
+
+    def _is_clear(self, rest: Motion, along: Along) -> bool:
+        """Return whether the rest of a motion that was given keeps clear of the present scene."""
+        scene = self._limiter.scene
+        if scene is None:
+            return True
+        key = (*_version(scene), id(along))
+        if key != self._cleared[0]:
+            self._cleared = key, self._pair_on(rest) is None
+        return self._cleared[1]
 
     @property
     def is_outdated(self) -> bool:
@@ -751,6 +787,8 @@ class Pipeline:
             return None
         if self._along is not None and not braking:
             motion = None if self._along.lost else self._along.rest(self.speed_override)
+            if motion is not None and not self._is_clear(motion, self._along):
+                return None
         else:
             motion = self._limiter.remainder(None if braking else self._destination)
         if motion is None:

@@ -23,7 +23,8 @@ from shipped_arms import HOMES, chain_of, model_of, urdf_of, worst
 
 from basis_ik.arm.caps import SpeedCaps
 from basis_ik.arm.clearance import Clearance
-from basis_ik.arm.goals import JointGoal, JointVelocityGoal, PoseGoal, TwistGoal
+from basis_ik.arm.goals import JointGoal, JointVelocityGoal, MotionGoal, PoseGoal, TwistGoal
+from basis_ik.arm.limiter import plan_motion
 from basis_ik.arm.limits import MotionLimits
 from basis_ik.arm.pipeline import Phase, Pipeline
 from basis_ik.collision.collision_scene import Scene
@@ -230,3 +231,36 @@ def test_a_pose_is_reached_by_a_posture_that_does_not_collide():
             assert solution.verdict is Verdict.COLLISION
         arm.pipe.rest()
     assert other
+
+
+def test_a_motion_that_is_given_whole_stops_above_a_table_and_goes_on_when_it_is_gone():
+    arm = Arm()
+    down = HOMES["ur5e"] + np.array([0.5, 1.5, 0.0, 0.0, 0.0, 0.0])
+    motion = plan_motion(arm.limits.scaled(0.5, 0.5, 1.0), HOMES["ur5e"], down, 0.01)
+    arm.go(MotionGoal(motion), 400)
+    arm.check()
+    assert str(arm.pipe.obstacle).endswith("and table, 0.010 m")
+    assert np.array_equal(arm.commands[-1], arm.commands[-2])
+    arm.scene.remove("table")
+    arm.step(600)
+    assert np.array_equal(arm.q, down)
+    assert arm.pipe.obstacle is None
+
+
+@pytest.mark.parametrize("given", [False, True])
+def test_a_whole_motion_ends_before_a_table_and_says_so(given):
+    arm = Arm()
+    down = HOMES["ur5e"] + np.array([0.5, 1.5, 0.0, 0.0, 0.0, 0.0])
+    motion = plan_motion(arm.limits.scaled(0.5, 0.5, 1.0), HOMES["ur5e"], down, 0.01)
+    arm.pipe.set_goal(MotionGoal(motion) if given else JointGoal(tuple(down)), arm.q)
+    start = np.column_stack([arm.q, np.zeros((6, 2))])
+    planned = arm.pipe.plan(start, braking=False)
+    arm.commands += list(planned.positions)
+    arm.check()
+    assert str(arm.pipe.obstacle).startswith("held by ")
+    assert not arm.pipe.may_go_on
+    if not given:
+        assert arm.nearest(since=-2) < STOP + TOLERANCE
+    arm.scene.remove("table")
+    assert arm.pipe.may_go_on
+    assert np.array_equal(arm.pipe.plan(start, braking=False).positions[-1], down)
