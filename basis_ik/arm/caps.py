@@ -121,6 +121,7 @@ class SpeedCaps:
         self.capped = False
         self.clearance: Clearance | None = None
         self.blocked: Gap | None = None
+        self._gave_way = False  # whether the last step was one of braking
         self.reset()
 
     @property
@@ -156,7 +157,7 @@ class SpeedCaps:
 
     def observe(self, q: FloatArray) -> None:
         """Measure the distances at the joints' present positions (n,), before a step from there."""
-        self.blocked = None
+        self.blocked, self._gave_way = None, False
         if self.clearance is not None:
             self.clearance.observe(q)
 
@@ -238,6 +239,25 @@ class SpeedCaps:
         self._out, self._out_ticks = out, 0
         return True
 
+    def strikes(self, before: FloatArray, command: FloatArray) -> Gap | None:
+        """Return a pair that a command brings too near, or the braking after it; None: none.
+
+        This asks for all distances there by the shapes, and relies on nothing that `step` knows.
+        Braking itself strikes nothing: there is nothing better.
+
+        Args:
+            before: Positions before the command (n,) [rad or m].
+            command: Its positions (n,).
+        """
+        if self.clearance is None or self._gave_way:
+            return None
+        rest = command if self._out is None else np.ascontiguousarray(self._out[:, GOAL])
+        for place in (command, rest):
+            gap = self.clearance.nearer(before, place)
+            if gap is not None:
+                return gap
+        return None
+
     def brakes(self, memory: FloatArray, limits: FloatArray, period: float) -> bool:
         """Return whether the links would keep their caps while the joints brake with new limits."""
         if self._evaluated(memory, memory, limits, period, 0).part > ROUNDING:
@@ -250,7 +270,7 @@ class SpeedCaps:
         if self._out is None:
             self._out, self._out_ticks = memory.copy(), 0
             plan_brake_together(self._out, limits)
-        self._out_ticks += 1
+        self._out_ticks, self._gave_way = self._out_ticks + 1, True
         advance(self._out, limits, self._out_ticks * period)
         memory[:] = self._out
         return self._out_ticks

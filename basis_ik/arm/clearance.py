@@ -40,6 +40,7 @@ HORIZON = 0.3  # m: distances are measured up to this
 # fraction of the rest that they may use in a second, so that rounding stops nothing.
 RESERVE, SEEP = 1e-3, 0.1
 HALVINGS = 30  # of the way, in search of where a pair is at its floor
+LAST_EDGE = 1e-5  # m: rounding allowance of the last check
 LEVER = 1e3  # m: stands for none, of what slides without end
 
 
@@ -168,6 +169,21 @@ class Clearance:
             else:
                 high = middle
         return low, pair
+
+    def nearer(self, before: FloatArray, place: FloatArray) -> Gap | None:
+        """Return a pair that is too near at a place, and nearer than before; None if there is none.
+
+        Args:
+            before: Positions (n,) [rad or m].
+            place: Other ones (n,).
+        """
+        if self.scene.is_free(place):
+            return None
+        had = {gap.names: gap.distance for gap in self.scene.gaps(before, 0.0)}
+        for gap in self.scene.gaps(place, 0.0):
+            if gap.distance < had.get(gap.names, 0.0) - LAST_EDGE:
+                return gap
+        return None
 
     @property
     def _fields(self) -> tuple[kernels.SceneFields, kernels.PairFields]:

@@ -451,6 +451,10 @@ class Limiter:
         clearance = None if self._caps is None else self._caps.clearance
         return None if clearance is None else clearance.scene
 
+    def strikes(self, before: FloatArray, command: FloatArray) -> Gap | None:
+        """Return a pair that the last command brings too near; see `SpeedCaps.strikes`."""
+        return None if self._caps is None else self._caps.strikes(before, command)
+
     @property
     def blocked(self) -> Gap | None:
         """The pair that keeps the arm from its goal, as of the last step; None if none does."""

@@ -264,3 +264,14 @@ def test_a_whole_motion_ends_before_a_table_and_says_so(given):
     arm.scene.remove("table")
     assert arm.pipe.may_go_on
     assert np.array_equal(arm.pipe.plan(start, braking=False).positions[-1], down)
+
+
+def test_the_last_check_stops_an_arm_whose_distances_are_wrong(monkeypatch):
+    monkeypatch.setattr(Clearance, "part", lambda *_: (0.0, -1))
+    monkeypatch.setattr(Clearance, "free_share", lambda *_: (1.0, -1))
+    arm = Arm()
+    down = HOMES["ur5e"] + np.array([0.0, 1.5, 0.0, 0.0, 0.0, 0.0])
+    arm.go(JointGoal(tuple(down)), 300)
+    assert arm.pipe.phase is Phase.UNSAFE
+    assert STOP - TOLERANCE <= arm.nearest(since=-2) < 0.05
+    arm.check()
