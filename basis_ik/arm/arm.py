@@ -19,6 +19,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -32,6 +33,7 @@ from basis_ik.arm.execution.execution import MOVED_AWAY, Execution
 from basis_ik.arm.execution.messages import Outgoing
 from basis_ik.arm.goals import Goal, JointGoal, MotionGoal, PointGoal, Ray, Triple
 from basis_ik.arm.interruption import STILL_TIME, Interruption
+from basis_ik.arm.jog import Held
 from basis_ik.arm.limiter import Motion
 from basis_ik.arm.limits import MotionLimits
 from basis_ik.arm.log import Log
@@ -43,7 +45,7 @@ from basis_ik.arm.settings import Settings, misplaced, outside
 from basis_ik.arm.statistics import ArmMeter
 from basis_ik.arm.target_input import Arrival, Frames, FrameStamp, TargetInput
 from basis_ik.arm.tracking import Tracking
-from basis_ik.collision.collision_scene import Scene
+from basis_ik.collision.collision_scene import Gap, Scene
 from basis_ik.errors import BasisIkError
 from basis_ik.pose.solve import Solution
 from basis_ik.robot.chain import Chain
@@ -354,6 +356,31 @@ class Arm:
         if self.pipeline.obstacle is not None and not self.execution.hindrance:
             return str(self.pipeline.obstacle)
         return self.execution.hindrance
+
+    @property
+    def held_by(self) -> tuple[str, str] | None:
+        """The two that hold the arm before they collide; None if none do."""
+        solution = self.pipeline.solution
+        for reason in (self.pipeline.obstacle, None if solution is None else solution.reason):
+            if isinstance(reason, Held) and reason.pair is not None:
+                return reason.pair
+        return None
+
+    def near(self, within: float) -> tuple[Gap, ...]:
+        """Return which objects the measured arm is near to, and what holds it, the nearest first.
+
+        Args:
+            within: Distance up to which an object is near [m].
+        """
+        scene, measured = self.pipeline.scene, self.measured.positions()
+        if scene is None or not np.isfinite(measured).all():
+            return ()
+        held, objects, padding = self.held_by, set(scene.objects), scene.padding
+        return tuple(
+            replace(gap, distance=gap.distance + padding)
+            for gap in scene.gaps(measured, within - padding)
+            if gap.names == held or not objects.isdisjoint(gap.names)
+        )
 
     @property
     def other_commander(self) -> str:

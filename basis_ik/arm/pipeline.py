@@ -325,6 +325,11 @@ class Pipeline:
         return len(self._lower) >= FULL
 
     @property
+    def scene(self) -> Scene | None:
+        """The links and objects that are kept apart; None if none are."""
+        return self._limiter.scene
+
+    @property
     def waiting(self) -> bool:
         """Whether the goal is still being solved for."""
         return self._long_solves.busy

@@ -24,6 +24,7 @@ import numpy as np
 
 from basis_ik.arm.chain_state import State
 from basis_ik.arm.goals import Goal, JointGoal, MotionGoal, PointGoal, PoseGoal, Ray
+from basis_ik.collision.collision_scene import Gap
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pose.fabrik_passes import Stage
 from basis_ik.pose.solve import Solution
@@ -77,6 +78,10 @@ class ArmView(NamedTuple):
     """The solution for the goal; None if there is none or the goal needs none."""
     stages: tuple[Stage, ...] = ()
     """The chain after each of FABRIK's passes; empty if another solver was used."""
+    near: tuple[Gap, ...] = ()
+    """Pairs of links and objects that are near each other, as measured."""
+    held_by: tuple[str, str] | None = None
+    """The pair that holds the arm."""
 
     @property
     def destination(self) -> FloatArray | None:
@@ -126,7 +131,7 @@ class ArmScene:
             elif known:
                 self._kept += _solution_shapes(view, view.measured, links, size)
         top = max(self._top, _top(links) if links else 0.0)
-        return [*self._kept, _state(view.words, chain.root, top, size)]
+        return [*self._kept, *_gaps(view, size), _state(view.words, chain.root, top, size)]
 
 
 def _same(one: tuple[object, ...], other: tuple[object, ...]) -> bool:
@@ -217,6 +222,33 @@ def _limits(chain: Chain, q: FloatArray, poses: Poses, size: float) -> Iterator[
             pose=at(place + np.array([0.0, 0.0, 0.5 * size])),
             text=f"{joint.name} at its {'upper' if held[joint.name] else 'lower'} limit",
             height=0.35 * size,
+        )
+
+
+def _gaps(view: ArmView, size: float) -> Iterator[Shape]:
+    """Yield a line between the nearest points of each pair, and how far these are apart.
+
+    The pair that holds the arm is red.
+    """
+    frame = view.chain.root
+    for number, gap in enumerate(view.near):
+        color = RED if gap.names == view.held_by else YELLOW
+        yield Lines(
+            name="gaps",
+            number=number,
+            frame=frame,
+            color=color,
+            ends=gap.points,
+            width=0.05 * size,
+        )
+        yield Text(
+            name="gap_sizes",
+            number=number,
+            frame=frame,
+            color=color,
+            pose=at(gap.points.mean(axis=0) + np.array([0.0, 0.0, 0.3 * size])),
+            text=f"{1e3 * gap.distance:.0f} mm",
+            height=0.3 * size,
         )
 
 

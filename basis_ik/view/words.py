@@ -38,6 +38,7 @@ def words(
     refused: Refused | None = None,
     *,
     following: bool = False,
+    hindrance: str = "",
 ) -> Words:
     """Return the line.
 
@@ -47,6 +48,7 @@ def words(
         problem: Its controller's problem; empty if there is none.
         refused: Why the newest target was refused; None if it was not.
         following: Whether its goal moves.
+        hindrance: Why it does not move as commanded; empty if it does.
     """
     now = state.state
     if now is State.WAITING:
@@ -61,6 +63,8 @@ def words(
         return Words(now.value, GREY)
     if refused is not None:
         return Words(f"the newest target was refused: {refused}", ORANGE)
+    if hindrance:
+        return Words(hindrance, ORANGE)
     there, going = now is State.ARRIVED, "following" if following else "on the way"
     if solution is None or solution.success:
         return Words("reached", GREEN) if there else Words(going, WHITE)

@@ -72,6 +72,12 @@ def test_the_arm_stops_above_a_table_and_goes_on_when_it_is_gone(interface):
         assert robot.statuses[-1]["level"] == b"\x01"
         assert robot.statuses[-1]["verdict"] == "COLLISION"
         assert check(robot, TABLE) < STOP + TOLERANCE, "it goes as near as it may"
+        line = {m.ns: m for m in reversed(robot.heard["markers"].markers)}  # the nearest
+        assert line["gap_sizes"].text == "10 mm"
+        assert line["gaps"].color.r > 0.8 > 0.4 > line["gaps"].color.g, "red"
+        ends = np.array([[p.x, p.y, p.z] for p in line["gaps"].points])
+        assert np.linalg.norm(ends[1] - ends[0]) == pytest.approx(STOP, abs=TOLERANCE)
+        assert line["state"].text.startswith("held by ")
         client.put(thing("table", operation=CollisionObject.REMOVE, primitives=()))
         robot.wait_status(state="ARRIVED", verdict="REACHED")
         assert robot.at(target)

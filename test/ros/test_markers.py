@@ -65,6 +65,9 @@ def arm_at(chain, positions, goal=None, name=""):
         targets=SimpleNamespace(refusal=None),
         state=ChainState(),
         problem="",
+        hindrance="",
+        held_by=None,
+        near=lambda within: (),
     )
 
 

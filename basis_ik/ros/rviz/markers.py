@@ -32,6 +32,7 @@ from basis_ik.view.words import words
 
 SHOWN_PASSES = 12  # of FABRIK: about 1 ms of work for each new target
 FOLLOWING = 3  # successive updates with new solutions, from which on a goal counts as moving
+NEAR = 0.1  # m up to which an object is near
 LINGER = 1.0  # s that markers stay after the next ones are due
 
 
@@ -79,7 +80,14 @@ def view_of(
     """Return the current view of an arm."""
     solution, refusal = arm.pipeline.solution, arm.targets.refusal
     refused = None if refusal is None else refusal.refused
-    line = words(arm.state, solution, arm.problem, refused, following=following)
+    line = words(
+        arm.state,
+        solution,
+        arm.problem,
+        refused,
+        following=following,
+        hindrance=arm.hindrance,
+    )
     if arm.name:  # one of several
         line = line._replace(text=f"{arm.name}: {line.text}")
     return ArmView(
@@ -91,6 +99,8 @@ def view_of(
         goal=arm.pipeline.goal,
         solution=solution,
         stages=stages,
+        near=arm.near(NEAR),
+        held_by=arm.held_by,
     )
 
 
