@@ -545,13 +545,13 @@ class Scene:
     def _ready(self) -> _Tables:
         if self._tables is None:
             things = (*self._links, *self._objects.values())
-            pairs = [*self._own]
+            pairs, movers = [*self._own], [*self._movers]
             for j in range(len(self._links), len(things)):
                 thing = things[j]
-                riders = [i for i in range(len(self._links), j) if things[i].joint >= 0]
-                before = range(j) if thing.joint >= 0 else (*self._movers, *riders)
                 # What one joint moves, or none, is where it is.
+                before = range(j) if thing.joint >= 0 else movers
                 pairs += [(i, j) for i in before if things[i].joint != thing.joint]
+                movers += [j] if thing.joint >= 0 else []
             wanted = [
                 (i, j) for i, j in pairs if not self._may_touch(things[i].name, things[j].name)
             ]  # fmt: skip

@@ -90,6 +90,7 @@ class Robot:
     Attributes:
         text: Its URDF.
         controllers: Of its arms, one for each chain.
+        scenes: The robot among the objects around it, for whoever asks about collisions.
 
     Raises:
         ConfigError: A parameter does not fit the robot.
@@ -114,13 +115,16 @@ class Robot:
                 )
                 undo.callback(controller.destroy)
                 self.controllers.append(controller)
-            self._frames = RobotFrames(
-                self.arms, buffer, lambda: int(node.get_clock().now().nanoseconds),
+            frames = RobotFrames(
+                description.model,
+                self.arms,
+                buffer,
+                lambda: int(node.get_clock().now().nanoseconds),
                 lambda: float(parameters["target_max_age"]),
-            )  # fmt: skip
-            self._scenes = Scenes(description.model, node.world, self._frames)
+            )
+            self.scenes = Scenes(description.model, node.world, frames)
             for controller in self.controllers:
-                controller.keep_clear(self._scenes)
+                controller.keep_clear(self.scenes)
             undo.pop_all()
 
     @property
@@ -141,7 +145,7 @@ class Robot:
         """
         controllers, parameters = self.controllers, self._parameters
         for each in make_plug_ins(
-            self._node, controllers, loop, self._buffer, parameters, self._frames, self._scenes
+            self._node, controllers, loop, self._buffer, parameters, self.scenes
         ):
             self._plug_ins.append(each)
 

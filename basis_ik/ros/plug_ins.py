@@ -36,7 +36,6 @@ from basis_ik.ros.point_head import PointHeadServer
 from basis_ik.ros.rviz.drag import ClickedPoint, Drag
 from basis_ik.ros.rviz.markers import Markers
 from basis_ik.ros.speed_override import SpeedOverride
-from basis_ik.ros.world.robot_frames import RobotFrames
 from basis_ik.ros.world.world_server import WorldServer
 
 
@@ -96,7 +95,6 @@ def make_plug_ins(
     loop: LoopMeter,
     buffer: Buffer,
     parameters: Parameters,
-    frames: RobotFrames,
     scenes: Scenes,
 ) -> Iterator[PlugIn]:
     """Yield a robot's plug-ins one by one: if one fails, the caller can destroy the others.
@@ -107,8 +105,7 @@ def make_plug_ins(
         loop: Measures its control loop.
         buffer: Its transforms; queried with zero timeout.
         parameters: The node's parameters, including its chains'.
-        frames: The robot's frames.
-        scenes: The robot and the objects around it.
+        scenes: The robot among the objects around it.
     """
     arms = [each.arm for each in controllers]
     kinematics = KinematicsServices(node, arms, buffer, parameters, scenes)
@@ -116,7 +113,7 @@ def make_plug_ins(
     yield MoveGroupServer(node, node.inputs, controllers, kinematics)
     if parameters["planning_scene"] != IGNORE:
         how = parameters["planning_scene"]
-        yield WorldServer(node, arms, node.world, frames, scenes, how)
+        yield WorldServer(node, arms, node.world, scenes, how)
     yield Diagnostics(node, arms, loop, buffer, parameters)
     drags = []
     for each in controllers:

@@ -610,7 +610,10 @@ def test_an_object_in_the_hand_moves_with_it():
     scene.add("shelf", SHAPES["box"], RigidTransform.from_rpy(0.0, 0.0, 0.0, (0.5, 0.0, 0.4)))
     hand = "panda_hand"
     scene.attach("rod", hand, link_T_rod, touch=["panda_leftfinger"])
+    assert ("panda_link6", "rod") in scene.pairs
+    scene.attach("rod", hand, link_T_rod, touch=["panda_leftfinger", "panda_link6"])
     pairs = set(scene.pairs)
+    assert ("panda_link6", "rod") not in pairs
     assert ("rod", "shelf") in pairs
     assert ("panda_link5", "rod") in pairs
     for link in (hand, "panda_leftfinger", "panda_rightfinger", "panda_link8"):
@@ -794,6 +797,14 @@ def test_a_copy_is_a_scene_of_its_own():
     twin.allow("capsule", "forearm_link")
     twin.remove("cylinder")
     assert [(gap.names, gap.distance) for gap in scene.gaps(q)] == before
+
+
+def test_a_copy_has_links_of_its_own():
+    model = MODELS["panda"]
+    scene = Scene(model, model.chain(tip="panda_link8"), exact=False)
+    before = {link.name: link.bodies[0].place for link in scene._links}
+    scene.copy().hold({"panda_finger_joint1": 0.04})
+    assert {link.name: link.bodies[0].place for link in scene._links} == before
 
 
 def test_pairs_hold_wherever_joints_off_the_chain_are():

@@ -114,7 +114,7 @@ def serve(node):
                 )
             )
         buffer = buffer or FrameBuffer()
-        frames = RobotFrames(arms, buffer, lambda: 0, lambda: 2.0)
+        frames = RobotFrames(model, arms, buffer, lambda: 0, lambda: 2.0)
         services = KinematicsServices(
             node, arms, buffer, {**PARAMETERS, **parameters}, Scenes(model, World(), frames)
         )
@@ -186,7 +186,9 @@ def test_a_scene_is_kept_when_joints_off_its_chain_have_moved():
     model = RobotModel.from_urdf(urdf)
     chain = model.chain("torso", "l_hand")
     arm = SimpleNamespace(model=model, chain=chain)
-    scenes = Scenes(model, World(), RobotFrames([arm], FrameBuffer(), lambda: 0, lambda: 2.0))
+    scenes = Scenes(
+        model, World(), RobotFrames(model, [arm], FrameBuffer(), lambda: 0, lambda: 2.0)
+    )
     first = scenes.of(chain, {"r1": 0.1, "turn": 0.0})
     (before,) = (link.bodies[0].place for link in first._links if link.name == "r_hand")
     assert scenes.of(chain, {"r1": 0.2, "turn": 0.0, "l1": 1.0}) is first
@@ -523,3 +525,21 @@ def test_a_slow_search_delays_nothing_else(serve, node, monkeypatch):
     node.destroy_timer(timer)
     node.destroy_client(client)
     executor.shutdown()
+
+
+def test_pairs_that_the_scene_of_one_arm_compares_are_not_left_out():
+    ball = '<collision><geometry><sphere radius="0.2"/></geometry></collision>'
+    urdf = re.sub(r'<link name="(\w+)"/>', rf'<link name="\1">{ball}</link>', TORSO)
+    model = RobotModel.from_urdf(urdf)
+    chains = [model.chain("base", "l_hand"), model.chain("base", "r_hand")]
+    arms = [SimpleNamespace(model=model, chain=chain) for chain in chains]
+    frames = RobotFrames(model, arms, FrameBuffer(), lambda: 0, lambda: 2.0)
+    scenes = Scenes(model, World(), frames)
+    left, pairs = set(scenes.left_out(chains)), set()
+    for chain in chains:
+        scene = scenes.scene_of(chain).scene
+        pairs |= {frozenset(pair) for pair in scene.pairs}
+    whole = scenes.scene_of(chains[0]).scene
+    assert not left & pairs
+    assert {frozenset(p) for p in whole.left_out} & pairs, "the other arm compares them"
+    assert frozenset(("l_upper", "l_hand")) in left, "adjacent"

@@ -27,6 +27,7 @@ from visualization_msgs.msg import InteractiveMarkerFeedback as Feedback
 from basis_ik.arm.admission import Refusals
 from basis_ik.arm.goals import Ray
 from basis_ik.arm.statistics import ArmMeter, LoopMeter
+from basis_ik.collision.world import World
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros import loaded_robot
 from basis_ik.ros.diagnostics import Diagnostics
@@ -170,7 +171,7 @@ def test_a_failing_plug_in_destroys_the_others(monkeypatch):
 
     monkeypatch.setattr(loaded_robot, "make_plug_ins", make)
     no_arms = Description("", None, {})
-    loaded = Robot(None, no_arms, None, None, {})
+    loaded = Robot(SimpleNamespace(world=World()), no_arms, None, None, {})
     with pytest.raises(RuntimeError, match="the second"):
         loaded.plug_in(None)
     loaded.destroy()

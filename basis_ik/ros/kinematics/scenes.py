@@ -25,6 +25,7 @@ from basis_ik.collision.collision_scene import Scene
 from basis_ik.collision.covered_links import joints_off
 from basis_ik.collision.world import World, WorldScene
 from basis_ik.errors import BasisIkError
+from basis_ik.process import giving_way
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.elements import listed
 from basis_ik.robot.robot import RobotModel
@@ -35,17 +36,22 @@ from basis_ik.ros.world.robot_frames import RobotFrames
 class Scenes:
     """The scene of each chain, made by the first request for it, which takes a second or two.
 
-    This is where others get the robot and the objects around it: `scene_of` makes a scene of their
-    own, and `update` brings it up to date, which is quick where only poses have changed.
+    This is where others get the robot and the objects around it, `Robot.scenes` in the node:
+    `scene_of` makes a scene of their own, for one thread, and `update` brings it up to date. That
+    is quick where only poses have changed. After `World.revision` has changed, the next question to
+    the scene takes some milliseconds, for a thousand objects some tens.
 
     Args:
         model: The robot.
         world: The objects.
         frames: The robot's frames.
+
+    Attributes:
+        frames: As given.
     """
 
     def __init__(self, model: RobotModel, world: World, frames: RobotFrames) -> None:
-        self._model, self._world, self._frames = model, world, frames
+        self._model, self._world, self.frames = model, world, frames
         self._lock = threading.Lock()
         self._alone: dict[tuple[str, str], Scene] = {}
         self._used: dict[tuple[str, str], WorldScene] = {}
@@ -66,7 +72,8 @@ class Scenes:
             used = self._used.get((chain.root, chain.tip))
             if used is None or used.scene.chain is not chain:
                 used = self._used[chain.root, chain.tip] = self.scene_of(chain)
-            missing = self.update(used, positions)
+            with giving_way():
+                missing = self.update(used, positions)
         except BasisIkError as error:
             raise _unavailable(
                 f"{error}; set avoid_collisions to false, or the node's parameter "
@@ -90,7 +97,7 @@ class Scenes:
         Raises:
             BasisIkError: The robot has no shapes, or one of them is refused.
         """
-        with self._lock:
+        with self._lock, giving_way():
             alone = self._alone.get((chain.root, chain.tip))
             if alone is None or alone.chain is not chain:
                 alone = self._alone[chain.root, chain.tip] = Scene(self._model, chain)
@@ -112,7 +119,7 @@ class Scenes:
         chain, positions = followed.scene.chain, self._frames.positions(positions)
         off = joints_off(self._model, chain)
         followed.scene.hold({name: positions[name] for name in off if name in positions})
-        return followed.update(self._world.state, self._frames.lookup(chain.root, positions))
+        return followed.update(self._world.state, self.frames.lookup(chain.root, positions))
 
     def left_out(self, chains: Iterable[Chain]) -> list[frozenset[str]]:
         """Return the pairs of links that no scene of some chains compares."""

@@ -27,6 +27,7 @@ from basis_ik.arm.arm import Arm
 from basis_ik.collision.world import Lookup
 from basis_ik.robot.joint_path import ChainError, parent_joints
 from basis_ik.robot.placement import UnknownPositionError, place_link
+from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.frame_buffer import FrameBuffer, look_up
 from basis_ik.transforms.rigid import RigidTransform
 
@@ -48,7 +49,8 @@ class RobotFrames:
     """The frames around and of a robot.
 
     Args:
-        arms: The robot's arms.
+        model: The robot.
+        arms: Its arms.
         buffer: The transforms; queried with zero timeout.
         now: Returns the clock's time [ns].
         max_age: Returns the largest age of the newest transform of a moving frame [s].
@@ -59,12 +61,13 @@ class RobotFrames:
 
     def __init__(
         self,
+        model: RobotModel,
         arms: Sequence[Arm],
         buffer: FrameBuffer,
         now: Callable[[], int],
         max_age: Callable[[], float],
     ) -> None:
-        self._arms, self._model, self._buffer = arms, arms[0].model, buffer
+        self._model, self._arms, self._buffer = model, arms, buffer
         self.now, self._max_age = now, max_age
 
     def positions(self, positions: Mapping[str, float] | None = None) -> Mapping[str, float]:

@@ -46,7 +46,7 @@ from basis_ik.ros.kinematics.scenes import Scenes
 from basis_ik.ros.kinematics.side_thread import SideThread
 from basis_ik.ros.parameters.ik_parameters import SERVE
 from basis_ik.ros.publishers import incompatible_qos
-from basis_ik.ros.world.robot_frames import RobotFrames, measured_positions
+from basis_ik.ros.world.robot_frames import measured_positions
 from basis_ik.ros.world.scene_messages import BITS, EVERYTHING, SceneWriter
 from basis_ik.ros.world.world_messages import WorldReader
 from basis_ik.transforms.rigid import RigidTransform
@@ -68,8 +68,7 @@ class WorldServer:
         node: The main node.
         arms: The robot's arms.
         world: The world, which only this changes.
-        frames: The robot's frames.
-        scenes: The robot's scenes.
+        scenes: The robot's scenes, and its frames.
         how: `serve`; `listen`: without services, and without publishing, beside a move_group.
 
     Attributes:
@@ -81,13 +80,12 @@ class WorldServer:
         node: Node,
         arms: Sequence[Arm],
         world: World,
-        frames: RobotFrames,
         scenes: Scenes,
         how: str = SERVE,
     ) -> None:
-        self._main, self._arms, self._world, self._frames = node, arms, world, frames
+        self._main, self._arms, self._world, self._frames = node, arms, world, scenes.frames
         self._model = arms[0].model
-        self._reader = WorldReader(self._model, frames)
+        self._reader = WorldReader(self._model, scenes.frames)
         self._writer = SceneWriter(
             self._model, lambda: scenes.left_out([arm.chain for arm in arms])
         )
