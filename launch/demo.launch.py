@@ -117,7 +117,11 @@ def start(context, launched_at):
             output="screen",
             # A simulated arm may use its full limits.
             parameters=[
-                {"max_velocity_scaling_factor": 1.0, "max_acceleration_scaling_factor": 1.0}
+                {
+                    "max_velocity_scaling_factor": 1.0,
+                    "max_acceleration_scaling_factor": 1.0,
+                    "check_collisions": True,
+                }
             ],
             ros_arguments=["--log-level", f"basis_ik:={argument('log_level')}"],
             on_exit=end_launch,

@@ -19,7 +19,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -375,11 +374,12 @@ class Arm:
         scene, measured = self.pipeline.scene, self.measured.positions()
         if scene is None or not np.isfinite(measured).all():
             return ()
-        held, objects, padding = self.held_by, set(scene.objects), scene.padding
+        held, objects = self.held_by, set(scene.objects)
         return tuple(
-            replace(gap, distance=gap.distance + padding)
-            for gap in scene.gaps(measured, within - padding)
-            if gap.names == held or not objects.isdisjoint(gap.names)
+            gap
+            for gap in scene.gaps(measured, within)
+            if gap.distance + gap.padding < within
+            and (gap.names == held or not objects.isdisjoint(gap.names))
         )
 
     @property

@@ -23,7 +23,6 @@ deepen. All distances here are less the padding.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -190,11 +189,8 @@ class Clearance:
         return self._scene, (self._levers, self._floors, self._now)
 
     def gap(self, number: int) -> Gap | None:
-        """Return a pair as observed, with its distance itself; None for -1."""
-        if number < 0:
-            return None
-        gap = self._tables.gap(number, self._memory)
-        return replace(gap, distance=gap.distance + self.scene.padding)
+        """Return a pair as observed; None for -1."""
+        return None if number < 0 else self._tables.gap(number, self._memory)
 
     @property
     def nearest(self) -> Gap | None:

@@ -144,7 +144,7 @@ def distance_of(
     row[DISTANCE] = need
     measure_row(cover, world, number, row)
     if row[DISTANCE] < need and row[DISTANCE] < floor + NEAR:
-        separate_links(fields, shapes, ranges[number], frames, row, scratch, cover[-1])
+        separate_links(fields, shapes, ranges[number], frames, row, scratch, cover[-1][number])
     return float(row[DISTANCE])
 
 
@@ -165,7 +165,7 @@ def measure_near(
     measure_pairs(fields, cover, q, work, rows, gradients, within)
     for k in range(rows.shape[0]):
         if rows[k, DISTANCE] < NEAR:
-            separate_links(fields, shapes, ranges[k], work[0], rows[k], gradients[k], cover[-1])
+            separate_links(fields, shapes, ranges[k], work[0], rows[k], gradients[k], cover[-1][k])
 
 
 @jit

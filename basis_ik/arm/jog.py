@@ -670,7 +670,7 @@ class Jog:
 
 def held_by(gap: Gap) -> Held:
     """Return that a pair holds the arm."""
-    return Held(Verdict.COLLISION, pair=gap.names, distance=gap.distance)
+    return Held(Verdict.COLLISION, pair=gap.names, distance=gap.distance + gap.padding)
 
 
 def _way(root_T_tip: RigidTransform, target: RigidTransform) -> FloatArray:

@@ -666,8 +666,8 @@ class Pipeline:
         motion = self._limiter.plan(goal, MOST_SAMPLES, spacing)
         gap, scene = self._limiter.blocked, self._limiter.scene
         # There it is as far away as it may be, unless it is nearer now.
-        near = 0.0 if gap is None or scene is None else min(gap.distance, scene.padding)
-        self.obstacle = None if gap is None else held_by(replace(gap, distance=near))
+        near = None if gap is None else replace(gap, distance=min(gap.distance, 0.0))
+        self.obstacle = None if near is None else held_by(near)
         self._checked_in = None if scene is None else _version(scene)
         self._planned_in = None if start[:, 1:].any() else self._checked_in
         if self._along is not None and not braking:
@@ -703,8 +703,7 @@ class Pipeline:
         count = max(math.ceil(motion.times[-1] / INSTANT), 1) + 1
         for q in at_times(motion, np.linspace(0.0, motion.times[-1], count))[0]:
             if not scene.is_free(q):
-                gap = scene.collisions(q)[0]
-                return replace(gap, distance=gap.distance + scene.padding)
+                return scene.collisions(q)[0]
         return None
 
     def _is_clear(self, rest: Motion, along: Along) -> bool:

@@ -82,6 +82,7 @@ class Gap:
         points: (2, 3) the nearest points, one on each, in the root frame [m].
         gradient: (n,) derivative of the distance by the variables [m/rad or 1]; of a depth, that of
             the covers.
+        padding: What was subtracted [m].
         exact: Whether it is the distance of the shapes themselves, and not of their covers.
         certain: Of a collision, whether it is known that the shapes themselves overlap.
     """
@@ -90,6 +91,7 @@ class Gap:
     distance: float
     points: FloatArray
     gradient: FloatArray
+    padding: float = 0.0
     exact: bool = False
     certain: bool = False
 
@@ -117,7 +119,8 @@ class Scene:
             None: adjacent links, and what always or never touches in samples.
         positions: Positions of joints off the chain by name [rad or m], which stay there; others
             are at 0, or at their limit nearest to it.
-        padding: Distance that is kept, subtracted from every distance [m], from 0 to 1.
+        padding: Distance that is kept, subtracted from every distance [m], from 0 to 1. Of two
+            links that never are twice as far apart, half of the largest distance in samples.
         exact: Whether coal measures the depths of collisions. None: if it is installed.
 
     Attributes:
@@ -170,7 +173,8 @@ class Scene:
         if srdf is None:
             self._own, self.left_out = pairs_by_sampling(model, chain, self._links, self._samples)
         else:
-            self._own, self.left_out, more = pairs_by_srdf(model, self._links, srdf)
+            chosen, self.left_out, more = pairs_by_srdf(model, self._links, srdf)
+            self._own = dict.fromkeys(chosen, math.inf)
             notes = (*notes, *more)
         self.notes = notes
         self._movers = [i for i, link in enumerate(self._links) if link.joint >= 0]
@@ -462,8 +466,7 @@ class Scene:
             return gap if gap.distance < 0.0 else None
         distance, points = self._exact.between(*ready.members[k], memory.work[0])
         gap = replace(ready.gap(k, memory), points=read_only(points), exact=True, certain=True)
-        padding = self.padding + float(ready.pads[k].sum())
-        return replace(gap, distance=min(distance - padding, 0.0))
+        return replace(gap, distance=min(distance - gap.padding, 0.0))
 
     def is_free(self, q: npt.ArrayLike) -> bool:
         """Return whether nothing collides at positions q (n,) [rad or m]; see `collisions`."""
@@ -524,7 +527,7 @@ class Scene:
         Joints off the chain are at random positions, too, so that pairs need not be chosen anew
         where they move.
         """
-        self._tables = tables = _tables(self.chain, self._links, pairs, 0.0)
+        self._tables = tables = _tables(self.chain, self._links, pairs, [0.0] * len(pairs))
         off, held, rng = joints_off(self._model, self.chain), self._held, np.random.default_rng(1)
         bounds = np.array([(each.lower, each.upper) for each in off.values()]).reshape(-1, 2)
         every = len(q) // PLACEMENTS if off else len(q)
@@ -546,6 +549,8 @@ class Scene:
         if self._tables is None:
             things = (*self._links, *self._objects.values())
             pairs, movers = [*self._own], [*self._movers]
+            # Two that are always near each other cannot keep the whole padding.
+            half = {pair: 0.5 * most for pair, most in self._own.items()}
             for j in range(len(self._links), len(things)):
                 thing = things[j]
                 # What one joint moves, or none, is where it is.
@@ -555,7 +560,8 @@ class Scene:
             wanted = [
                 (i, j) for i, j in pairs if not self._may_touch(things[i].name, things[j].name)
             ]  # fmt: skip
-            self._tables = _tables(self.chain, things, wanted, self.padding, self._pads)
+            paddings = [min(self.padding, half.get(pair, math.inf)) for pair in wanted]
+            self._tables = _tables(self.chain, things, wanted, paddings, self._pads)
         return self._tables
 
     def _may_touch(self, one: str, other: str) -> bool:
@@ -648,7 +654,7 @@ class _Tables(NamedTuple):
         row, gradient = memory.rows[number], memory.gradients[number]
         lower, upper = separate_links(
             self.chain, self.shapes, self.ranges[number], memory.work[0], row, gradient,
-            self.cover[-1],
+            self.cover[-1][number],
         )  # fmt: skip
         one, other = self.members[number]
         is_exact = lower > 0.0 or one.surplus == other.surplus == 0.0
@@ -668,6 +674,7 @@ class _Tables(NamedTuple):
             float(row[DISTANCE]),
             read_only(points),
             read_only(memory.gradients[number].copy()),
+            float(self.cover[-1][number] + self.pads[number].sum()),
             exact=bool(known == EXACT),
             certain=bool(known > COVERED and row[DISTANCE] < 0.0),
         )
@@ -696,7 +703,7 @@ def _tables(
     chain: Chain,
     things: Sequence[CoveredLink],
     pairs: Sequence[Pair],
-    padding: float,
+    paddings: Sequence[float],
     pads: Mapping[str, float] | None = None,
 ) -> _Tables:
     """Pack pairs of links and objects for the kernels; those with a box or a cylinder are last."""
@@ -704,9 +711,10 @@ def _tables(
     solids = [i for i, each in enumerate(things) if not len(each.cover)]
     counts = [len(things[i].own) for i in solids]
     first = dict(zip(solids, np.cumsum([0, *counts]).tolist(), strict=False))
-    pairs = [(j, i) if i in first else (i, j) for i, j in pairs]
-    round_ = [pair for pair in pairs if pair[1] not in first]
-    targets = [(i, j) for i, j in pairs if j in first]
+    turned = [(j, i) if i in first else (i, j) for i, j in pairs]
+    kept = dict(zip(turned, paddings, strict=True))
+    round_ = [pair for pair in kept if pair[1] not in first]
+    targets = [pair for pair in kept if pair[1] in first]
     both = [*round_, *targets]
     spans = _spans(len(each.own) for each in things)
     balls_of = _spans(len(each.cover) for each in things)
@@ -731,7 +739,7 @@ def _tables(
                 [row for i in solids for row in _solids(things[i], own[i])], np.float64
             ).reshape(-1, SOLID_COLUMNS),
             np.array([(i, first[j]) for i, j in targets], np.int64).reshape(-1, 2),
-            padding,
+            np.array([kept[pair] for pair in both], np.float64),
         ),
         _bodies(things, own),
         np.array([(*spans[i], *spans[j]) for i, j in both], np.int64).reshape(-1, 4),

@@ -48,8 +48,8 @@ from basis_ik.robot.chain_kernel import (
 )
 
 IntArray = NDArray[np.int64]
-CoverFields = tuple[FloatArray, IntArray, IntArray, FloatArray, IntArray, float]
-"""balls, links, pairs, solids, targets and the padding [m]."""
+CoverFields = tuple[FloatArray, IntArray, IntArray, FloatArray, IntArray, FloatArray]
+"""balls, links, pairs, solids, targets, and the padding of each pair and target (p + t,) [m]."""
 WorkFields = tuple[FloatArray, FloatArray, FloatArray]
 """Joint frames (m, 3, 4), the tip's (3, 4), and the balls in the root frame (b, 10)."""
 
@@ -326,8 +326,8 @@ def measure_pairs(
 @helper
 def measure_row(cover: CoverFields, world: FloatArray, k: int, row: FloatArray) -> None:
     """Write the distance of a pair, or of a target after them, if it is less than that in a row."""
-    balls, links, pairs, solids, targets, padding = cover
-    count = pairs.shape[0]
+    balls, links, pairs, solids, targets, paddings = cover
+    count, padding = pairs.shape[0], paddings[k]
     if k < count:
         begin, end = links[pairs[k, 1], 0], links[pairs[k, 1], 1]
         for i in range(links[pairs[k, 0], 0], links[pairs[k, 0], 1]):

@@ -84,7 +84,7 @@ def pairs_by_srdf(
 
 def pairs_by_sampling(
     model: RobotModel, chain: Chain, links: Sequence[CoveredLink], measure: Measure
-) -> tuple[list[Pair], dict[tuple[str, str], str]]:
+) -> tuple[dict[Pair, float], dict[tuple[str, str], str]]:
     """Return the pairs that can collide, and the reasons for leaving out the others.
 
     Args:
@@ -92,6 +92,9 @@ def pairs_by_sampling(
         chain: Its chain.
         links: Its links.
         measure: Measures distances.
+
+    Returns:
+        The pairs with the largest distances that were found [m], and the reasons.
     """
     out: dict[tuple[str, str], str] = {}
     close = set(_adjacent(model, {link.name for link in links}))
@@ -105,11 +108,11 @@ def pairs_by_sampling(
         else:
             open_.append((i, j))
     if not open_:
-        return [], out
+        return {}, out
     rng = np.random.default_rng(0)
     q = np.array([uniform(chain.lower, chain.upper, rng) for _ in range(SAMPLES)])
     distances = measure(open_, q)
-    left = []
+    left = {}
     for pair, column in zip(open_, distances.T, strict=True):
         names = links[pair[0]].name, links[pair[1]].name
         least, share = float(column.min()), float((column < 0.0).mean())
@@ -120,7 +123,7 @@ def pairs_by_sampling(
         elif least > NEVER:
             out[names] = f"at least {least:.2f} m apart in {SAMPLES} samples"
         else:
-            left.append(pair)
+            left[pair] = float(column.max())
     return left, out
 
 

@@ -281,14 +281,14 @@ def first_collision(
     Returns:
         The number; -1 if all are proven to be apart.
     """
-    (balls, _, pairs, _, targets, padding), (frames, tip, world) = cover, work
+    (balls, _, pairs, _, targets, paddings), (frames, tip, world) = cover, work
     forward_frames(ChainArrays(*fields), q, frames, tip)
     place_balls(frames, balls, world)
     row = np.zeros(COLUMNS)
     for k in range(pairs.shape[0] + targets.shape[0]):
         row[DISTANCE] = 0.0
         measure_row(cover, world, k, row)
-        if row[DISTANCE] < 0.0 and not are_apart(shapes, ranges[k], frames, padding):
+        if row[DISTANCE] < 0.0 and not are_apart(shapes, ranges[k], frames, paddings[k]):
             return k
     return -1
 

@@ -247,7 +247,7 @@ def _gaps(view: ArmView, size: float) -> Iterator[Shape]:
             frame=frame,
             color=color,
             pose=at(gap.points.mean(axis=0) + np.array([0.0, 0.0, 0.3 * size])),
-            text=f"{1e3 * gap.distance:.0f} mm",
+            text=f"{1e3 * (gap.distance + gap.padding):.0f} mm",
             height=0.3 * size,
         )
 

@@ -63,7 +63,14 @@ class Arm:
         self.limits, self.period = MotionLimits.of_chain(chain), period
         self.pipe = Pipeline(chain, period=period, caps=caps)
         self.judge = Judge(urdf_of(robot), chain, objects, scene.pairs)
+        self.kept = self._kept()
         self.commands = [HOMES[robot] if q is None else np.array(q)] * 3
+
+    def _kept(self):
+        """Return what each pair has to keep (p,): half of the most it can have, or STOP."""
+        rng = np.random.default_rng(0)
+        apart = [self.judge.distances(self.chain.random(rng)) for _ in range(150)]
+        return np.minimum(0.5 * np.max(apart, axis=0), STOP)
 
     @property
     def q(self):
@@ -84,12 +91,12 @@ class Arm:
     def nearest(self, since=0, parts=4):
         """Return the least distance at and between the commands [m].
 
-        That of two that begin nearer than the stop distance is relative to their begin.
+        That of two that keep less, as they begin nearer, is so much larger.
         """
         way = np.array(self.commands[since:])
-        off = np.maximum(STOP - self.judge.distances(way[0]), 0.0)
+        kept = np.minimum(self.judge.distances(way[0]), self.kept)
         return min(
-            (self.judge.distances(a + share * (b - a)) + off).min()
+            (self.judge.distances(a + share * (b - a)) + STOP - kept).min()
             for a, b in itertools.pairwise(way)
             for share in np.arange(1, parts + 1) / parts
         )

@@ -232,14 +232,22 @@ def test_what_is_allowed_is_not_compared():
 
 def test_padding_is_kept_once(arm):
     name = next(each for each, scene in SCENES.items() if scene is arm)
-    padded, q = fresh(name, padding=0.02), arm.chain.neutral
+    padded, q = fresh(name, padding=0.01), arm.chain.neutral
     one = {gap.names: gap.distance for gap in arm.gaps(q)}
     for gap in padded.gaps(q):
         if gap.exact:
-            assert gap.distance == pytest.approx(one[gap.names] - 0.02, abs=1e-6)
+            assert gap.distance == pytest.approx(one[gap.names] - gap.padding, abs=1e-6)
+            # These are 18.2 and 7.0 mm apart at most.
+            half = {"base_link_inertia": 0.00909, "panda_link5": 0.0035}
+            near = gap.names in (
+                ("base_link_inertia", "upper_arm_link"),
+                ("panda_link5", "panda_link7"),
+            )
+            expected = half[gap.names[0]] if near else 0.01
+            assert gap.padding == pytest.approx(expected, abs=1e-5)
         else:
             assert gap.distance < 0.0
-            assert one[gap.names] < 0.02
+            assert one[gap.names] < 0.01
     assert padded.pairs == arm.pairs
 
 

@@ -121,8 +121,8 @@ PLACE = np.eye(4)
 PLACE[:3, 3] = 0.2, -0.1, 0.3
 SOLIDS = np.array([solid_row(False, PLACE), solid_row(True, PLACE)])
 TARGETS = np.array([(i, k) for i in range(5) for k in range(2)])
-COVER = BALLS, LINKS, PAIRS, SOLIDS, TARGETS, 0.03
 COUNT = len(PAIRS) + len(TARGETS)
+COVER = BALLS, LINKS, PAIRS, SOLIDS, TARGETS, np.full(COUNT, 0.03)
 
 
 def measured(q, within=kernels.FAR, cover=COVER):
@@ -205,14 +205,21 @@ def test_only_what_is_within_a_distance_is_measured():
 
 
 def test_there_may_be_no_pair_at_all():
-    none = (*COVER[:2], PAIRS[:0], SOLIDS[:0], TARGETS[:0], 0.0)
+    none = (*COVER[:2], PAIRS[:0], SOLIDS[:0], TARGETS[:0], np.empty(0))
     rows, _, _ = measured(np.zeros(3), cover=none)
     assert len(rows) == 0
 
 
 def test_axes_that_cross_have_a_direction():
     crossing = np.array([[-1.0, 0, 0, 1, 0, 0, 0.1, -1], [0, -1.0, 0, 0, 1, 0, 0.2, -1]])
-    cover = crossing, np.array([[0, 1], [1, 2]]), np.array([[0, 1]]), SOLIDS[:0], TARGETS[:0], 0.0
+    cover = (
+        crossing,
+        np.array([[0, 1], [1, 2]]),
+        np.array([[0, 1]]),
+        SOLIDS[:0],
+        TARGETS[:0],
+        np.zeros(1),
+    )
     rows, gradients, _ = measured(np.zeros(3), cover=cover)
     assert rows[0, kernels.DISTANCE] == pytest.approx(-0.3)
     assert rows[0, kernels.NORMAL : kernels.NORMAL + 3] == pytest.approx([0.0, 0.0, 1.0])
@@ -226,6 +233,6 @@ def test_the_padding_counts_in_what_is_within(solid):
     box[3], box[16:19], box[19] = -1.0, [1.0, 0.0, 0.0], 0.1 * 3.0**0.5
     pairs, targets = np.array([[0, 1]]), np.array([[0, 0]])
     which = (pairs[:0], box[None], targets) if solid else (pairs, SOLIDS[:0], TARGETS[:0])
-    cover = balls, np.array([[0, 1], [1, 2]]), *which, 0.3
+    cover = balls, np.array([[0, 1], [1, 2]]), *which, np.array([0.3])
     (row,), _, _ = measured(np.zeros(3), within=0.51, cover=cover)
     assert row[kernels.DISTANCE] == pytest.approx(0.5)

@@ -116,7 +116,7 @@ class Scenes:
             The frames that are not known, by the ids of the objects that stand in them: these are
             not in the scene, so it cannot say that a motion is free.
         """
-        chain, positions = followed.scene.chain, self._frames.positions(positions)
+        chain, positions = followed.scene.chain, self.frames.positions(positions)
         off = joints_off(self._model, chain)
         followed.scene.hold({name: positions[name] for name in off if name in positions})
         return followed.update(self._world.state, self.frames.lookup(chain.root, positions))
