@@ -24,6 +24,11 @@ from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
 YES_NO = ["true", "false"]
+# What MoveIt's clients call; `move_group` has these names without a node's.
+MOVEIT_NAMES = (
+    "move_action", "execute_trajectory", "trajectory_execution_event", "plan_kinematic_path",
+    "compute_ik", "compute_fk", "compute_cartesian_path",
+)  # fmt: skip
 
 
 def generate_launch_description():
@@ -45,6 +50,12 @@ def generate_launch_description():
                 default_value="",
                 description="Prefix of the robot's frames in tf, as robot_state_publisher has it;"
                 " empty: that of params_file.",
+            ),
+            DeclareLaunchArgument(
+                "moveit_group",
+                default_value="",
+                description="Planning group of MoveIt's clients: the arm has this name, and"
+                " move_action and its like the names of move_group; empty: those of this package.",
             ),
             DeclareLaunchArgument(
                 "use_sim_time",
@@ -105,6 +116,10 @@ def start(context):
     given = {"use_sim_time": flag("use_sim_time"), "autostart": flag("autostart")}
     if prefix := LaunchConfiguration("frame_prefix").perform(context):
         given["frame_prefix"] = prefix
+    renamed = []
+    if group := LaunchConfiguration("moveit_group").perform(context):
+        given["moveit_group"] = group
+        renamed = [(f"~/{name}", name) for name in MOVEIT_NAMES]
     return [
         Node(
             package="basis_ik",
@@ -113,6 +128,7 @@ def start(context):
             namespace=LaunchConfiguration("namespace"),
             output="screen",
             parameters=[LaunchConfiguration("params_file"), given],
+            remappings=renamed,
             ros_arguments=["--log-level", ["basis_ik:=", LaunchConfiguration("log_level")]],
             respawn=LaunchConfiguration("use_respawn"),
             respawn_delay=2.0,

@@ -139,7 +139,7 @@ class MoveGroupServer:
             server = ActionServer(
                 node,
                 kind,
-                name,
+                node.resolve_service_name(name),  # rcl does not remap names of actions
                 execute_callback=self._result_of,
                 goal_callback=boundary.wrap(f"goal {name}", _accept, goal_of(kind)),
                 handle_accepted_callback=boundary.wrap(

@@ -63,9 +63,12 @@ INSIDE = np.array([0.0, -1.57, 2.9, -1.57, -1.57, 0.0])  # the hand strikes the 
 FAST = {"max_velocity_scaling_factor": 1.0, "max_acceleration_scaling_factor": 1.0}
 
 
+GROUP = "manipulator"
+
+
 @pytest.fixture(scope="module")
 def started():
-    with running("-p", f"home:={HOME.tolist()}") as robot:
+    with running("-p", f"home:={HOME.tolist()}", "-p", f"moveit_group:={GROUP}") as robot:
         yield robot
 
 
@@ -179,6 +182,12 @@ def robot_state(joints):
     state = motion_goal().request.start_state
     state.joint_state = JointState(name=list(joints), position=list(joints.values()))
     return state
+
+
+@pytest.mark.parametrize("group", ["", GROUP, "tool0"])
+def test_the_group_is_that_of_the_client_or_the_tip(robot, group):
+    goal = to_joints(robot, AWAY, plan_only=True, group_name=group)
+    assert move(robot, goal)[1].error_code.val == CODE.SUCCESS
 
 
 def test_a_pose_is_reached(robot):

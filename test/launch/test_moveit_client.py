@@ -16,7 +16,8 @@
 
 Nothing below the launch description knows of basis_ik. The client asks /compute_ik and /compute_fk
 for a planning group, sends the solution to a joint_trajectory_controller, and reads from tf where
-the arm is.
+the arm is. It also moves the arm by /move_action and /execute_trajectory, and stops it by
+/trajectory_execution_event.
 """
 
 import contextlib
@@ -34,14 +35,18 @@ import pytest
 import rclpy
 from ament_index_python.packages import get_package_share_directory
 from launch import LaunchDescription
+from launch.actions import IncludeLaunchDescription
+from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch_ros.actions import Node
+from moveit_msgs.action import ExecuteTrajectory
 from moveit_msgs.msg import MoveItErrorCodes
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.time import Time
+from std_msgs.msg import String
 from tf2_ros import Buffer, TransformException, TransformListener
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "ros"))
-from moveit_client import PATIENCE, MoveItClient, pose_stamped
+from moveit_client import PATIENCE, MoveItClient, joints_at, motion_goal, pose_stamped, tip_at
 
 GROUP = "ur_manipulator"
 JOINTS = [
@@ -72,12 +77,9 @@ def generate_test_description():
                 name="joint_trajectory_controller",
                 parameters=[described, {"joints": JOINTS}, str(share / "config/demo_ur5e.yaml")],
             ),
-            Node(
-                package="basis_ik",
-                executable="ik_node",
-                name="basis_ik",
-                parameters=[{"chains": [GROUP]}],
-                remappings=[("~/compute_ik", "/compute_ik"), ("~/compute_fk", "/compute_fk")],
+            IncludeLaunchDescription(
+                PythonLaunchDescriptionSource(str(share / "launch" / "basis_ik.launch.py")),
+                launch_arguments={"moveit_group": GROUP}.items(),
             ),
             launch_testing.actions.ReadyToTest(),
         ]
@@ -165,6 +167,31 @@ class TestStranger(unittest.TestCase):
             only = {name: joints[name] for name in JOINTS}
             self.assertEqual(self.client.drive(only, 3.0), 0)
             self.await_tool(pose.pose)
+
+    def test_the_actions_move_the_arm_and_the_event_stops_it(self):
+        codes, fast = MoveItErrorCodes, {"max_velocity_scaling_factor": 1.0}
+        fast["max_acceleration_scaling_factor"] = 1.0
+        for x, plan_only in ((0.40, True), (0.45, False)):
+            pose = pose_stamped("base_link", (x, 0.15, 0.35), (1, 0, 0, 0))
+            goal = tip_at("base_link", "tool0", position=(x, 0.15, 0.35), quaternion=(1, 0, 0, 0))
+            goal = motion_goal(goal, plan_only=plan_only, group_name=GROUP, **fast)
+            found = self.client.result(self.client.act(self.client.move, goal)).result
+            self.assertEqual(found.error_code.val, codes.SUCCESS, found.error_code.message)
+            if plan_only:
+                goal = ExecuteTrajectory.Goal(trajectory=found.planned_trajectory)
+                found = self.client.result(self.client.act(self.client.execute, goal)).result
+                self.assertEqual(found.error_code.val, codes.SUCCESS, found.error_code.message)
+            self.await_tool(pose.pose)
+        slow = {name: value + 1.0 for name, value in HOME.items()}
+        goal = motion_goal(joints_at(slow), max_velocity_scaling_factor=0.05)
+        result = self.client.act(self.client.move, goal)
+        stop = self.node.create_publisher(String, "/trajectory_execution_event", 1)
+        end = time.monotonic() + PATIENCE
+        while not result.done():  # nothing tells when the publisher is known
+            self.assertLess(time.monotonic(), end)
+            stop.publish(String(data="stop"))
+            time.sleep(0.05)
+        self.assertEqual(result.result().result.error_code.val, codes.PREEMPTED)
 
     def await_tool(self, pose):
         end = time.monotonic() + PATIENCE

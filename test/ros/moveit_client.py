@@ -23,7 +23,7 @@ import time
 from builtin_interfaces.msg import Duration
 from control_msgs.action import FollowJointTrajectory
 from geometry_msgs.msg import Point, Pose, PoseStamped, Quaternion
-from moveit_msgs.action import MoveGroup
+from moveit_msgs.action import ExecuteTrajectory, MoveGroup
 from moveit_msgs.msg import (
     Constraints,
     JointConstraint,
@@ -52,7 +52,7 @@ def pose_stamped(frame, position, quaternion):
 
 
 class MoveItClient:
-    """Calls /compute_ik, /compute_fk and a controller, and waits for the responses."""
+    """Calls MoveIt's services and actions and a controller, and waits for the responses."""
 
     def __init__(self, node, controller="/joint_trajectory_controller"):
         self.node = node
@@ -61,6 +61,8 @@ class MoveItClient:
         self.follow = ActionClient(
             node, FollowJointTrajectory, f"{controller}/follow_joint_trajectory"
         )
+        self.move = ActionClient(node, MoveGroup, "/move_action")
+        self.execute = ActionClient(node, ExecuteTrajectory, "/execute_trajectory")
 
     def wait(self, seconds=PATIENCE):
         assert self.ik.wait_for_service(seconds)
@@ -101,6 +103,13 @@ class MoveItClient:
         response = self.ask(self.fk, request)
         poses = dict(zip(response.fk_link_names, response.pose_stamped, strict=True))
         return response.error_code.val, poses
+
+    def act(self, client, goal):
+        """Send a goal; return the future of its result."""
+        assert client.wait_for_server(PATIENCE)
+        handle = self.result(client.send_goal_async(goal))
+        assert handle.accepted
+        return handle.get_result_async()
 
     def drive(self, joints, seconds):
         """Send the arm somewhere and return the controller's error code."""

@@ -33,14 +33,15 @@ class Groups:
 
     Args:
         arms: One or more arms of a robot.
+        alias: Another name of the only arm; empty: none.
     """
 
-    def __init__(self, arms: Sequence[Arm]) -> None:
-        self._arms = arms
+    def __init__(self, arms: Sequence[Arm], alias: str = "") -> None:
+        self._arms, self._alias = arms, alias
         self._chains: dict[tuple[str, str], Chain] = {}
 
     def arm(self, group: str) -> Arm:
-        """Return the arm of a group name: the name of an arm or of its tip.
+        """Return the arm of a group name: the name of an arm or of its tip, or the alias.
 
         Raises:
             RequestRefusedError: INVALID_GROUP_NAME.
@@ -48,14 +49,14 @@ class Groups:
         named = [
             arm for arm in self._arms if group == arm.name or arm.model.link(group) == arm.chain.tip
         ]
-        if not group and len(self._arms) == 1:
+        if group in ("", self._alias) and len(self._arms) == 1:
             named = list(self._arms)
         if not named:
             groups = ", ".join(f"'{arm.name or arm.chain.tip}'" for arm in self._arms)
             raise RequestRefusedError(
                 MoveItErrorCodes.INVALID_GROUP_NAME,
                 f"group_name: there is no chain '{printable(group)}'; there are {groups}, "
-                "named by the parameter chains",
+                "named by the parameters chains and moveit_group",
             )
         return named[0]
 

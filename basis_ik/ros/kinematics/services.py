@@ -101,7 +101,7 @@ class KinematicsServices:
     ) -> None:
         self._node, self._arms, self._buffer, self._parameters = node, arms, buffer, parameters
         self._model = arms[0].model
-        self._groups, self._scenes = Groups(arms), scenes
+        self._groups, self._scenes = Groups(arms, parameters["moveit_group"]), scenes
         exact = parameters["position_threshold"], parameters["orientation_threshold"]
         self._planner = MotionPlanner(self._groups, self._scenes, self._root_T_frame, exact)
         if parameters["avoid_collisions"] == "ignore":

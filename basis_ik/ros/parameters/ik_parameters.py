@@ -61,6 +61,13 @@ NODE = (
         read_only=True,
         check=given_frame_complaint,
     ),
+    Declaration(
+        "moveit_group",
+        "",
+        "Name by which MoveIt's clients call the only chain, beside that of its tip: their "
+        "planning group. Several chains have their names of `chains`.",
+        read_only=True,
+    ),
     Declaration("update_rate", 100.0, "Rate of the control loop [Hz].", 10.0, 1000.0, True),
     Declaration(
         "record",
