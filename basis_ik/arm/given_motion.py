@@ -45,7 +45,8 @@ BESIDE = 0.1  # rad or m: farthest way at rest to the motion's begin, or back to
 SHARE = 0.5  # of the joints' limits that a change of the pace may need
 SHORTEST = 1e-6  # s between two samples
 CAPPED = 5e-3  # s between samples whose links' speeds count
-NEAR = np.linspace(-1.0, 1.0, 41)  # where it is looked for around one of them, and how often closer
+LIKELY = 16  # places near which the arm is looked for
+NEAR = np.linspace(-1.0, 1.0, 41)  # where it is looked for there, and how often closer
 PASSES, CLOSER = 6, 0.05
 
 
@@ -335,18 +336,27 @@ class Along:
         """
         if not self._begun:
             return START
-        total, speeds = float(self._motion.times[-1]), states[:, 1]
+        total = float(self._motion.times[-1])
         times = np.linspace(0.0, total, 2 + math.ceil(total / WIDEST))
         off = self._off(states, times)
         beside = np.pad(off, 1, constant_values=np.inf)
-        near = off <= off.min() + WIDEST * float(np.abs(speeds).max()) + CLOSE
-        near &= (off <= beside[:-2]) & (off <= beside[2:])
-        time = min(times[near].tolist(), key=lambda each: abs(each - self._place.time))
+        least = np.flatnonzero((off <= beside[:-2]) & (off <= beside[2:]))
+        likely = times[least[np.argsort(off[least], kind="stable")[:LIKELY]]].tolist()
+        found = [self._nearest(states, time) for time in likely]
+        closest = min(each for each, _ in found) + CLOSE
+        near = [time for each, time in found if each <= closest]
+        time = min(near, key=lambda each: abs(each - self._place.time))
+        return _Place(time, float(self._rates(states, np.array([time]))[0]), 0.0)
+
+    def _nearest(self, states: FloatArray, time: float) -> tuple[float, float]:
+        """Return how far the motion is from states near a time, and when."""
         width = WIDEST
         for _ in range(PASSES):
             times = self._within(time + width * NEAR)
-            time, width = float(times[int(np.argmin(self._off(states, times)))]), width * CLOSER
-        return _Place(time, float(self._rates(states, np.array([time]))[0]), 0.0)
+            off = self._off(states, times)
+            k = int(np.argmin(off))
+            time, width = float(times[k]), width * CLOSER
+        return float(off[k]), time
 
     def _rates(self, states: FloatArray, times: FloatArray) -> FloatArray:
         """Return the rates (t,) at which the motion is nearest to the velocities of states."""

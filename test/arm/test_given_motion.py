@@ -290,6 +290,27 @@ def test_a_place_is_found_again_on_a_way_that_comes_back(done):
     assert along._place.rate == pytest.approx(0.8, abs=1e-5)
 
 
+def test_the_way_back_is_told_from_the_way_there_by_its_velocity():
+    motion, leg = there_and_back()
+    along = Along(motion, LIMITS, uncapped)
+    along.whole(np.zeros((2, 3)), 1.0, 0.0)  # it is not known how far the controller is
+    time = leg + 0.3 * leg
+    along.go_on(motion.at(time))
+    assert not along.lost
+    assert along._place.time == pytest.approx(time, abs=1e-7)
+
+
+def test_a_pause_begins_at_once_where_the_joints_speed_up_with_all_they_have(motion):
+    along = Along(motion, LIMITS, uncapped)
+    along.begin(ROWS[0])
+    for _ in range(12):
+        states = along.step(PERIOD, 1.0)
+    assert (np.abs(states[:, 2]) / LIMITS.acceleration).max() > 0.9
+    for _ in range(8):
+        along.step(PERIOD, 0.0)
+    assert along._place.rate < 0.95
+
+
 def test_joints_that_move_beside_the_way_are_lost_and_go_on_from_rest(motion):
     along = Along(motion, LIMITS, uncapped)
     along.begin(ROWS[0])
