@@ -674,8 +674,11 @@ def test_a_trajectory_that_begins_beside_the_arm_is_led_to(robot):
 def test_a_fault_does_not_disturb_what_moves(robot):
     trajectory = planned(robot, to_joints(robot, AWAY, **FAST))
     bad, _ = spoiled(trajectory, "nan")
+    start = robot_state(named(robot, AWAY))
+    elsewhere = planned(robot, to_joints(robot, HOME, start_state=start))
     first = set_off(robot, to_joints(robot, AWAY, max_velocity_scaling_factor=0.3))
     assert run_it(robot, bad)[0] == ABORTED
+    assert run_it(robot, elsewhere)[0] == ABORTED
     assert move(robot, motion_goal())[0] == ABORTED
     assert robot.end_of(first) == SUCCEEDED
 
@@ -716,14 +719,28 @@ def test_a_newer_target_by_topic_replaces_a_goal(robot, action):
     assert "another target" in sent.result.error_code.message
 
 
+def test_a_target_by_topic_replaces_a_goal_that_is_being_planned(robot):
+    robot.boundary.solving = 0.5
+    sent = robot.act("move_action", to_joints(robot, AWAY))
+    robot.run(0.1)
+    robot.send("base_link", NEAR)
+    assert robot.end_of(sent) == ABORTED
+    robot.boundary.solving = 0.0
+    assert sent.result.error_code.val == CODE.PREEMPTED
+    robot.wait(lambda: robot.at(NEAR), "the newer target")
+
+
 @pytest.mark.parametrize("action", ACTIONS)
 def test_a_newer_goal_replaces_the_one_before_and_begins_at_rest(robot, action):
-    sent = begin(robot, action)
+    sent, first = begin(robot, action), len(robot.arm.outputs)
     newer = robot.act("move_action", motion_goal(to_pose(NEAR), **FAST))
     assert robot.end_of(sent) == ABORTED
     assert sent.result.error_code.val == CODE.PREEMPTED
+    assert "a newer goal" in sent.result.error_code.message
     assert robot.end_of(newer) == SUCCEEDED
     assert robot.at(NEAR)
+    outputs = np.array([output for _, output in robot.arm.outputs[first:]])
+    assert np.abs(outputs - AWAY).max(axis=1).min() > 0.1, "it does not wait for the other's end"
 
 
 def test_a_trajectory_for_an_arm_that_moves_is_refused_once_it_rests(robot):
@@ -755,6 +772,21 @@ def test_a_stop_ends_a_goal(robot, action):
     status, result = move(robot, to_joints(robot, HOME))
     assert status == ABORTED
     assert "call ~/enable" in result.error_code.message
+
+
+def test_a_fast_motion_is_stopped_with_all_of_the_limits(robot):
+    """The node's own scaling factors are for motions that it plans without others."""
+    for name in ("velocity", "acceleration"):
+        assert robot.set_parameter(f"max_{name}_scaling_factor", 0.05).successful
+    sent = set_off(robot, to_joints(robot, HOME + np.eye(6)[0] * 2.5, **FAST), way=0.8)
+    here = robot.positions
+    assert robot.call(Trigger, "stop").success
+    assert robot.end_of(sent) == ABORTED
+    robot.wait(robot.rests, "the arm rests")
+    for name in ("velocity", "acceleration"):
+        assert robot.set_parameter(f"max_{name}_scaling_factor", 1.0).successful
+    # From 3.14 rad/s with 12.6 rad/s², after 70 ms on the way.
+    assert 0.1 < robot.positions[0] - here[0] < 0.9
 
 
 @pytest.mark.parametrize("action", ACTIONS)
@@ -810,13 +842,13 @@ def test_a_motion_waits_while_the_override_is_zero(robot):
 def test_a_motion_ends_when_joint_states_are_missing_and_is_not_resumed(robot):
     sent = begin(robot, "move_action")
     robot.publishing = False
-    robot.wait(lambda: sent.status is not None, "the goal's end")
+    robot.wait(lambda: robot.statuses[-1]["state"] != "MOVING", "the arm brakes")
     robot.publishing = True
-    assert sent.status == ABORTED
+    assert robot.end_of(sent) == ABORTED
     assert sent.result.error_code.val == CODE.CONTROL_FAILED
     assert "joint state" in sent.result.error_code.message
     robot.wait_status(state="READY")
-    robot.run(1.0)
+    robot.run(5.0)
     assert np.abs(robot.positions - AWAY).max() > 0.1
 
 

@@ -90,3 +90,21 @@ def test_an_arm_that_is_held_is_no_success(robot):
     assert sent.status == GoalStatus.STATUS_ABORTED
     assert sent.result.error_code.val == CODE.CONTROL_FAILED
     robot.arm.complaints.clear()  # a hold at the measured arm is a leap of the output
+
+
+def test_a_motion_that_ends_short_is_not_repeated(robot):
+    """A repetition would lead to the end on another way."""
+
+    def hold():
+        robot.arm.joints.positions[0] = min(robot.arm.joints.positions[0], AWAY[0] - 0.05)
+
+    sent = set_off(robot, goal_at(robot, AWAY))
+    robot.world.every(1_000_000, hold)
+    robot.wait_status(state="HOLDING")
+    robot.run(0.5)
+    count = len(robot.commands)
+    robot.wait(lambda: sent.status is not None, "the goal's end")
+    assert sent.status == GoalStatus.STATUS_ABORTED
+    assert sent.result.error_code.val == CODE.CONTROL_FAILED
+    assert "shoulder_pan_joint stays 0.05 short" in sent.result.error_code.message
+    assert len(robot.commands) - count <= 2, "it is told to rest once"
