@@ -46,7 +46,8 @@ from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectoryPoint, MultiDOFJointTrajectoryPoint
 
 from basis_ik.ros.convert import pose_message
-from basis_ik.ros.kinematics.motion_request import euler_xyz
+from basis_ik.ros.kinematics.ik_request import Start
+from basis_ik.ros.kinematics.motion_request import PoseTarget, euler_xyz
 from basis_ik.ros.kinematics.services import KinematicsServices
 from basis_ik.ros.move_group import BESIDE, SHORT
 from basis_ik.transforms.rigid import RigidTransform
@@ -489,6 +490,48 @@ def test_options_that_are_not_supported_are_refused_by_name(robot, option):
     assert all(
         word in result.error_code.message for word in option.split(".")[:2] if word != "world"
     )
+
+
+def test_an_offset_that_is_not_finite_is_refused(robot):
+    goal = to_pose(NEAR)
+    goal.position_constraints[0].target_point_offset.y = math.inf
+    _, result = move(robot, motion_goal(goal))
+    assert result.error_code.val == CODE.INVALID_GOAL_CONSTRAINTS
+    assert "target_point_offset is not finite" in result.error_code.message
+
+
+def test_a_fault_of_our_own_ends_the_goal_alone(robot, monkeypatch):
+    def fail(_):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(KinematicsServices, "read_motion", lambda _, request: fail(request))
+    status, result = move(robot, to_joints(robot, AWAY))
+    assert (status, result.error_code.val) == (ABORTED, CODE.FAILURE)
+    assert result.error_code.message == "internal error"
+    monkeypatch.undo()
+    assert move(robot, to_joints(robot, AWAY, **FAST))[0] == SUCCEEDED
+
+
+@pytest.mark.parametrize(
+    ("box", "radius", "met"),
+    [
+        (0.01, math.inf, False),
+        (0.03, math.inf, True),
+        (math.inf, 0.01, False),
+        (math.inf, 0.03, True),
+    ],
+)
+def test_a_solution_is_compared_with_the_whole_region(robot, box, radius, met):
+    chain, own = robot.chain, list(range(6))
+    there = chain.forward(HOME)
+    beside = RigidTransform.from_rotation_translation(
+        there.rotation, there.translation + 0.02 * np.eye(3)[1]
+    )
+    target = PoseTarget(
+        chain, own, beside, True, False, beside, np.full(3, box), radius, np.full(3, math.inf),
+        False, Start(HOME, None),
+    )  # fmt: skip
+    assert target.is_met(HOME, 1e-6) == met
 
 
 def test_what_other_clients_fill_in_is_accepted(robot):
