@@ -310,6 +310,16 @@ def test_lin_to_joints_ends_with_these_joints_or_is_refused(robot):
     assert "PTP" in result.error_code.message
 
 
+def test_a_line_keeps_joint_constraints_at_its_end_or_is_refused(robot):
+    assert move(robot, motion_goal(to_pose(NEAR), **FAST))[0] == SUCCEEDED
+    goal, wrist = to_pose(down(0.42, 0.18, 0.40)), robot.positions[5]
+    for position, code in ((wrist + 2.0, CODE.PLANNING_FAILED), (wrist, CODE.SUCCESS)):
+        goal.joint_constraints = joints_at({"wrist_3_joint": position}, 0.5).joint_constraints
+        _, result = move(robot, motion_goal(goal, planner_id="LIN", **FAST))
+        assert result.error_code.val == code, result.error_code.message
+        assert code == CODE.SUCCESS or "wrist_3_joint" in result.error_code.message
+
+
 def test_a_line_that_ends_before_is_refused_with_the_reason(robot):
     assert move(robot, motion_goal(to_pose(NEAR), **FAST))[0] == SUCCEEDED
     opposite = down(-0.40, -0.20, 0.40)
