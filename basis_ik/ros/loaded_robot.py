@@ -122,7 +122,8 @@ class Robot:
                 lambda: int(node.get_clock().now().nanoseconds),
                 lambda: float(parameters["target_max_age"]),
             )
-            self.scenes = Scenes(description.model, node.world, frames)
+            srdf = parameters["robot_description_semantic"]
+            self.scenes = Scenes(description.model, node.world, frames, srdf)
             for controller in self.controllers:
                 controller.keep_clear(self.scenes)
             undo.pop_all()

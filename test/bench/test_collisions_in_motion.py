@@ -164,3 +164,12 @@ def test_a_robot_without_shapes_is_refused_if_collisions_are_to_be_checked():
         )
     finally:
         robot.end()
+
+
+def test_an_srdf_says_which_pairs_are_compared():
+    off = '<disable_collisions link1="forearm_link" link2="wrist_2_link" reason="Never"/>'
+    srdf = f'robot_description_semantic:=<robot name="ur5e">{off}</robot>'
+    with running(*WORDS, "-p", srdf) as robot:
+        scene = robot.node._robot.arms[0].pipeline.scene
+        assert scene.left_out["forearm_link", "wrist_2_link"] == "SRDF: Never"
+        assert ("shoulder_link", "upper_arm_link") in scene.pairs, "samples would leave it out"

@@ -51,6 +51,7 @@ PARAMETERS = {
     "orientation_threshold": 1e-5,
     "approximate_solutions": False,
     "avoid_collisions": "check",
+    "moveit_group": "",
     "target_max_reach": 10.0,
 }
 

@@ -45,13 +45,16 @@ class Scenes:
         model: The robot.
         world: The objects.
         frames: The robot's frames.
+        srdf: Text of an SRDF that says which pairs of links are not compared; empty: samples do.
 
     Attributes:
         frames: As given.
     """
 
-    def __init__(self, model: RobotModel, world: World, frames: RobotFrames) -> None:
-        self._model, self._world, self.frames = model, world, frames
+    def __init__(
+        self, model: RobotModel, world: World, frames: RobotFrames, srdf: str = ""
+    ) -> None:
+        self._model, self._world, self.frames, self._srdf = model, world, frames, srdf or None
         self._lock = threading.Lock()
         self._alone: dict[tuple[str, str], Scene] = {}
         self._used: dict[tuple[str, str], WorldScene] = {}
@@ -100,7 +103,9 @@ class Scenes:
         with self._lock, giving_way():
             alone = self._alone.get((chain.root, chain.tip))
             if alone is None or alone.chain is not chain:
-                alone = self._alone[chain.root, chain.tip] = Scene(self._model, chain)
+                alone = self._alone[chain.root, chain.tip] = Scene(
+                    self._model, chain, srdf=self._srdf
+                )
             return WorldScene(alone.copy(padding))
 
     def update(

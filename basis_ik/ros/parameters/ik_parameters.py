@@ -39,6 +39,13 @@ NODE = (
         read_only=True,
     ),
     Declaration(
+        "robot_description_semantic",
+        "",
+        "SRDF text, as MoveIt's; its `disable_collisions` say which pairs of links are not "
+        "compared for collisions. Empty: samples of the joints say it.",
+        read_only=True,
+    ),
+    Declaration(
         "chains",
         [],
         "Names of the chains; empty: one, whose parameters and topics have no prefix.",
