@@ -183,6 +183,7 @@ class SpeedCaps:
             limits: As in `arm.joints_kernel`.
             period: Time between the two [s].
         """
+        self._goal = self._line = None  # the joints leave their way
         return self._accept(self._evaluated(memory, then, limits, period, 0))
 
     def _evaluated(
@@ -229,6 +230,7 @@ class SpeedCaps:
         """
         if self.clearance is None:
             return True
+        self._goal = self._line = None  # the joints leave their way
         out = then.copy()
         plan_brake_together(out, limits)
         before = np.ascontiguousarray(memory[:, POSITION])

@@ -172,6 +172,19 @@ def test_a_table_that_is_gone_lets_the_arm_go_on():
     assert arm.pipe.obstacle is None
 
 
+def test_a_goal_that_comes_again_elsewhere_is_approached_by_a_way_that_is_free_from_there():
+    low = HOMES["ur5e"] - [0.5, 0.0, 0.0, 0.0, 0.0, 0.0]
+    arm = Arm(objects=(POST,), q=low + np.array([0.0, -0.9, -1.2, 0.0, 0.0, 0.0]))
+    beyond = JointGoal(tuple(low + np.array([2.1, 0.0, 0.0, 0.0, 0.0, 0.0])))
+    arm.go(beyond, 10)
+    for _ in range(300):  # down before the post
+        arm.go(JointVelocityGoal(tuple(np.clip(2.0 * (low - arm.q), -1.0, 1.0))), 1)
+    arm.go(JointVelocityGoal((0.0,) * 6), 100)
+    arm.go(beyond, 400)
+    arm.check()
+    assert "post" in str(arm.pipe.obstacle)
+
+
 @pytest.mark.parametrize("slides", [False, True])
 def test_a_jogged_tip_stops_before_a_wall_or_slides_along_it(slides):
     arm = Arm(objects=(WALL,))
