@@ -155,11 +155,11 @@ class SpeedCaps:
         if self.clearance is not None:
             self.clearance.reset()
 
-    def observe(self, q: FloatArray) -> None:
-        """Measure the distances at the joints' present positions (n,), before a step from there."""
+    def observe(self, q: FloatArray, *, at_rest: bool) -> None:
+        """Measure the distances before a step; arguments as of `Clearance.observe`."""
         self.blocked, self._gave_way = None, False
         if self.clearance is not None:
-            self.clearance.observe(q)
+            self.clearance.observe(q, at_rest=at_rest)
 
     def part(self, q: FloatArray, v: FloatArray) -> float:
         """Return the largest fraction of a cap that joints at q (n,) with v (n,) use."""

@@ -17,7 +17,8 @@
 A command is accepted only if no pair comes nearer than its floor on the way to it and while braking
 after it. The floor is the padding of the scene. That of a pair that is nearer, because an object
 has appeared or the arm began there, is its largest distance since then: it may leave, but not
-deepen. All distances here are less the padding.
+deepen. Where braking cannot prevent that, its floor is where that ends. All distances here are less
+the padding.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ HORIZON = 0.3  # m: distances are measured up to this
 RESERVE, SEEP = 1e-3, 0.1
 HALVINGS = 30  # of the way, in search of where a pair is at its floor
 LAST_EDGE = 1e-5  # m: rounding allowance of the last check
+SUNK = 2.0 * kernels.EDGE  # m below its floor: no accepted command leads there
 LEVER = 1e3  # m: stands for none, of what slides without end
 
 
@@ -91,8 +93,14 @@ class Clearance:
         """Forget how far apart the pairs were."""
         self._floors[:] = -math.inf
 
-    def observe(self, q: FloatArray) -> None:
-        """Measure all pairs at the joints' positions (n,) [rad or m], and set their floors."""
+    def observe(self, q: FloatArray, *, at_rest: bool = False) -> None:
+        """Measure all pairs, and set their floors.
+
+        Args:
+            q: Positions of the joints (n,) [rad or m].
+            at_rest: Whether they rest there: what braking could not prevent, where something had
+                appeared in their way, may then be left.
+        """
         if tables_of(self.scene) is not self._tables:
             self._prepare()
         elif self.scene.moves != self._moves:
@@ -101,6 +109,9 @@ class Clearance:
         kernels.measure_near(q, HORIZON, self._scene, rows, gradients)
         self._now[:] = rows[:, DISTANCE]
         np.maximum(self._floors, self._now, out=self._floors)
+        if at_rest:
+            sunk = self._now < self._floors - SUNK
+            self._floors[sunk] = self._now[sunk]
         np.minimum(self._floors, 0.0, out=self._floors)
 
     def part(self, out: FloatArray, before: FloatArray, period: float) -> tuple[float, int]:

@@ -330,7 +330,7 @@ class Limiter:
         self._before[:] = self._memory
         caps = self._capped
         if caps is not None:
-            caps.observe(self.position)
+            caps.observe(self.position, at_rest=self.at_rest)
         self._memory[:, :3] = states
         self._ticks, self.braking = 0, False
         if caps is None or caps.keeps_clear(self._before, self._memory, self._kept, self.period):
@@ -439,7 +439,7 @@ class Limiter:
         """
         if self._caps is None or self._caps.clearance is None:
             return []
-        self._caps.observe(self.position)
+        self._caps.observe(self.position, at_rest=self.at_rest)
         bounds = self._kept.copy()
         bounds[[kernels.ACCELERATION, kernels.JERK]] *= share
         clearance = self._caps.clearance
@@ -522,7 +522,7 @@ class Limiter:
         """Discard the profiles if the conditions of their planning have changed."""
         self._before[:] = self._memory
         if self._capped is not None:
-            self._capped.observe(self.position)
+            self._capped.observe(self.position, at_rest=self.at_rest)
         if self._kept is not self._wanted and self._can_stop():
             self._kept, self._ticks = self._wanted, 0
         if braking != self.braking:

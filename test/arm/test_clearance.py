@@ -236,6 +236,18 @@ def test_an_object_that_appears_on_the_arm_lets_it_leave_but_not_deepen():
     assert judge.distances(arm.q).min() > 0.05, "it leaves"
 
 
+def test_an_arm_that_could_not_stop_in_time_may_leave_what_has_appeared_in_its_way():
+    arm = Arm(objects=())
+    arm.go(JointGoal(tuple(HOMES["ur5e"] - [1.5, 0.0, 0.0, 0.0, 0.0, 0.0])), 40)
+    here, before = (arm.chain.forward(q).translation for q in arm.commands[-1:-3:-1])
+    ahead = (here - before) / np.linalg.norm(here - before)
+    arm.scene.add("thing", shape_of("box", (0.2, 0.2, 0.2)), placed(here + 0.36 * ahead))
+    arm.step(100)
+    assert "and thing, -0.0" in str(arm.pipe.obstacle)
+    arm.go(JointGoal(tuple(HOMES["ur5e"])), 300)
+    assert np.array_equal(arm.q, HOMES["ur5e"])
+
+
 def test_a_pose_is_reached_by_a_posture_that_does_not_collide():
     arm = Arm(objects=(TABLE, POST))
     rng, other = np.random.default_rng(5), 0
