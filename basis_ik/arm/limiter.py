@@ -327,12 +327,8 @@ class Limiter:
         The caller knows that they keep the limits; of acceleration and jerk nothing is checked. If
         a pair would come too near, `blocked` is set, and the joints brake instead.
         """
-        self._before[:] = self._memory
-        caps = self._capped
-        if caps is not None:
-            caps.observe(self.position, at_rest=self.at_rest)
-        self._memory[:, :3] = states
-        self._ticks, self.braking = 0, False
+        self._prepare(braking=False)
+        self._memory[:, :3], self._ticks, caps = states, 0, self._capped
         if caps is None or caps.keeps_clear(self._before, self._memory, self._kept, self.period):
             return self.position
         self._memory[:] = self._before

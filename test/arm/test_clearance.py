@@ -279,6 +279,19 @@ def test_a_motion_that_is_given_whole_stops_above_a_table_and_goes_on_when_it_is
     assert arm.pipe.obstacle is None
 
 
+def test_a_motion_that_is_given_whole_brakes_with_its_own_limits_after_a_slow_one():
+    arm = Arm()
+    arm.pipe.velocity_scaling = arm.pipe.acceleration_scaling = 0.05
+    arm.go(JointGoal(tuple(HOMES["ur5e"] + 0.01)), 400)
+    arm.pipe.velocity_scaling = arm.pipe.acceleration_scaling = 1.0
+    since, down = len(arm.commands), arm.q + np.array([0.5, 1.5, 0.0, 0.0, 0.0, 0.0])
+    arm.go(MotionGoal(plan_motion(arm.limits.scaled(1.0, 1.0, 1.0), arm.q, down, 0.01)), 400)
+    arm.check()
+    moving = np.diff(arm.commands[since:], axis=0).any(axis=1)
+    assert moving.sum() < 85
+    assert "table" in str(arm.pipe.obstacle)
+
+
 @pytest.mark.parametrize("given", [False, True])
 def test_a_whole_motion_ends_before_a_table_and_says_so(given):
     arm = Arm()
