@@ -752,7 +752,7 @@ class Pipeline:
         self.origin = previous
         command = self._brake_command() if braking else self._next(self._destination)
         strikes = None if braking else self._limiter.strikes(previous, command)
-        if strikes is not None or not self._is_safe(command, previous, self._max_step):
+        if strikes or not self._is_safe(command, previous, self._max_step):
             return self._brake_instead(previous)
         self.command = command
         arrived = braking or is_equal(command, self._destination)

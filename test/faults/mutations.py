@@ -919,7 +919,7 @@ MUTATIONS = tuple(
         (
             "the result of the last check is ignored",
             PIPELINE,
-            "        if not self._is_safe(command, previous, self._max_step):\n",
+            "        if strikes or not self._is_safe(command, previous, self._max_step):\n",
             "        if False:\n",
             (92,),
         ),

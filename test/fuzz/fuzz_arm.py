@@ -56,6 +56,7 @@ from basis_ik.arm.limits import MotionLimits
 from basis_ik.arm.measured import StateStamp
 from basis_ik.arm.moment import Moment
 from basis_ik.arm.pipeline import Solved
+from basis_ik.collision.world import World
 from basis_ik.errors import BasisIkError
 from basis_ik.ros.boundary import Boundary
 from basis_ik.ros.frame_buffer import FrameBuffer
@@ -132,7 +133,7 @@ class Node(ParameterNode):
         super().__init__(given)
         self._arm = arm
         self.subscribers, self.other_publishers, self.subscriptions = 1, 1, []
-        self.inputs = Inputs()
+        self.inputs, self.world = Inputs(), World()
 
     def get_clock(self):
         return self
