@@ -72,7 +72,7 @@ def test_a_direction_across_two_is_a_unit_vector(parallel):
 def solid_row(is_cylinder, place=None, half=(0.3, 0.3, 0.5)):
     into = np.linalg.inv(np.eye(4) if place is None else place)[:3].ravel()
     centre = np.zeros(3) if place is None else place[:3, 3]
-    return np.array([*into, *half, float(is_cylinder), *centre, 0.7])
+    return np.array([*into, *half, float(is_cylinder), *centre, 0.7, 0.0, 0.0])
 
 
 @pytest.mark.parametrize("is_cylinder", [False, True])
