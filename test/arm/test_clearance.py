@@ -232,6 +232,11 @@ def test_an_object_that_appears_on_the_arm_lets_it_leave_but_not_deepen():
     assert depth < 0.0
     arm.go(TwistGoal((0.0, 0.0, -0.1), (0.0, 0.0, 0.0)), 100)
     assert judge.distances(arm.q).min() > depth - TOLERANCE, "no deeper"
+    arm.go(TwistGoal((0.0, 0.0, 0.1), (0.0, 0.0, 0.0)), 30)
+    half = judge.distances(arm.q).min()
+    assert -0.01 < half < STOP
+    arm.go(TwistGoal((0.0, 0.0, -0.1), (0.0, 0.0, 0.0)), 100)
+    assert judge.distances(arm.q).min() > half - TOLERANCE, "and not back"
     arm.go(TwistGoal((0.0, 0.0, 0.2), (0.0, 0.0, 0.0)), 200)
     assert judge.distances(arm.q).min() > 0.05, "it leaves"
 

@@ -435,4 +435,23 @@ ROWS: dict[int, Row] = {
             BENCH,
         ),
     ),
+    **_section(
+        "Collisions, if they are checked",
+        106,
+        (
+            "a box is dropped on the way of an arm in motion",
+            "it rests at least `stop_distance` before it and says so; once it is gone, it goes on",
+            BENCH,
+        ),
+        (
+            "the frame of an object is lost in mid-motion",
+            "HOLD: WAITING says which object, and which frame",
+            BENCH,
+        ),
+        (
+            "an object appears on the arm",
+            "the arm may leave it, and not go deeper",
+            BENCH,
+        ),
+    ),
 }

@@ -1356,6 +1356,42 @@ MUTATIONS = tuple(
             "        if True:",
             (97,),
         ),
+        # Collisions
+        (
+            "a motion that is on its way is not compared with what has appeared",
+            PIPELINE,
+            "        if scene is None or self._checked_in == _version(scene):",
+            "        if True:",
+            (106,),
+        ),
+        (
+            "a way that was free is not measured again",
+            "arm/caps.py",
+            "if line is None or line.revision != clearance.revision or",
+            "if line is None or",
+            (106,),
+        ),
+        (
+            "an arm moves among objects that are nowhere",
+            ARM,
+            "        if not missing:",
+            "        if True:",
+            (107,),
+        ),
+        (
+            "what begins nearer may be pushed deeper",
+            "arm/clearance.py",
+            "        np.maximum(self._floors, self._now, out=self._floors)",
+            "        pass",
+            (108,),
+        ),
+        (
+            "what is nearer than the distance to keep may not be left",
+            "arm/clearance.py",
+            "        np.minimum(self._floors, 0.0, out=self._floors)",
+            "        self._floors[:] = 0.0",
+            (108,),
+        ),
         # Guards that no row is about
         (
             "an arm needs more than twice the joints",

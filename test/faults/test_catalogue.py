@@ -40,8 +40,8 @@ def functions():
     return found
 
 
-def test_the_rows_are_numbered_from_1_to_105():
-    assert list(ROWS) == list(range(1, 106))
+def test_the_rows_are_numbered_from_1_to_108():
+    assert list(ROWS) == list(range(1, 109))
 
 
 def test_each_row_has_one_test_in_the_right_file():

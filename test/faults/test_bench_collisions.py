@@ -1,0 +1,87 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Rows of the catalogue: collisions, on the bench."""
+
+import numpy as np
+import pytest
+from bench import HOME
+from bench_arm import BRAKING_WAY, arrives, robot_of, stands
+from moveit_msgs.msg import CollisionObject
+from test_collisions_in_motion import INTERFACES, TOLERANCE, WORDS, check, put
+from test_planning_scene import Client, at, thing
+
+TURN = np.array([1.2, 0.0, 0.0, 0.0, 0.0, 0.0])  # rad
+BENT = np.array([0.0, 0.6, -0.6, 0.0, 0.0, 0.0])
+
+
+def remove(client, name):
+    client.put(thing(name, operation=CollisionObject.REMOVE, primitives=()))
+
+
+@pytest.mark.parametrize("interface", INTERFACES)
+def test_row_106_a_box_is_dropped_on_the_way(observed, interface):
+    box = "box", (0.1, 0.4, 0.4), (0.62, -0.15, 0.35)
+    with robot_of(*WORDS, "-p", f"command_interface:={interface}") as robot:
+        client = Client(robot)
+        robot.reach(robot.chain.forward(HOME + TURN))
+        target = robot.chain.forward(HOME - TURN + BENT)
+        robot.set_off(target, 0.3)
+        put(robot, client, box)
+        begun = len(robot.arm.outputs)
+        robot.wait(lambda: robot.statuses[-1]["message"].startswith("held by "), "held")
+        robot.run(1.0)
+        nearest = 1e3 * check(robot, box, begun=begun)
+        assert "and box" in robot.statuses[-1]["message"]
+        remove(client, "box")
+        arrives(robot, target)
+        observed(f"{interface}: {nearest:.1f} mm before it, and on once it is gone")
+
+
+def test_row_107_the_frame_of_an_object_is_lost_in_mid_motion(observed):
+    with robot_of(*WORDS, "-p", "max_velocity_scaling_factor:=0.05") as robot:
+        robot.frames["base_link", "crate"] = lambda: at(5.0)
+        robot.run(0.2)
+        Client(robot).put(thing("box", frame="crate"))
+        robot.set_off(robot.chain.forward(HOME + 2.0 * TURN), 0.3)
+        robot.frames.clear()
+        robot.wait_status(state="BRAKING")
+        here = robot.positions
+        robot.wait(lambda: stands(robot, 0.3), "rest")
+        assert np.abs(robot.positions - here).max() <= BRAKING_WAY
+        told = robot.statuses[-1]
+        assert told["state"] == "WAITING"
+        text, _, _ = told["message"].partition(", and tf")
+        assert text == "collisions cannot be checked: the object box stands in crate"
+        observed(f"HOLD, WAITING: {text}")
+        robot.frames["base_link", "crate"] = lambda: at(5.0)
+        robot.wait_status(state="READY")
+
+
+def test_row_108_an_object_appears_on_the_arm(observed):
+    with robot_of(*WORDS) as robot:
+        client, height = Client(robot), robot.tip().translation[2]
+        put(robot, client, ("box", (0.1, 0.1, 0.1), (*robot.tip().translation[:2], height - 0.03)))
+        for speed in (-0.1, 0.2):
+            for _ in range(50):
+                robot.jog("base_link", linear=(0.0, 0.0, speed))
+                robot.run(0.02)
+            if speed < 0.0:
+                assert robot.tip().translation[2] >= height - TOLERANCE
+                told = robot.statuses[-1]["message"]
+                assert told.startswith("held by ")
+        left = robot.tip().translation[2] - height
+        assert left > 0.1
+        remove(client, "box")
+        observed(f"down: {told}; up: {1e3 * left:.0f} mm")
