@@ -29,6 +29,7 @@ from basis_ik.arm.limits import MotionLimits
 from basis_ik.arm.pipeline import Phase, Pipeline
 from basis_ik.collision.collision_scene import Scene
 from basis_ik.collision.shape import Shape
+from basis_ik.robot.robot import RobotModel
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Verdict
 
@@ -325,3 +326,34 @@ def test_the_last_check_stops_an_arm_whose_distances_are_wrong(monkeypatch):
     assert arm.pipe.phase is Phase.UNSAFE
     assert STOP - TOLERANCE <= arm.nearest(since=-2) < 0.05
     arm.check()
+
+
+SLIDER = """
+<robot name="slider"><link name="base">{box}</link><link name="arm">{box}</link>
+<link name="elbow"/><link name="fore">{box}</link><link name="tip">{box}</link>
+<joint name="turn" type="revolute"><parent link="base"/><child link="arm"/>
+<origin xyz="0 0 0.3"/><axis xyz="0 1 0"/><limit lower="-2" upper="2" velocity="1"/></joint>
+<joint name="slide" type="prismatic"><parent link="arm"/><child link="elbow"/>
+<origin xyz="0 0 0.3"/><axis xyz="0 0 1"/><limit lower="0" upper="0.8" velocity="1"/></joint>
+<joint name="bend" type="revolute"><parent link="elbow"/><child link="fore"/>
+<axis xyz="0 1 0"/><limit lower="-9" upper="9" velocity="9"/>
+<mimic joint="turn" multiplier="-3"/></joint>
+<joint name="reach" type="prismatic"><parent link="fore"/><child link="tip"/>
+<origin xyz="0 0 0.3"/><axis xyz="0 0 1"/><limit lower="0" upper="0.1" velocity="1"/></joint>
+</robot>
+""".format(box='<collision><geometry><box size="0.1 0.1 0.1"/></geometry></collision>')
+
+
+def test_no_pair_comes_nearer_than_by_the_joints_times_its_levers():
+    model, rng = RobotModel.from_urdf(SLIDER), np.random.default_rng(0)
+    chain = model.chain(None, "tip")
+    scene = Scene(model, chain, exact=False)
+    scene.add("ball", Shape.sphere(0.1), placed((0.5, 0.0, 0.5)))
+    clearance, nearest = Clearance(scene), 0.0
+    for _ in range(300):
+        q = rng.uniform(chain.lower, chain.upper)
+        clearance.observe(q)
+        steep = np.abs(clearance._memory.gradients)
+        assert (steep <= clearance._levers + 1e-9).all()
+        nearest = max(nearest, steep.max())
+    assert nearest > 0.5, "some pairs are near"
