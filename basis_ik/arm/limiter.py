@@ -362,41 +362,39 @@ class Limiter:
         spacing = max(self.period, spacing)
         goal = None if self.override == 0.0 else goal
         self._prepare(braking=goal is None)
-        limits, share = self._slowed(), 1.0
-        if self._capped is not None and goal is not None:
-            goal, limits = self._free(goal, limits, self._capped)
-        if self.capped and self._caps is not None and goal is not None:
-            share = self._caps.pace(
-                lambda share: self._planned(goal, limits, most, spacing, share)[:2]
-            )
-        return self._planned(goal, limits, most, spacing, share)
+        caps, limits, share = self._capped, self._slowed(), 1.0
+        if caps is None or goal is None:
+            return self._planned(goal, limits, most, spacing, share)
+        keeps, line = caps.clearance is not None, None
+        if keeps:
+            line = caps.line(self._memory, goal, self._still, limits)
+        end, limits = line or (goal, limits)
+        if caps.capped:
+            share = caps.pace(lambda share: self._planned(end, limits, most, spacing, share)[:2])
+        # In motion the joints brake, if the way to the goal is not free.
+        if keeps and line is None and not caps.is_free(self._profiles(end, limits, share)):
+            return self._planned(None, limits, most, spacing, 1.0)
+        return self._planned(end, limits, most, spacing, share)
 
-    def _free(
-        self, goal: FloatArray, limits: FloatArray, caps: SpeedCaps
-    ) -> tuple[FloatArray | None, FloatArray]:
-        """Return a goal (n,) before what is in its way, and limits (5, n) that lead straight there.
-
-        In motion the goal is None, to brake, if the way to it is not free.
-        """
-        line = caps.line(self._memory, goal, self._still, limits)
-        if line is not None:
-            return line
-        memory = self._memory.copy()
-        kernels.step_joints(memory, goal, self._still, self._still, limits, self.period, 0)
-        return (goal if caps.is_free(memory) else None), limits
+    def _profiles(self, goal: FloatArray, limits: FloatArray, share: float) -> FloatArray:
+        """Return the memory (n, 27) with profiles to a goal, with a share of the velocities."""
+        memory, slower = self._memory.copy(), limits.copy()
+        slower[kernels.VELOCITY] *= share
+        kernels.step_joints(memory, goal, self._still, self._still, slower, self.period, 0)
+        return memory
 
     def _planned(
         self, goal: FloatArray | None, limits: FloatArray, most: int, spacing: float, share: float
     ) -> Motion:
         """Return the motion of `plan` with a share of the velocity limits."""
-        memory, limits = self._memory.copy(), limits.copy()
-        limits[kernels.VELOCITY] *= share
         if goal is not None:
-            kernels.step_joints(memory, goal, self._still, self._still, limits, self.period, 0)
-        elif self._capped is not None:
-            kernels.plan_brake_together(memory, limits)
+            memory = self._profiles(goal, limits, share)
         else:
-            kernels.brake(memory, limits, self.period, 0)
+            memory = self._memory.copy()
+            if self._capped is not None:
+                kernels.plan_brake_together(memory, limits)
+            else:
+                kernels.brake(memory, limits, self.period, 0)
         total = max(float(duration(row[kernels.PROFILE :])) for row in memory)
         times = sample_times(total, max(spacing, total / most))
         return _sampled(memory, limits, times)
