@@ -130,7 +130,7 @@ def something(rng, arm):
 def test_no_motion_comes_nearer_than_the_stop_distance(robot, slides):
     rng, arm = np.random.default_rng(3), Arm(robot, (TABLE, POST))
     arm.pipe.slides, held = slides, 0
-    for _ in range(10):
+    for _ in range(7):
         arm.go(*something(rng, arm))
         held += arm.pipe.obstacle is not None or (
             arm.pipe.solution is not None and arm.pipe.solution.verdict is Verdict.COLLISION

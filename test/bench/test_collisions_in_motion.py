@@ -104,7 +104,7 @@ def test_a_jogged_tip_stops_before_a_wall_and_leaves_it():
         put(robot, Client(robot), WALL)
         for speed in (0.3, -0.3):
             begun, start = len(robot.arm.outputs), robot.tip().translation[0]
-            for _ in range(150):
+            for _ in range(90):
                 robot.jog("base_link", linear=(speed, 0.0, 0.0))
                 robot.run(0.02)
             if speed > 0.0:
@@ -129,7 +129,7 @@ def test_a_tool_that_is_attached_is_kept_clear_too():
             )
         )
         robot.run(0.05)
-        for _ in range(300):
+        for _ in range(120):
             robot.jog("base_link", linear=(0.0, 0.0, -0.3))
             robot.run(0.02)
         assert robot.statuses[-1]["message"].startswith("held by tool and table")

@@ -171,7 +171,8 @@ def test_a_failing_plug_in_destroys_the_others(monkeypatch):
 
     monkeypatch.setattr(loaded_robot, "make_plug_ins", make)
     no_arms = Description("", None, {})
-    loaded = Robot(SimpleNamespace(world=World()), no_arms, None, None, {})
+    parameters = {"robot_description_semantic": ""}
+    loaded = Robot(SimpleNamespace(world=World()), no_arms, parameters, None, {})
     with pytest.raises(RuntimeError, match="the second"):
         loaded.plug_in(None)
     loaded.destroy()
