@@ -85,7 +85,7 @@ class Clearance:
 
     def _heed_moves(self) -> None:
         """Take the present places of links and objects."""
-        self._moves, self.revision = self.scene.moves, self.revision + 1
+        self._changes, self.revision = self.scene.changes, self.revision + 1
         self._levers = self._measure_levers()
         self.reset()
 
@@ -103,7 +103,7 @@ class Clearance:
         """
         if tables_of(self.scene) is not self._tables:
             self._prepare()
-        elif self.scene.moves != self._moves:
+        elif self.scene.changes != self._changes:
             self._heed_moves()
         _, rows, gradients, _ = self._memory
         kernels.measure_near(q, HORIZON, self._scene, rows, gradients)

@@ -237,7 +237,7 @@ def part_of_room(
             used = (now[k] + CREEP - distance) / (now[k] + CREEP - floors[k] + EDGE)
             if used > part:
                 part, worst = used, k
-            if distance < floors[k] - EDGE:
+            if not distance >= floors[k] - EDGE:  # nor is NaN
                 state_at(memory, before, period, total, states)
                 for i in range(n):
                     measured[i] = states[i, 0]
@@ -245,7 +245,7 @@ def part_of_room(
                 place_balls(frames, cover[0], world)
                 distance = distance_of(scene, k, need, floors[k], first, scratch)
                 used = (now[k] + CREEP - distance) / (now[k] + CREEP - floors[k] + EDGE)
-                return max(part, used, 1.0 + CREEP), k, time
+                return max(used if used > part else part, 1.0 + CREEP), k, time
             if ends or distance >= need:
                 due[k] = inf
             else:

@@ -229,11 +229,11 @@ class Pipeline:
         self._obstructed = Debounced()
         self.obstacle: Reason | None = None
         # Versions of the scene: as of the last solve, plan from rest, and check of a plan.
-        self._solved_in: tuple[int, int] | None = None
-        self._planned_in: tuple[int, int] | None = None
-        self._checked_in: tuple[int, int] | None = None
-        # Version of the scene and the motion that was given, and whether it keeps clear.
-        self._cleared: tuple[tuple[int, ...], bool] = ((), False)
+        self._solved_in: int | None = None
+        self._planned_in: int | None = None
+        self._checked_in: int | None = None
+        # A motion that was given, the version of the scene, and whether it keeps clear.
+        self._cleared: tuple[Along | None, int, bool] = (None, 0, False)
         self.notice: Reason | None = None
         self._quickest = False  # whether to brake without keeping the tip on its line
         self._when = 0.0  # time of the last command [s]
@@ -711,10 +711,9 @@ class Pipeline:
         scene = self._limiter.scene
         if scene is None:
             return True
-        key = (*_version(scene), id(along))
-        if key != self._cleared[0]:
-            self._cleared = key, self._pair_on(rest) is None
-        return self._cleared[1]
+        if self._cleared[0] is not along or self._cleared[1] != _version(scene):
+            self._cleared = along, _version(scene), self._pair_on(rest) is None
+        return self._cleared[2]
 
     @property
     def is_outdated(self) -> bool:
@@ -751,8 +750,9 @@ class Pipeline:
         previous, braking = self._prepare(measured)
         self.origin = previous
         command = self._brake_command() if braking else self._next(self._destination)
-        strikes = None if braking else self._limiter.strikes(previous, command)
-        if strikes or not self._is_safe(command, previous, self._max_step):
+        if not self._is_safe(command, previous, self._max_step) or (
+            not braking and self._limiter.strikes(previous, command)
+        ):
             return self._brake_instead(previous)
         self.command = command
         arrived = braking or is_equal(command, self._destination)
@@ -843,6 +843,7 @@ class Pipeline:
             self.command = None  # the next motion starts from the measured positions
 
 
-def _version(scene: Scene) -> tuple[int, int]:
+def _version(scene: Scene) -> int:
     """Return what differs once something in a scene has changed."""
-    return id(tables_of(scene)), scene.moves
+    tables_of(scene)
+    return scene.changes

@@ -126,7 +126,7 @@ class Scene:
     Attributes:
         chain: The chain.
         padding: The padding [m].
-        moves: How often a link or an object was placed anew.
+        changes: How often something has changed or was placed anew, as of the last question.
         left_out: Why each pair of links that is left out is, by their names.
         surplus: Largest distance of a point of each link's cover from its shapes [m].
         notes: Assumptions and omissions, one line each.
@@ -157,7 +157,7 @@ class Scene:
         if foreign := [each.name for each in chain.joints if each.name not in model.joints]:
             raise ChainError(f"the chain is of another robot: {foreign[0]!r} is not in this one")
         padding = _padding(padding)
-        self.chain, self.padding, self._model, self.moves = chain, padding, model, 0
+        self.chain, self.padding, self._model, self.changes = chain, padding, model, 0
         wanted = engine.is_available() if exact is None else exact
         self._exact = ExactDistances() if wanted else None
         self._held = held_at(model, chain, positions or {})
@@ -517,7 +517,7 @@ class Scene:
 
     def _put(self, thing: CoveredLink, place: RigidTransform) -> None:
         thing.put(place)
-        self.moves += 1
+        self.changes += 1
         if self._tables is not None:
             self._tables.put(thing)
 
@@ -547,6 +547,7 @@ class Scene:
 
     def _ready(self) -> _Tables:
         if self._tables is None:
+            self.changes += 1
             things = (*self._links, *self._objects.values())
             pairs, movers = [*self._own], [*self._movers]
             # Two that are always near each other cannot keep the whole padding.

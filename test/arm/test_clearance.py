@@ -357,3 +357,36 @@ def test_no_pair_comes_nearer_than_by_the_joints_times_its_levers():
         assert (steep <= clearance._levers + 1e-9).all()
         nearest = max(nearest, steep.max())
     assert nearest > 0.5, "some pairs are near"
+
+
+def test_each_motion_that_is_given_is_judged_by_itself():
+    arm = Arm()
+    slow, down = arm.limits.scaled(0.5, 0.5, 1.0), HOMES["ur5e"] + np.array([0, 1.5, 0, 0, 0, 0])
+    for end, is_clear in ((HOMES["ur5e"] + 0.1, True), (down, False)) * 3:
+        arm.pipe.set_goal(MotionGoal(plan_motion(slow, HOMES["ur5e"], end, 0.01)), arm.q)
+        arm.pipe.step(arm.q)
+        assert (arm.pipe.remainder() is not None) == is_clear
+        arm.pipe.rest()
+        arm.pipe.begin_where_measured()
+
+
+def test_every_change_of_the_objects_is_noticed():
+    arm = Arm()
+    start = np.column_stack([arm.q, np.zeros((6, 2))])
+    arm.pipe.set_goal(JointGoal(tuple(HOMES["ur5e"] + 0.1)), arm.q)
+    for _ in range(10):  # what is made anew may get the place of what is gone
+        assert arm.pipe.plan(start, braking=False) is not None
+        here = arm.chain.forward(arm.q).translation
+        arm.scene.add("thing", shape_of("box", (0.1, 0.1, 0.1)), placed(here))
+        assert not arm.pipe.is_still_free(np.array([arm.q]))
+        arm.scene.remove("thing")
+        assert arm.pipe.is_still_free(np.array([arm.q]))
+
+
+def test_a_command_that_is_no_number_is_not_sent():
+    arm = Arm()
+    away = HOMES["ur5e"] + 0.5
+    motion = plan_motion(arm.limits.scaled(0.5, 0.5, 1.0), away, away + 0.1, 0.01)
+    arm.go(MotionGoal(motion), 3)
+    assert arm.pipe.phase is Phase.UNSAFE
+    assert np.isfinite(arm.commands).all()

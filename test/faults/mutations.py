@@ -919,8 +919,8 @@ MUTATIONS = tuple(
         (
             "the result of the last check is ignored",
             PIPELINE,
-            "        if strikes or not self._is_safe(command, previous, self._max_step):\n",
-            "        if False:\n",
+            "        if not self._is_safe(command, previous, self._max_step) or (\n",
+            "        if (\n",
             (92,),
         ),
         (
