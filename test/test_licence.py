@@ -1,16 +1,5 @@
-# Copyright 2026 basis_ik maintainers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 basis_ik maintainers
+# SPDX-License-Identifier: Apache-2.0
 
 """Every source file begins with copyright and licence, those of LICENSE and package.xml."""
 
@@ -49,12 +38,15 @@ def test_every_source_file_has_the_header():
 
 
 def test_the_header_is_that_of_the_licence():
-    first, _, *lines = (line.removeprefix("#").strip() for line in HEADER.splitlines())
     package = ET.parse(ROOT / "package.xml")
-    assert first == f"Copyright 2026 {package.findtext('author')}"
-    assert package.findtext("license") == "Apache-2.0"
-    licence = " ".join((ROOT / "LICENSE").read_text().split())
-    assert " ".join(" ".join(lines).split()) in licence
+    author, licence = package.findtext("author"), package.findtext("license")
+    lines = [line.removeprefix("# ") for line in HEADER.splitlines()]
+    assert lines == [
+        f"SPDX-FileCopyrightText: 2026 {author}",
+        f"SPDX-License-Identifier: {licence}",
+    ]
+    assert licence == "Apache-2.0"
+    assert "Apache License Version 2.0" in " ".join((ROOT / "LICENSE").read_text().split())
 
 
 def test_a_file_without_the_header_is_found():
