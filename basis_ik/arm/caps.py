@@ -141,6 +141,7 @@ class SpeedCaps:
         self._goal: FloatArray | None = None
         self._way: FloatArray = np.zeros(0)
         self._line: _Line | None = None
+        self._in_way: int | None = None
         if self.clearance is not None:
             self.clearance.reset()
 
@@ -148,7 +149,10 @@ class SpeedCaps:
         """Measure the distances before a step; arguments as of `Clearance.observe`."""
         self.blocked, self._gave_way = None, False
         if self.clearance is not None:
+            revision = self.clearance.revision
             self.clearance.observe(q, at_rest=at_rest)
+            if self.clearance.revision != revision:
+                self._in_way = None  # the pairs have other numbers
 
     def part(self, q: FloatArray, v: FloatArray) -> float:
         """Return the largest fraction of a cap that joints at q (n,) with v (n,) use."""
@@ -201,7 +205,8 @@ class SpeedCaps:
             used, worst = self.clearance.part(out, before, period)
             part, pair = max(part, used), worst if used > ROUNDING else -1
         elif self.clearance is not None and only is not None and only >= 0:
-            part = max(part, self.clearance.part_at_rest(out, only))
+            used = self.clearance.part_at_rest(out, only)
+            part, pair = max(part, used), only if used > ROUNDING else -1
         return _Step(float(part), then, out, ticks, pair)
 
     def _accept(self, step: _Step) -> bool:
@@ -280,7 +285,11 @@ class SpeedCaps:
             ticks = step_joints(then, goal, velocity, acceleration, slower, period, ticks)
             return self._evaluated(memory, then, limits, period, ticks, pair)
 
-        best, creeps = attempt(1.0, ticks, -1 if line else None), False
+        # The pair that was in the way is asked first: to look at all is most of a step's work.
+        best, creeps = attempt(1.0, ticks, -1 if line else self._in_way), False
+        if line is None and self._in_way is not None and best.pair < 0:
+            best = attempt(1.0, ticks, None)
+        self._in_way = None
         if best.part > ROUNDING:
             pair = best.pair
             best = self._fastest(
@@ -291,6 +300,7 @@ class SpeedCaps:
                 self.blocked, creeps = self.clearance.gap(pair), self._creeps(memory)
                 # Only this pair was looked at, and only where it comes to rest.
                 best = self._evaluated(memory, best.memory, limits, period, 0)
+                self._in_way = pair
         if not creeps and self._accept(best):
             memory[:] = best.memory
             return best.ticks

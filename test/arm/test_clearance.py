@@ -379,3 +379,65 @@ def test_a_command_that_is_no_number_is_not_sent():
     arm.go(MotionGoal(motion), 3)
     assert arm.pipe.phase is Phase.UNSAFE
     assert np.isfinite(arm.commands).all()
+
+
+def follow(arm, goals):
+    """Follow joint goals that come one each period, as a stream does.
+
+    Returns:
+        How often all pairs were looked at in each period.
+    """
+    clearance, looks = arm.pipe._limiter._caps.clearance, []
+    part = clearance.part
+
+    def counted(*args):
+        looks[-1] += 1
+        return part(*args)
+
+    clearance.part = counted
+    for goal in goals:
+        looks.append(0)
+        now = len(arm.commands) * arm.period
+        arm.pipe.set_goal(JointGoal(tuple(goal)), arm.q, time=now)
+        arm.commands.append(arm.pipe.step(arm.q, now + arm.period))
+    clearance.part = part
+    return looks
+
+
+def held(*objects):
+    """Return an arm that follows a stream down to the table, which holds it."""
+    arm = Arm(objects=objects)
+    looks = follow(arm, down(np.linspace(0.0, 1.5, 300)))
+    assert str(arm.pipe.obstacle).endswith("and table, 0.010 m")
+    return arm, looks
+
+
+def down(angles):
+    return [HOMES["ur5e"] + [0.0, angle, 0.0, 0.0, 0.0, 0.0] for angle in angles]
+
+
+def test_a_pair_that_holds_a_stream_is_asked_before_all_others():
+    arm, looks = held(TABLE)
+    assert max(looks[-10:]) == 1
+    arm.check()
+
+
+def test_a_stream_that_a_pair_held_goes_on_when_there_are_fewer_objects():
+    arm, _ = held(POST, TABLE)
+    for name in ("post", "table"):
+        arm.scene.remove(name)
+    follow(arm, down(np.linspace(1.5, 0.0, 300)))
+    assert arm.pipe.obstacle is None
+    assert np.allclose(arm.q, HOMES["ur5e"], atol=0.01)
+
+
+def test_an_arm_that_leaves_what_held_it_looks_at_all_pairs():
+    arm, _ = held(TABLE)
+    assert min(follow(arm, down(np.linspace(1.5, 0.0, 50)))) >= 1
+
+
+def test_an_arm_that_leaves_slowly_is_not_held_by_what_it_leaves():
+    arm, _ = held(TABLE)
+    arm.pipe._limiter._caps.set(1e-4, 0.0)
+    follow(arm, down(np.linspace(1.5, 0.0, 10)))
+    assert arm.pipe.obstacle is None
