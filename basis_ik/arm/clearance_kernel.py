@@ -47,7 +47,7 @@ EDGE = 1e-6  # m: rounding allowance of a distance
 CREEP = 1e-5  # m: a pair that is at its floor may use so much of it as the unit of its part
 
 
-@helper
+@jit
 def way_left(row: FloatArray, x: float, v: float, a: float, begin: float) -> float:
     """Return at most how far a joint moves on its profile from a time on, both ways."""
     way, time = 0.0, 0.0

@@ -12,10 +12,13 @@ from shipped_arms import HOMES, chain_of, model_of, urdf_of, worst
 
 from basis_ik.arm.caps import SpeedCaps
 from basis_ik.arm.clearance import Clearance
+from basis_ik.arm.clearance_kernel import state_at, way_left
 from basis_ik.arm.goals import JointGoal, JointVelocityGoal, MotionGoal, PoseGoal, TwistGoal
-from basis_ik.arm.limiter import plan_motion
+from basis_ik.arm.joints_kernel import COLUMNS, PROFILE, START, plan_brake_together
+from basis_ik.arm.limiter import Limiter, plan_motion
 from basis_ik.arm.limits import MotionLimits
 from basis_ik.arm.pipeline import Phase, Pipeline
+from basis_ik.arm.profile_kernel import duration
 from basis_ik.collision.collision_scene import Scene
 from basis_ik.collision.shape import Shape
 from basis_ik.robot.robot import RobotModel
@@ -441,3 +444,39 @@ def test_an_arm_that_leaves_slowly_is_not_held_by_what_it_leaves():
     arm.pipe._limiter._caps.set(1e-4, 0.0)
     follow(arm, down(np.linspace(1.5, 0.0, 10)))
     assert arm.pipe.obstacle is None
+
+
+def test_the_way_that_is_left_is_no_shorter_than_the_joint_goes():
+    limits = MotionLimits.of_chain(chain_of("ur5e")).scaled(1.0, 1.0, 1.0)
+    rng = np.random.default_rng(1)
+    for _ in range(100):
+        memory = np.zeros((6, COLUMNS))
+        memory[:, :3] = rng.uniform(-1.0, 1.0, (6, 3)) * [[2.0, 1.0, 4.0]]
+        plan_brake_together(memory, limits)
+        state = np.empty((6, 3))
+        total = max(duration(row[PROFILE:]) for row in memory)
+        begin = rng.uniform(0.0, total)
+        way, last = np.zeros(6), None
+        for time in np.linspace(begin, total, 400):
+            state_at(memory, memory[:, START], 0.0, time, state)
+            way += 0.0 if last is None else np.abs(state[:, 0] - last)
+            last = state[:, 0].copy()
+        for row, gone in zip(memory, way, strict=True):
+            left = way_left(row[PROFILE:], *row[START : START + 3], begin)
+            assert gone - 1e-9 <= left <= 3.0 * gone + 0.05
+
+
+@pytest.mark.parametrize("brakes", [False, True])
+def test_what_a_motion_among_objects_is_said_to_become_is_what_it_becomes(brakes):
+    chain, limits = chain_of("ur5e"), MotionLimits.of_chain(chain_of("ur5e"))
+    caps = SpeedCaps(chain)
+    caps.clearance = Clearance(Scene(model_of("ur5e"), chain, padding=STOP, exact=False))
+    limiter, goal = Limiter(limits, 0.01, HOMES["ur5e"], caps), HOMES["ur5e"] + np.arange(6) / 9.0
+    for _ in range(20):
+        limiter.step(goal)
+    said = limiter.remainder(None if brakes else goal)
+    for k in range(1, 30):
+        command = limiter.brake() if brakes else limiter.step(goal)
+        if said is not None:
+            assert np.allclose(command, said.at(0.01 * k)[:, 0], atol=1e-9)
+    assert (said is None) == brakes

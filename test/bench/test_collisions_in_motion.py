@@ -162,3 +162,16 @@ def test_an_srdf_says_which_pairs_are_compared():
         scene = robot.node._robot.arms[0].pipeline.scene
         assert scene.left_out["forearm_link", "wrist_2_link"] == "SRDF: Never"
         assert ("shoulder_link", "upper_arm_link") in scene.pairs, "samples would leave it out"
+
+
+@pytest.mark.parametrize("interface", INTERFACES)
+def test_a_pose_inside_a_box_is_reached_once_the_box_is_gone(interface):
+    with running(*WORDS, "-p", f"command_interface:={interface}") as robot:
+        client = Client(robot)
+        target = robot.chain.forward(HOME + 0.3)
+        put(robot, client, ("box", (0.1, 0.1, 0.1), tuple(target.translation)))
+        robot.send("base_link", target)
+        wait_until_held(robot, "box", "0.010 m")
+        client.put(thing("box", operation=CollisionObject.REMOVE, primitives=()))
+        robot.wait_status(state="ARRIVED", verdict="REACHED")
+        assert robot.at(target)
