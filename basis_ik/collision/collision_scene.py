@@ -639,17 +639,18 @@ class _Tables(NamedTuple):
         """Replace a measured row by the distance of the shapes, where these are apart.
 
         Returns:
-            Whether it was replaced.
+            Whether they are, with or without the padding.
         """
         row, gradient = memory.rows[number], memory.gradients[number]
+        padding = self.cover[-1][number]
         lower, upper = separate_links(
-            self.chain, self.shapes, self.ranges[number], memory.work[0], row, gradient,
-            self.cover[-1][number],
-        )  # fmt: skip
+            self.chain, self.shapes, self.ranges[number], memory.work[0], row, gradient, padding
+        )
         one, other = self.members[number]
-        is_exact = lower > 0.0 or one.surplus == other.surplus == 0.0
+        apart = bool(lower + padding > 0.0)
+        is_exact = apart or one.surplus == other.surplus == 0.0
         memory.known[number] = EXACT if is_exact else OVERLAP if upper <= 0.0 else COVERED
-        return lower > 0.0
+        return apart
 
     def gap(self, number: int, memory: _Memory) -> Gap:
         """Return a row as a `Gap`."""

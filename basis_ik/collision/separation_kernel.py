@@ -294,7 +294,8 @@ def separate_links(
         shapes: The tables.
         ranges: (4,) the first body of each link and the first after them.
         frames: (m, 3, 4) the joints' moved frames.
-        row: (12,) result, as of `distance_kernel`, if the lower bound is above zero.
+        row: (12,) as of `distance_kernel`, by the covers; result, if the bodies are proven to be
+            apart, with or without the padding, by more than that.
         gradient: (n,) likewise.
         padding: Distance that is subtracted [m].
 
@@ -319,7 +320,7 @@ def separate_links(
                     best[NORMAL + r] = -nearest[3 + r]
                     best[POINT_A + r] = nearest[r] + ball * nearest[3 + r]
                     best[POINT_B + r] = nearest[r] + (high - other) * nearest[3 + r]
-    if lower > 0.0:
+    if lower + padding > 0.0 and lower > row[DISTANCE]:
         for k in range(COLUMNS):
             row[k] = best[k]
         fill_gradient(ChainArrays(*fields), frames, row, gradient)

@@ -52,10 +52,11 @@ def link(*bodies, joint=-1):
     )
 
 
-def separated(one, other, frames=NO_FRAMES, padding=0.0):
+def separated(one, other, frames=NO_FRAMES, padding=0.0, covers=0.0):
     first = len(one.bodies)
     ranges = np.array([0, first, first, first + len(other.bodies)])
     row, gradient = np.zeros(COLUMNS), np.zeros(2)
+    row[DISTANCE] = covers
     shapes = _bodies([one, other], [0.0, 0.0])
     found = separate_links(CHAIN[:], shapes, ranges, frames, row, gradient, padding)
     return *found, row, gradient
@@ -95,6 +96,30 @@ def test_the_least_distance_of_all_bodies_counts_and_the_padding_too(judge):
             if distance > 1e-4:
                 lower, _ = bounds(*links, padding=share * distance)
                 assert (lower > 0.0) == (share < 1.0)
+
+
+def test_of_bodies_that_are_nearer_than_the_padding_the_distance_is_exact(judge):
+    found = 0
+    for _ in range(sample(30)):
+        one, other = (link((SHAPES[each], random_pose(RNG, 0.6))) for each in ("box", "cylinder"))
+        distance, _ = judge.between(one, other, NO_FRAMES)
+        *_, row, _ = separated(one, other, padding=abs(distance) + 0.01, covers=-1.0)
+        if distance > 1e-6:
+            assert row[DISTANCE] == pytest.approx(-0.01, abs=1e-6)
+            found += 1
+        elif distance < -1e-6:
+            assert row[DISTANCE] == -1.0, "no direction keeps them apart: the covers tell"
+    assert found >= sample(30) // 4
+
+
+def test_a_distance_by_the_covers_that_is_larger_stays():
+    one, other = (
+        link((SHAPES["box"], RigidTransform.identity())),
+        link((SHAPES["sphere"], RigidTransform.from_rpy(0.0, 0.0, 0.0, (3.0, 0.0, 0.0)))),
+    )
+    *_, row, gradient = separated(one, other, padding=9.0, covers=-1.0)
+    assert row[DISTANCE] == -1.0
+    assert not gradient.any()
 
 
 def test_bodies_move_with_their_joints(judge):
