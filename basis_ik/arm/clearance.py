@@ -158,8 +158,10 @@ class Clearance:
         if pair < 0:
             return 1.0, -1
         way, states = memory[:, GOAL] - start, np.empty((len(start), 3))
-        kernels.state_at(memory, start, 0.0, time, states)
         k = int(np.abs(way).argmax())
+        if way[k] == 0.0:
+            return 0.0, pair
+        kernels.state_at(memory, start, 0.0, time, states)
         low, high = 0.0, float((states[k, 0] - start[k]) / way[k])
         for _ in range(HALVINGS):
             middle = 0.5 * (low + high)

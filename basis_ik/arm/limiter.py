@@ -523,7 +523,11 @@ class Limiter:
         """Return whether all joints can stop with the desired limits and caps."""
         if not kernels.can_stop(self._memory, self._wanted):
             return False
-        return self._capped is None or self._capped.brakes(self._memory, self._wanted, self.period)
+        if self._capped is None:
+            return True
+        return self._capped.ends_on_line(self._memory, self._wanted) and self._capped.brakes(
+            self._memory, self._wanted, self.period
+        )
 
 
 def stride_of(spacing: float, period: float) -> int:

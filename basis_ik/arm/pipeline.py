@@ -626,6 +626,7 @@ class Pipeline:
         start = self.command
         if start is None:
             start = self.begins_at(measured)
+            self._ended_at = None  # the arm leaves it
             self._limiter.reset(start)
             self._goal_motion.reset()
             self._jog.reset()

@@ -14,7 +14,7 @@ from basis_ik.arm.caps import SpeedCaps
 from basis_ik.arm.clearance import Clearance
 from basis_ik.arm.clearance_kernel import state_at, way_left
 from basis_ik.arm.goals import JointGoal, JointVelocityGoal, MotionGoal, PoseGoal, TwistGoal
-from basis_ik.arm.joints_kernel import COLUMNS, PROFILE, START, plan_brake_together
+from basis_ik.arm.joints_kernel import COLUMNS, GOAL, PROFILE, START, plan_brake_together
 from basis_ik.arm.limiter import Limiter, plan_motion
 from basis_ik.arm.limits import MotionLimits
 from basis_ik.arm.pipeline import Phase, Pipeline
@@ -480,3 +480,33 @@ def test_what_a_motion_among_objects_is_said_to_become_is_what_it_becomes(brakes
         if said is not None:
             assert np.allclose(command, said.at(0.01 * k)[:, 0], atol=1e-9)
     assert (said is None) == brakes
+
+
+@pytest.mark.parametrize("share", [0.3, 0.9])
+def test_an_arm_ends_on_its_way_when_less_acceleration_is_allowed_in_mid_motion(share):
+    arm = Arm(objects=())
+    near = np.array([arm.chain.upper[0] - 1.0, -1.5, 1.5, -1.5, -1.5, 0.0])
+    ends = near, near + np.array([1.0, 0.5, -0.5, 0.1, 0.2, 0.1])
+    arm.commands = [near] * 3
+    for k, periods in enumerate(range(20, 80, 2)):
+        start, goal, since = arm.q, ends[1 - k % 2], len(arm.commands)
+        arm.pipe.acceleration_scaling = 1.0
+        arm.go(JointGoal(tuple(goal)), periods)
+        arm.pipe.acceleration_scaling = share
+        arm.step(1000)
+        assert np.array_equal(arm.q, goal)
+        way = (np.array(arm.commands[since:]) - start) / (goal - start)
+        assert np.ptp(way, axis=1).max() < 1e-9, "straight in the joints"
+        assert way.max() <= 1.0 + 1e-12, "not beyond the end"
+    assert worst(arm.commands, arm.limits, arm.period).max() <= 1.0 + 1e-6
+
+
+def test_no_share_of_a_way_of_no_length_is_free_for_a_pair_that_is_too_near(recwarn):
+    arm = Arm()
+    clearance, memory = Clearance(arm.scene), np.zeros((6, COLUMNS))
+    memory[:, [0, START, GOAL]] = arm.q[:, np.newaxis]
+    clearance.observe(arm.q, at_rest=True)
+    pair = int(clearance._now.argmin())
+    clearance._floors[pair] = clearance._now[pair] + 2e-6
+    assert clearance.free_share(arm.q, memory) == (0.0, pair)
+    assert not recwarn.list

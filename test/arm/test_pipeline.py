@@ -16,7 +16,7 @@ from basis_ik.arm.given_motion import keep_limits
 from basis_ik.arm.goals import JointGoal, MotionGoal, PointGoal, PoseGoal, Ray, TwistGoal
 from basis_ik.arm.limits import MotionLimits
 from basis_ik.arm.path_timing import time_path
-from basis_ik.arm.pipeline import Phase, Pipeline
+from basis_ik.arm.pipeline import STILL, Phase, Pipeline
 from basis_ik.robot.robot import RobotModel
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Verdict
@@ -189,6 +189,23 @@ def test_an_arm_beside_its_last_command_continues_from_it(pipe, beside, moved, f
     pipe.begin_where_measured()
     pipe.set_goal(JointGoal(tuple(HOME)), last)
     assert np.abs(pipe.step(last) - last).max() < 1e-3, "the controller may be another one"
+
+
+def test_an_arm_that_has_left_the_end_of_a_motion_does_not_go_back_there(pipe):
+    pipe.set_goal(JointGoal(tuple(HOME + 0.2)), HOME)
+    arm = walk_beside(pipe, HOME, 0.0)
+    pipe.velocity_scaling = 0.01
+    pipe.set_goal(JointGoal(tuple(HOME)), arm)
+    for _ in range(5):
+        arm = pipe.step(arm)
+    pipe.speed_override = 0.0
+    for _ in range(20):
+        arm = pipe.step(arm)
+    assert 1e-4 < np.abs(arm - HOME - 0.2).max() < STILL
+    pipe.rest()
+    pipe.speed_override = 1.0
+    pipe.set_goal(JointGoal(tuple(HOME)), arm)
+    assert (pipe.step(arm) < arm).all()
 
 
 def walk_beside(pipe, measured, beside):
