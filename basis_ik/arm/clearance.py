@@ -23,6 +23,7 @@ from basis_ik.arm.limits import fastest_before
 from basis_ik.collision.collision_scene import Gap, Scene, sample_scene, tables_of
 from basis_ik.collision.distance_kernel import DISTANCE
 from basis_ik.numerics.arrays import FloatArray
+from basis_ik.robot.reach import lengths_of
 
 HORIZON = 0.3  # m: distances are measured up to this
 # m above its floor at which a pair that a jog approaches is held: what curves may use; and the
@@ -64,16 +65,17 @@ class Clearance:
         self._prepare()
 
     def _prepare(self) -> None:
-        self._tables = tables = tables_of(self.scene)
-        self._memory = memory = tables.take()
-        self._scene = (tables.chain, tables.cover, tables.shapes, tables.ranges, memory.work)
-        count = len(tables.members)
+        tables = tables_of(self.scene)
+        self._memory, count = tables.take(), len(tables.members)
         self._now, self._floors = np.full(count, math.inf), np.full(count, -math.inf)
         self._measure_levers = _Levers(self.scene)
         self._heed_moves()
 
     def _heed_moves(self) -> None:
-        """Take the present places of links and objects."""
+        """Take the present places of links and objects, and the present points."""
+        self._tables = tables = tables_of(self.scene)
+        work = self._memory.work
+        self._scene = (tables.chain, tables.cover, tables.shapes, tables.ranges, work)
         self._changes, self.revision = self.scene.changes, self.revision + 1
         self._levers = self._measure_levers()
         self.reset()
@@ -90,7 +92,8 @@ class Clearance:
             at_rest: Whether they rest there: what braking could not prevent, where something had
                 appeared in their way, may then be left.
         """
-        if tables_of(self.scene) is not self._tables:
+        # Of points that have come nothing but these is new.
+        if tables_of(self.scene).slots is not self._tables.slots:
             self._prepare()
         elif self.scene.changes != self._changes:
             self._heed_moves()
@@ -243,10 +246,7 @@ class _Levers:
 
     def __init__(self, scene: Scene) -> None:
         arrays, tables = scene.chain.arrays, tables_of(scene)
-        travel = np.maximum(np.abs(arrays.lower), np.abs(arrays.upper))[arrays.variables]
-        travel = np.abs(arrays.multipliers) * travel + np.abs(arrays.offsets)
-        lengths = np.linalg.norm(arrays.origins[:, :, 3], axis=1)
-        lengths += np.where(arrays.prismatic != 0, travel, 0.0)
+        lengths = lengths_of(arrays)
         between, self._slides = np.cumsum(lengths), arrays.prismatic != 0
         pairs = [sorted(pair, key=lambda each: each.joint) for pair in tables.members]
         joint = np.array([[each.joint for each in two] for two in pairs], int).reshape(-1, 2)

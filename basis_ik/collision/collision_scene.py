@@ -17,6 +17,7 @@ import numpy.typing as npt
 from numpy.typing import NDArray
 
 from basis_ik.collision import exact as engine
+from basis_ik.collision import point_cloud
 from basis_ik.collision.covered_links import (
     Body,
     CoveredLink,
@@ -27,6 +28,7 @@ from basis_ik.collision.covered_links import (
     joints_off,
 )
 from basis_ik.collision.distance_kernel import (
+    CLOUD_COLUMNS,
     COLUMNS,
     DISTANCE,
     FAR,
@@ -39,6 +41,7 @@ from basis_ik.collision.distance_kernel import (
 )
 from basis_ik.collision.exact import ExactDistances
 from basis_ik.collision.pairs import NEVER, Pair, pairs_by_sampling, pairs_by_srdf
+from basis_ik.collision.point_cloud import PointCloud
 from basis_ik.collision.separation_kernel import ShapeFields, first_collision, separate_links
 from basis_ik.collision.shape import SceneError, Shape
 from basis_ik.errors import SolveArgumentError
@@ -48,6 +51,7 @@ from basis_ik.robot.chain_kernel import ChainFields
 from basis_ik.robot.configurations import uniform
 from basis_ik.robot.elements import shown
 from basis_ik.robot.joint_path import ChainError
+from basis_ik.robot.reach import lengths_of
 from basis_ik.robot.robot import LINE_LENGTH, RobotModel
 from basis_ik.transforms.checks import TransformError, finite_array, read_only
 from basis_ik.transforms.rigid import RigidTransform
@@ -198,11 +202,7 @@ class Scene:
             SceneError: The name is taken or empty; or there is no shape, or not a place for each.
             SolveArgumentError: A shape or a pose is none.
         """
-        if not isinstance(name, str) or not name:
-            raise SceneError(str(name), "an object's name is text that is not empty")
-        if name in self._objects or name in self.surplus:
-            kind = "an object" if name in self._objects else "a link"
-            raise SceneError(name, f"there is {kind} of this name; choose another, or remove it")
+        self._check_new(name)
         shapes = (shape,) if isinstance(shape, Shape) else tuple(shape)
         for each in shapes:
             if not isinstance(each, Shape):
@@ -217,6 +217,50 @@ class Scene:
         )
         self._objects[name] = _standing(name, own).put(_pose("pose", pose))
         self._tables = None
+
+    def add_points(
+        self,
+        name: str,
+        points: PointCloud | npt.ArrayLike,
+        pose: RigidTransform | npt.ArrayLike | None = None,
+        *,
+        resolution: float = 0.02,
+    ) -> None:
+        """Add points, as of a depth camera, as one object; or replace its points, which is quick.
+
+        Each voxel that has points is covered by a sphere around them. Between the spheres there is
+        nothing. Links are compared by their covers, whose distance is a lower bound.
+
+        Args:
+            name: The object's name, of no other object or link, unless that is points, too.
+            points: (n, 3) in the object's frame [m]; rows with NaN or infinity are dropped, and
+                none is left is fine.
+            pose: root_T_object, also as a (4, 4) matrix; None: the points are in the frame of the
+                chain's root.
+            resolution: Edge of a voxel [m], from 0.002 to 0.5.
+
+        Raises:
+            SceneError: The name is taken or empty, or the points are refused; see `PointCloud.of`.
+            SolveArgumentError: The pose or the resolution is none.
+        """
+        known = self._objects.get(name)
+        if known is None or known.cloud is None:
+            self._check_new(name)
+        place = RigidTransform.identity() if pose is None else _pose("pose", pose)
+        cloud = points
+        if not isinstance(cloud, PointCloud):
+            cloud = PointCloud.of(cloud, resolution, name)
+        if known is None:
+            self._objects[name] = CoveredLink(
+                name, -1, (), np.empty((0, 7)), cloud.surplus, cloud=cloud
+            ).put(place)
+            self._tables = None
+            return
+        known.cloud, known.surplus = cloud, cloud.surplus
+        known.put(place)
+        self.changes += 1
+        if self._tables is not None:
+            self._tables = self._tables.with_points()
 
     def move(self, name: str, pose: RigidTransform | npt.ArrayLike) -> None:
         """Place an object anew, which is quick: only its own numbers change.
@@ -271,6 +315,8 @@ class Scene:
             SolveArgumentError: The pose is none.
         """
         thing, place = self._object(name, "attach"), _pose("pose", pose)
+        if thing.cloud is not None:
+            raise SceneError(name, "points cannot be attached; attach a shape around them")
         for each in (link, *touch):
             if each not in self._model.links:
                 raise SceneError(str(each), f"the robot has no such link for {name!r} to be at")
@@ -450,7 +496,7 @@ class Scene:
 
     def _collision(self, k: int, ready: _Tables, memory: _Memory) -> Gap | None:
         """Return a pair whose covers overlap, unless its shapes do not."""
-        if ready.refine(k, memory) or self._exact is None:
+        if ready.refine(k, memory) or self._exact is None or ready.members[k][1].cloud is not None:
             gap = ready.gap(k, memory)
             return gap if gap.distance < 0.0 else None
         distance, points = self._exact.between(*ready.members[k], memory.work[0])
@@ -464,6 +510,30 @@ class Scene:
         collides = ready.collides(values, memory)
         ready.spare.append(memory)
         return not collides
+
+    def robot_at(self, q: npt.ArrayLike) -> FloatArray:
+        """Return the covers of the links, and of what is attached, at positions q (n,).
+
+        Returns:
+            (k, 7) both ends of each axis, in the frame of the chain's root, and the radius [m].
+        """
+        values, ready = self._values(q), self._ready()
+        memory = ready.take()
+        ready.measure(values, memory, 0.0)
+        own = [*(link.name for link in self._links), *self._riders]
+        rows = np.concatenate([np.arange(len(memory.work[2]))[ready.slots[n].balls] for n in own])
+        world, radii = memory.work[2][rows], ready.cover[0][rows, 6]
+        ready.spare.append(memory)
+        return np.column_stack([world[:, :3], world[:, :3] + world[:, 3:6], radii])
+
+    def reach(self) -> FloatArray:
+        """Return centre and radius (4,) of a ball that has all that the chain moves, always [m]."""
+        lengths, balls = lengths_of(self.chain.arrays), self._ready().cover[0]
+        lengths[0] -= np.linalg.norm(centre := self.chain.arrays.origins[0, :, 3])
+        moved = balls[balls[:, 7] >= 0.0]
+        ends = np.linalg.norm(moved[:, :6].reshape(-1, 2, 3), axis=2).max(axis=1) + moved[:, 6]
+        far = np.cumsum(lengths)[moved[:, 7].astype(int)] + ends
+        return np.append(centre, far.max(initial=0.0))
 
     def __repr__(self) -> str:
         return (
@@ -480,6 +550,8 @@ class Scene:
             shapes = f"{each.bodies[0].shape}" if len(each.bodies) == 1 else (
                 f"{len(each.bodies)} shapes"
             )  # fmt: skip
+            if each.cloud is not None:
+                shapes = f"points in {each.cloud.count} voxels"
             where = f", at {self._riders[name].link}" if name in self._riders else ""
             lines.append(f"  {shown(name, 40)}: {shapes}{where}")
         lines += [f"  {note}" for note in self.notes]
@@ -498,6 +570,14 @@ class Scene:
             known = ", ".join(self._objects) or "none"
             raise SceneError(str(name), f"there is no such object to {what}; there are {known}")
         return self._objects[name]
+
+    def _check_new(self, name: str) -> None:
+        """Raise an error if a name is not free for an object."""
+        if not isinstance(name, str) or not name:
+            raise SceneError(str(name), "an object's name is text that is not empty")
+        if name in self._objects or name in self.surplus:
+            kind = "an object" if name in self._objects else "a link"
+            raise SceneError(name, f"there is {kind} of this name; choose another, or remove it")
 
     def _known(self, name: str) -> None:
         """Raise an error if there is neither such an object nor such a link with a shape."""
@@ -601,10 +681,30 @@ class _Tables(NamedTuple):
     """(p, 2) how much thicker both of each row are [m]."""
     slots: Mapping[str, _Slots]
     """Where each thing's numbers are."""
+    clouds: tuple[CoveredLink, ...]
+    """Those that are points."""
+
+    def with_points(self) -> _Tables:
+        """Return these tables with the points that clouds have now."""
+        clouds = [each.cloud for each in self.clouds if each.cloud is not None]
+        rows, trees = self.cover[5].copy(), [each.tree for each in clouds]
+        for k, each in enumerate(clouds):
+            rows[k, 13:] = sum(map(len, trees[:k])), each.count, each.depth
+        # One tree is not copied: it is large.
+        tree = trees[0] if len(trees) == 1 else np.concatenate([np.empty((0, 4)), *trees])
+        balls, links, pairs, solids, targets, _, beside, _, paddings = self.cover
+        cover = (balls, links, pairs, solids, targets, rows, beside, tree, paddings)
+        tables = self._replace(cover=cover)
+        for thing in self.clouds:
+            tables.put(thing)
+        return tables
 
     def put(self, thing: CoveredLink) -> None:
         """Write where a thing is placed now."""
-        balls, bodies, solids = self.slots[thing.name]
+        balls, bodies, solids, cloud = self.slots[thing.name]
+        if cloud >= 0:
+            self.cover[5][cloud, :12] = thing.place.inverse().matrix[:3].ravel()
+            return
         self.cover[0][balls, :6] = thing.capsules[:, :6]
         places = np.array([body.place.matrix for body in thing.bodies])
         self.shapes[1][bodies, :12] = places[:, :3].reshape(-1, 12)
@@ -683,11 +783,13 @@ def tables_of(scene: Scene) -> _Tables:
 
 
 class _Slots(NamedTuple):
-    """Rows of a thing in the tables of balls, bodies and solids."""
+    """Rows of a thing in the tables of balls, bodies, solids and clouds."""
 
     balls: slice
     bodies: slice
     solids: slice
+    cloud: int
+    """-1: it is none."""
 
 
 def _tables(
@@ -697,16 +799,19 @@ def _tables(
     paddings: Sequence[float],
     pads: Mapping[str, float] | None = None,
 ) -> _Tables:
-    """Pack pairs of links and objects for the kernels; those with a box or a cylinder are last."""
+    """Pack pairs of links and objects for the kernels, by what the objects are."""
     own = [(pads or {}).get(each.name, 0.0) for each in things]
-    solids = [i for i, each in enumerate(things) if not len(each.cover)]
+    clouds = [i for i, each in enumerate(things) if each.cloud is not None]
+    solids = [i for i, each in enumerate(things) if len(each.own) and not len(each.cover)]
     counts = [len(things[i].own) for i in solids]
     first = dict(zip(solids, np.cumsum([0, *counts]).tolist(), strict=False))
-    turned = [(j, i) if i in first else (i, j) for i, j in pairs]
+    cloud = {i: k for k, i in enumerate(clouds)}
+    turned = [(j, i) if i in first or i in cloud else (i, j) for i, j in pairs]
     kept = dict(zip(turned, paddings, strict=True))
-    round_ = [pair for pair in kept if pair[1] not in first]
+    round_ = [pair for pair in kept if pair[1] not in first and pair[1] not in cloud]
     targets = [pair for pair in kept if pair[1] in first]
-    both = [*round_, *targets]
+    beside = [pair for pair in kept if pair[1] in cloud]
+    both = [*round_, *targets, *beside]
     spans = _spans(len(each.own) for each in things)
     balls_of = _spans(len(each.cover) for each in things)
     balls = np.concatenate([np.column_stack([
@@ -717,6 +822,7 @@ def _tables(
         each.name: _Slots(
             slice(*balls_of[i]), slice(*spans[i]),
             slice(first[i], first[i] + len(each.own)) if i in first else slice(0, 0),
+            cloud.get(i, -1),
         )
         for i, each in enumerate(things)
     }  # fmt: skip
@@ -730,6 +836,11 @@ def _tables(
                 [row for i in solids for row in _solids(things[i], own[i])], np.float64
             ).reshape(-1, SOLID_COLUMNS),
             np.array([(i, first[j]) for i, j in targets], np.int64).reshape(-1, 2),
+            np.array([[*[0.0] * 12, own[i], 0.0, 0.0, 0.0] for i in clouds]).reshape(
+                -1, CLOUD_COLUMNS
+            ),
+            np.array([(i, cloud[j]) for i, j in beside], np.int64).reshape(-1, 2),
+            np.empty((0, 4)),
             np.array([kept[pair] for pair in both], np.float64),
         ),
         _bodies(things, own),
@@ -738,10 +849,11 @@ def _tables(
         [],
         np.array([(own[i], own[j]) for i, j in both]).reshape(-1, 2),
         slots,
+        tuple(things[i] for i in clouds),
     )  # fmt: skip
     for i in solids:
         tables.put(things[i])
-    return tables
+    return tables.with_points()
 
 
 def _spans(counts: Iterable[int]) -> NDArray[np.int64]:
@@ -811,5 +923,6 @@ def sample_scene() -> Scene:
 
 
 def warm_up() -> None:
-    """Compile the kernels of distances."""
+    """Compile the kernels of distances and of points."""
+    point_cloud.warm_up()
     sample_scene().collisions([0.0])  # compiles all of them

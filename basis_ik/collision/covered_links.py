@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from basis_ik.collision.cover import cover_of, distances_to_axis
+from basis_ik.collision.point_cloud import PointCloud
 from basis_ik.collision.shape import SceneError, Shape
 from basis_ik.numerics.arrays import FloatArray, as_number
 from basis_ik.robot.chain import Chain
@@ -43,6 +44,8 @@ class CoveredLink:
         surplus: Largest distance of a point of the cover from the shapes [m].
         bodies: Its shapes, placed by `put`.
         capsules: (k, 7) the cover in the joint's moved frame, placed by `put`.
+        cloud: The points that it is instead, of an object that stands free.
+        place: Its pose in the joint's moved frame, by `put`.
     """
 
     name: str
@@ -52,9 +55,12 @@ class CoveredLink:
     surplus: float
     bodies: tuple[Body, ...] = ()
     capsules: FloatArray = field(default_factory=lambda: np.empty((0, 7)))
+    cloud: PointCloud | None = None
+    place: RigidTransform = field(default_factory=RigidTransform.identity)
 
     def put(self, place: RigidTransform) -> CoveredLink:
         """Place it, by its pose in the joint's moved frame, and return it."""
+        self.place = place
         self.bodies = tuple(Body(shape, place @ own) for shape, own in self.own)
         self.capsules = self.cover.copy()
         self.capsules[:, :6] = place.apply(self.cover[:, :6].reshape(-1, 3)).reshape(-1, 6)

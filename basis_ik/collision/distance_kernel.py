@@ -17,6 +17,12 @@ The tables, by rows:
   of a sphere around it, the number of further solids after it that are of the same object, and how
   much thicker it is.
 - targets (t, 2): a link and the first solid of an object.
+- clouds (c, 16): cloud_T_root (3, 4), how much thicker it is, the first row of its tree, the number
+  of its spheres, and the depth of its tree.
+- beside (n, 2): a link and a cloud.
+- tree (m, 4): the trees of all clouds, see `point_cloud_kernel`.
+
+Rows of a result are those of the pairs, then of the targets, then of links beside clouds.
 """
 
 from __future__ import annotations
@@ -37,8 +43,12 @@ from basis_ik.robot.chain_kernel import (
 )
 
 IntArray = NDArray[np.int64]
-CoverFields = tuple[FloatArray, IntArray, IntArray, FloatArray, IntArray, FloatArray]
-"""balls, links, pairs, solids, targets, and the padding of each pair and target (p + t,) [m]."""
+CoverFields = tuple[
+    FloatArray, IntArray, IntArray, FloatArray, IntArray, FloatArray, IntArray, FloatArray,
+    FloatArray,
+]  # fmt: skip
+"""balls, links, pairs, solids, targets, clouds, beside, tree, and the padding of each row (p + t +
+n,) [m]."""
 WorkFields = tuple[FloatArray, FloatArray, FloatArray]
 """Joint frames (m, 3, 4), the tip's (3, 4), and the balls in the root frame (b, 10)."""
 
@@ -52,6 +62,8 @@ JOINT_B = 11
 COLUMNS = 12
 
 SOLID_COLUMNS = 22
+CLOUD_COLUMNS = 16
+DEEPEST = 64  # nodes of a tree that wait, at most
 
 FAR = 1e30
 TOUCHING = 1e-12  # [m] between axes, below which they have no direction to each other
@@ -253,6 +265,78 @@ def measure_solid(
     row[JOINT_A], row[JOINT_B] = balls[i, 7], -1.0
 
 
+@inlined
+def from_axis(point: FloatArray, a: Triple, u: Triple, uu: float) -> float:
+    """Return the distance of a point from a segment, from a along u of the squared length uu."""
+    x, y, z = point[0] - a[0], point[1] - a[1], point[2] - a[2]
+    t = clamp((x * u[0] + y * u[1] + z * u[2]) / uu) if uu > 0.0 else 0.0
+    x, y, z = x - t * u[0], y - t * u[1], z - t * u[2]
+    return sqrt(x * x + y * y + z * z)
+
+
+@helper
+def measure_cloud(
+    own: FloatArray, ball: FloatArray, cloud: FloatArray, tree: FloatArray, padding: float,
+    row: FloatArray, waits: FloatArray,
+) -> None:  # fmt: skip
+    """Write the distance of a ball and a cloud into a row, if it is less than that in it.
+
+    Of two nodes the nearer one is opened first, and none that is not nearer than what is found.
+
+    Args:
+        own: Row of the ball.
+        ball: The ball, placed.
+        cloud: Row of the cloud.
+        tree: The table.
+        padding: Distance that is subtracted [m].
+        row: (12,) result.
+        waits: (DEEPEST, 2) workspace: nodes and their distances.
+    """
+    radius, thick = own[6], cloud[12]
+    a = into(cloud, (ball[0], ball[1], ball[2]), 1.0)
+    u = into(cloud, (ball[3], ball[4], ball[5]), 0.0)
+    uu, first, count, depth = scalar(u, u), int(cloud[13]), int(cloud[14]), int(cloud[15])
+    spheres, most = first + (2 << depth), row[DISTANCE] + radius + thick + padding
+    best, waiting = -1, 1
+    waits[0, 0], waits[0, 1] = 1, from_axis(tree[first + 1], a, u, uu) - tree[first + 1, 3]
+    while waiting > 0:
+        waiting -= 1
+        node = int(waits[waiting, 0])
+        if not waits[waiting, 1] < most:
+            continue
+        if node >> depth == 0:
+            far, near = 2 * node, 2 * node + 1
+            beyond = from_axis(tree[first + far], a, u, uu) - tree[first + far, 3]
+            gap = from_axis(tree[first + near], a, u, uu) - tree[first + near, 3]
+            if beyond < gap:
+                far, near, beyond, gap = near, far, gap, beyond
+            waits[waiting, 0], waits[waiting, 1] = far, beyond
+            waits[waiting + 1, 0], waits[waiting + 1, 1] = near, gap
+            waiting += 2
+        else:
+            low, high = node - (1 << depth), node + 1 - (1 << depth)
+            for s in range(spheres + (count * low >> depth), spheres + (count * high >> depth)):
+                gap = from_axis(tree[s], a, u, uu) - tree[s, 3]
+                if gap < most:
+                    best, most = s, gap
+    if best < 0:
+        return
+    centre, size = tree[best], tree[best, 3]
+    x, y, z = centre[0] - a[0], centre[1] - a[1], centre[2] - a[2]
+    t = clamp((x * u[0] + y * u[1] + z * u[2]) / uu) if uu > 0.0 else 0.0
+    x, y, z = t * u[0] - x, t * u[1] - y, t * u[2] - z
+    apart = sqrt(x * x + y * y + z * z)
+    n = (x / apart, y / apart, z / apart) if apart > TOUCHING else across(u, (0.0, 0.0, 0.0))
+    row[DISTANCE] = apart - size - radius - thick - padding
+    for r in range(3):
+        out = cloud[r] * n[0] + cloud[4 + r] * n[1] + cloud[8 + r] * n[2]
+        point = ball[r] + t * ball[3 + r]
+        row[POINT_A + r] = point - radius * out
+        row[POINT_B + r] = point - (apart - size - thick) * out
+        row[NORMAL + r] = out
+    row[JOINT_A], row[JOINT_B] = own[7], -1.0
+
+
 @helper
 def fill_gradient(
     chain: ChainArrays, frames: FloatArray, row: FloatArray, gradient: FloatArray
@@ -286,7 +370,7 @@ def measure_pairs(
     fields: ChainFields, cover: CoverFields, q: FloatArray, work: WorkFields,
     rows: FloatArray, gradients: FloatArray, within: float,
 ) -> None:  # fmt: skip
-    """Write the distances of all pairs, then of all targets, and their gradients.
+    """Write the distances of all rows, and their gradients.
 
     Of those that are not within a distance only this is written.
 
@@ -295,16 +379,15 @@ def measure_pairs(
         cover: The tables.
         q: (n,) [rad or m].
         work: Workspace.
-        rows: (p + t, 12) result.
-        gradients: (p + t, n) result [m/rad or 1].
+        rows: (p + t + n, 12) result.
+        gradients: (p + t + n, n) result [m/rad or 1].
         within: The distance [m].
     """
-    chain, (balls, _, pairs, _, targets, _) = ChainArrays(*fields), cover
+    chain, balls = ChainArrays(*fields), cover[0]
     frames, tip, world = work
     forward_frames(chain, q, frames, tip)
     place_balls(frames, balls, world)
-    count = pairs.shape[0]
-    for k in range(count + targets.shape[0]):
+    for k in range(rows.shape[0]):
         row = rows[k]
         row[DISTANCE] = within
         measure_row(cover, world, k, row)
@@ -314,8 +397,8 @@ def measure_pairs(
 
 @helper
 def measure_row(cover: CoverFields, world: FloatArray, k: int, row: FloatArray) -> None:
-    """Write the distance of a pair, or of a target after them, if it is less than that in a row."""
-    balls, links, pairs, solids, targets, paddings = cover
+    """Write the distance of the two of a row, if it is less than that in it."""
+    balls, links, pairs, solids, targets, clouds, beside, tree, paddings = cover
     count, padding = pairs.shape[0], paddings[k]
     if k < count:
         begin, end = links[pairs[k, 1], 0], links[pairs[k, 1], 1]
@@ -326,7 +409,7 @@ def measure_row(cover: CoverFields, world: FloatArray, k: int, row: FloatArray) 
                 room = row[DISTANCE] + around + world[j, 9]
                 if room > 0.0 and x * x + y * y + z * z < room * room:
                     measure_balls(balls, world, i, j, padding, row)
-    else:
+    elif k < count + targets.shape[0]:
         link, first = targets[k - count, 0], targets[k - count, 1]
         for number in range(first, first + 1 + int(solids[first, 20])):
             solid = solids[number]
@@ -337,3 +420,9 @@ def measure_row(cover: CoverFields, world: FloatArray, k: int, row: FloatArray) 
                 room = row[DISTANCE] + around + world[i, 9]
                 if room > 0.0 and x * x + y * y + z * z < room * room:
                     measure_solid(balls, world, i, solid, padding, row)
+    else:
+        k -= count + targets.shape[0]
+        link, cloud = beside[k, 0], clouds[beside[k, 1]]
+        waits = np.empty((DEEPEST, 2))
+        for i in range(links[link, 0], links[link, 1]):
+            measure_cloud(balls[i], world[i], cloud, tree, padding, row, waits)

@@ -240,7 +240,12 @@ def gap_between(
 
 @helper
 def are_apart(shapes: ShapeFields, ranges: IntArray, frames: FloatArray, padding: float) -> bool:
-    """Return whether two links are proven to be farther apart than the padding."""
+    """Return whether two links are proven to be farther apart than the padding.
+
+    Of what has no bodies, a cloud of points, only the covers tell.
+    """
+    if ranges[2] == ranges[3]:
+        return False
     places, nearest, bodies = np.empty((2, 3, 4)), np.zeros(6), shapes[1]
     for i in range(ranges[0], ranges[1]):
         place_body(frames, bodies[i], places[0])
@@ -257,24 +262,24 @@ def first_collision(
     fields: ChainFields, cover: CoverFields, shapes: ShapeFields, ranges: IntArray, q: FloatArray,
     work: WorkFields,
 ) -> int:  # fmt: skip
-    """Return the number of the first pair, or of the first target after all pairs, that collides.
+    """Return the number of the first row of `distance_kernel` that collides.
 
     Args:
         fields: The fields of `ChainArrays`.
         cover: The tables of `distance_kernel`.
         shapes: The tables.
-        ranges: (p + t, 4) the first body of each of a pair, and the first after them.
+        ranges: (p, 4) the first body of each of a row, and the first after them.
         q: (n,) [rad or m].
         work: Workspace, see `distance_kernel`.
 
     Returns:
         The number; -1 if all are proven to be apart.
     """
-    (balls, _, pairs, _, targets, paddings), (frames, tip, world) = cover, work
+    (balls, paddings), (frames, tip, world) = (cover[0], cover[-1]), work
     forward_frames(ChainArrays(*fields), q, frames, tip)
     place_balls(frames, balls, world)
     row = np.zeros(COLUMNS)
-    for k in range(pairs.shape[0] + targets.shape[0]):
+    for k in range(ranges.shape[0]):
         row[DISTANCE] = 0.0
         measure_row(cover, world, k, row)
         if row[DISTANCE] < 0.0 and not are_apart(shapes, ranges[k], frames, paddings[k]):
@@ -302,7 +307,10 @@ def separate_links(
     Returns:
         The least bounds of all pairs of their bodies [m]. If the lower one is above zero, it is
         proven by the supports that they are apart; an upper one of zero or less is a common point.
+        Nothing is known of what has no bodies, a cloud of points.
     """
+    if ranges[2] == ranges[3]:
+        return NONE, -NONE
     places, nearest = np.empty((2, 3, 4)), np.zeros(6)
     lower, upper, bodies, best = -NONE, -NONE, shapes[1], np.empty(COLUMNS)
     for i in range(ranges[0], ranges[1]):

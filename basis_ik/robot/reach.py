@@ -39,6 +39,14 @@ def reach_bound(chain: ChainArrays) -> float:
     return best + travel
 
 
+def lengths_of(chain: ChainArrays) -> FloatArray:
+    """Return how far each joint's frame is from the one before at most (m,) [m]."""
+    travel = np.maximum(np.abs(chain.lower), np.abs(chain.upper))[chain.variables]
+    travel = np.abs(chain.multipliers) * travel + np.abs(chain.offsets)
+    lengths: FloatArray = np.linalg.norm(chain.origins[:, :, 3], axis=1)
+    return lengths + np.where(chain.prismatic != 0, travel, 0.0)
+
+
 def _parts(chain: ChainArrays) -> tuple[FloatArray, float]:
     """Return the constant transforms (m + 1, 3, 4) between axes, and half the travel of slides."""
     parts = np.concatenate((chain.origins, chain.tip[None]))

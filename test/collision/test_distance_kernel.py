@@ -6,7 +6,9 @@ import pytest
 from from_python import from_python, sample
 
 from basis_ik.collision import distance_kernel as kernels
+from basis_ik.collision.point_cloud import PointCloud
 from basis_ik.robot.chain_kernel import ChainArrays
+from basis_ik.transforms.rigid import RigidTransform
 
 shares = from_python(kernels.nearest_shares)
 solid_distance = from_python(kernels.solid_distance)
@@ -110,13 +112,25 @@ PLACE = np.eye(4)
 PLACE[:3, 3] = 0.2, -0.1, 0.3
 SOLIDS = np.array([solid_row(False, PLACE), solid_row(True, PLACE)])
 TARGETS = np.array([(i, k) for i in range(5) for k in range(2)])
-COUNT = len(PAIRS) + len(TARGETS)
-COVER = BALLS, LINKS, PAIRS, SOLIDS, TARGETS, np.full(COUNT, 0.03)
+# Two clouds, of many points and of one, 0.01 m thicker.
+TURNED = RigidTransform.from_rpy(0.3, -0.2, 1.0, (-0.4, 0.5, 0.2))
+SEEN = [PointCloud.of(RNG.normal(size=(count, 3)), 0.2) for count in (500, 1)]
+CLOUDS = np.array(
+    [
+        [*TURNED.inverse().matrix[:3].ravel(), 0.01, k * len(SEEN[0].tree), each.count, each.depth]
+        for k, each in enumerate(SEEN)
+    ]
+)
+BESIDE = np.array([(i, k) for i in range(5) for k in range(2)])
+TREE = np.concatenate([each.tree for each in SEEN])
+CLOUDLESS = CLOUDS[:0], BESIDE[:0], TREE[:0]
+COUNT = len(PAIRS) + len(TARGETS) + len(BESIDE)
+COVER = BALLS, LINKS, PAIRS, SOLIDS, TARGETS, CLOUDS, BESIDE, TREE, np.full(COUNT, 0.03)
 
 
 def measured(q, within=kernels.FAR, cover=COVER):
     work = np.empty((4, 3, 4)), np.empty((3, 4)), np.empty((len(BALLS), 10))
-    count = len(cover[2]) + len(cover[4])
+    count = len(cover[-1])
     rows, gradients = np.zeros((count, kernels.COLUMNS)), np.full((count, 3), np.nan)
     kernels.measure_pairs(CHAIN[:], cover, q, work, rows, gradients, within)
     return rows, gradients, work
@@ -135,6 +149,12 @@ def brute_force(k, world):
             for j in other:
                 apart = axis_points(world, i)[:, None] - axis_points(world, j)[None]
                 found.append(np.linalg.norm(apart, axis=2).min() - BALLS[i, 6] - BALLS[j, 6])
+    elif k >= len(PAIRS) + len(TARGETS):
+        link, number = BESIDE[k - len(PAIRS) - len(TARGETS)]
+        centres = TURNED.apply(SEEN[number].spheres[:, :3])
+        for i in range(*LINKS[link]):
+            apart = np.linalg.norm(axis_points(world, i)[:, None] - centres, axis=2)
+            found.append((apart - SEEN[number].spheres[:, 3]).min() - BALLS[i, 6] - 0.01)
     else:
         link, number = TARGETS[k - len(PAIRS)]
         for i in range(*LINKS[link]):
@@ -194,7 +214,7 @@ def test_only_what_is_within_a_distance_is_measured():
 
 
 def test_there_may_be_no_pair_at_all():
-    none = (*COVER[:2], PAIRS[:0], SOLIDS[:0], TARGETS[:0], np.empty(0))
+    none = (*COVER[:2], PAIRS[:0], SOLIDS[:0], TARGETS[:0], *CLOUDLESS, np.empty(0))
     rows, _, _ = measured(np.zeros(3), cover=none)
     assert len(rows) == 0
 
@@ -207,6 +227,7 @@ def test_axes_that_cross_have_a_direction():
         np.array([[0, 1]]),
         SOLIDS[:0],
         TARGETS[:0],
+        *CLOUDLESS,
         np.zeros(1),
     )
     rows, gradients, _ = measured(np.zeros(3), cover=cover)
@@ -215,13 +236,19 @@ def test_axes_that_cross_have_a_direction():
     assert gradients[0].tolist() == [0.0, 0.0, 0.0]
 
 
-@pytest.mark.parametrize("solid", [False, True])
-def test_the_padding_counts_in_what_is_within(solid):
+@pytest.mark.parametrize("other", ["ball", "solid", "cloud"])
+def test_the_padding_counts_in_what_is_within(other):
     balls = np.array([[0.0, 0, 0, 0, 0, 0, 0.1, -1], [1.0, 0, 0, 1, 0, 0, 0.1, -1]])
     box = solid_row(False, PLACE * 0.0 + np.eye(4), (0.1, 0.1, 0.1))
     box[3], box[16:19], box[19] = -1.0, [1.0, 0.0, 0.0], 0.1 * 3.0**0.5
     pairs, targets = np.array([[0, 1]]), np.array([[0, 0]])
-    which = (pairs[:0], box[None], targets) if solid else (pairs, SOLIDS[:0], TARGETS[:0])
+    point = PointCloud.of([[0.9, 0.0, 0.0]])
+    cloud = np.array([[*np.eye(3, 4).ravel(), 0.0, 0.0, 1.0, 0.0]]), targets, point.tree
+    which = {
+        "ball": (pairs, SOLIDS[:0], TARGETS[:0], *CLOUDLESS),
+        "solid": (pairs[:0], box[None], targets, *CLOUDLESS),
+        "cloud": (pairs[:0], SOLIDS[:0], TARGETS[:0], *cloud),
+    }[other]
     cover = balls, np.array([[0, 1], [1, 2]]), *which, np.array([0.3])
     (row,), _, _ = measured(np.zeros(3), within=0.51, cover=cover)
     assert row[kernels.DISTANCE] == pytest.approx(0.5)
