@@ -818,6 +818,8 @@ class Arm:
             self.state.handle(Event.END_COMMANDS)
             if not self.execution.streams and self.pipeline.may_go_on:
                 self.execution.begin()
+            if self.pipeline.waiting:  # the solution is looked for again, among what is new
+                return
             if self._is_there(measured):
                 self.state.handle(Event.ARRIVE)
                 self._retries, self._has_arrived = 0, True  # a later displacement is deliberate

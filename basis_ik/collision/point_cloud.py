@@ -66,6 +66,10 @@ class PointCloud:
             raise SceneError(name, f"a coordinate is beyond {LARGEST:g} m")
         return _clustered(array, size)
 
+    def is_equal(self, other: PointCloud) -> bool:
+        """Return whether another one has the same spheres."""
+        return self.count == other.count and np.array_equal(self.tree, other.tree)
+
     @property
     def surplus(self) -> float:
         """Largest distance of a point of a sphere from the points in it, at most [m]."""

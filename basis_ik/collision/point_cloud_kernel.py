@@ -40,7 +40,12 @@ def points_outside(
         capsules: (k, 7) both ends of each axis and the radius, in the root frame.
         kept: (n, 3) result.
     """
-    count = 0
+    count, low, high = 0, np.full(3, -NOTHING), np.full(3, NOTHING)
+    for k in range(capsules.shape[0]):
+        for r in range(3):
+            a, b = capsules[k, r], capsules[k, 3 + r]
+            low[r] = min(low[r], min(a, b) - capsules[k, 6])
+            high[r] = max(high[r], max(a, b) + capsules[k, 6])
     for p in range(points.shape[0]):
         a, b, c = points[p, 0], points[p, 1], points[p, 2]
         x = place[0, 0] * a + place[0, 1] * b + place[0, 2] * c + place[0, 3]
@@ -50,7 +55,8 @@ def points_outside(
         for k in range(reaches.shape[0]):  # NaN and infinity are in none
             a, b, c = x - reaches[k, 0], y - reaches[k, 1], z - reaches[k, 2]
             is_kept |= a * a + b * b + c * c <= reaches[k, 3] * reaches[k, 3]
-        k = 0
+        is_near = low[0] <= x <= high[0] and low[1] <= y <= high[1] and low[2] <= z <= high[2]
+        k = 0 if is_near else capsules.shape[0]
         while is_kept and k < capsules.shape[0]:
             each = capsules[k]
             u, v, w = each[3] - each[0], each[4] - each[1], each[5] - each[2]

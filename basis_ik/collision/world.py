@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from basis_ik.collision.collision_scene import LARGEST_PADDING, Scene
 from basis_ik.collision.covered_links import Body
+from basis_ik.collision.point_cloud import PointCloud
 from basis_ik.collision.shape import SceneError
 from basis_ik.numerics.arrays import as_number
 from basis_ik.robot.elements import listed, shown
@@ -57,6 +58,21 @@ class WorldObject:
     kind: tuple[str, str] = ("", "")
 
 
+class Sight(NamedTuple):
+    """Points that a sensor has seen."""
+
+    cloud: PointCloud
+    """In the frame `frame`."""
+    frame: str
+    """Where the points stand: a frame that does not move with the sensor."""
+    time: int
+    """When they were seen, by the clock of whoever asks [ns]."""
+    source: str = ""
+    """The sensor's frame."""
+    padding: float = 0.0
+    """Distance that is kept from the points [m]."""
+
+
 class Placed(NamedTuple):
     """Where the objects are that stand free."""
 
@@ -78,6 +94,7 @@ class WorldState:
         padding: Distance that is kept from links, by name [m].
         colors: Red, green, blue and opacity by id; for displays alone.
         name: Of the scene, which only others use.
+        sights: What sensors see, by name; this does not count as a change.
     """
 
     revision: int = 0
@@ -87,6 +104,7 @@ class WorldState:
     padding: Mapping[str, float] = field(default_factory=dict)
     colors: Mapping[str, Color] = field(default_factory=dict)
     name: str = ""
+    sights: Mapping[str, Sight] = field(default_factory=dict)
 
     @property
     def free(self) -> Iterator[WorldObject]:
@@ -167,13 +185,33 @@ class World:
         yield draft
         self.state = draft.finished()
 
+    def see(self, name: str, sight: Sight) -> None:
+        """Take what a sensor sees now, in place of what it saw before.
+
+        Args:
+            name: Its name, of no object and no link.
+            sight: The points.
+
+        Raises:
+            SceneError: The name is taken.
+        """
+        if name in self.state.objects or name in self._links:
+            raise SceneError(name, "an object or a link has this name; give it another one")
+        before = self.state.sights.get(name)
+        if before is not None and before.cloud.is_equal(sight.cloud):
+            sight = sight._replace(cloud=before.cloud)  # then scenes do not change
+        self.state = replace(self.state, sights={**self.state.sights, name: sight})
+
     def fit(self, links: Collection[str]) -> tuple[str, ...]:
         """Take another robot; return the ids that had to go: at no link, or named as one.
+
+        What sensors have seen is forgotten.
 
         Args:
             links: The names of its links.
         """
         self._links = frozenset(links)
+        self.state = replace(self.state, sights={})
         lost = tuple(
             each.id for each in self.state.objects.values()
             if each.id in links or (each.attached and not {each.frame, *each.touch} <= {*links})
@@ -226,7 +264,7 @@ class WorldDraft:
         revision = self._before.revision + 1
         return WorldState(
             revision, self.objects, self.entries, self.defaults, self.padding, self.colors,
-            self.name,
+            self.name, self._before.sights,
         )  # fmt: skip
 
     # Objects ---------------------------------------------------------------------------------
@@ -435,6 +473,8 @@ class WorldDraft:
             raise SceneError(name, f"{text}; give the object another one")
         if name in self._links:
             raise SceneError(name, "id: a link has this name; give the object another one")
+        if name in self._before.sights:
+            raise SceneError(name, "id: a cloud of points has this name; give the object another")
 
     def _check_frame(self, name: str, frame: str) -> None:
         if not frame or len(frame) > LONGEST_NAME or not frame.isprintable():
@@ -484,6 +524,8 @@ class WorldScene:
         self._poses: dict[str, RigidTransform] = {}
         self._allowed: set[tuple[str, str]] = set()
         self._padded: dict[str, float] = {}
+        self._sights: dict[str, Sight] = {}
+        self._places: dict[str, RigidTransform] = {}
 
     def update(self, state: WorldState, lookup: Lookup) -> dict[str, str]:
         """Make the scene equal to a world.
@@ -498,17 +540,41 @@ class WorldScene:
         """
         placed = state.placed(lookup)
         wanted = {name: each for name, each in state.objects.items() if name not in placed.missing}
-        changed = state is not self._seen or wanted.keys() != self._held.keys()
+        # Each change has its own objects, and what is seen is none.
+        changed = self._seen is None or state.objects is not self._seen.objects
+        changed |= wanted.keys() != self._held.keys() or state.sights.keys() != self._sights.keys()
         if changed:
             self._replace(wanted, placed.poses)
         for name, pose in placed.poses.items():
             if pose != self._poses[name]:
                 self.scene.move(name, pose)
+        placed.missing.update(self._look(state, lookup))
         self._poses, self._seen = placed.poses, state
         if changed:
             self._pad(state, wanted)
             self._allow(state)
         return placed.missing
+
+    def _look(self, state: WorldState, lookup: Lookup) -> dict[str, str]:
+        """Take what sensors see; return the frames that are not known, by the names."""
+        missing: dict[str, str] = {}
+        for name in self._sights.keys() - state.sights.keys():
+            self.scene.remove(name)
+            del self._sights[name]
+            self._padded.pop(name, None)
+            self._allowed = {pair for pair in self._allowed if name not in pair}
+        for name, sight in state.sights.items():
+            pose = lookup(sight.frame)
+            if pose is None:
+                missing[name] = sight.frame
+                continue
+            before = self._sights.get(name)
+            if before is None or sight.cloud is not before.cloud:
+                self.scene.add_points(name, sight.cloud, pose)
+            elif pose != self._places[name]:
+                self.scene.move(name, pose)
+            self._sights[name], self._places[name] = sight, pose
+        return missing
 
     def _replace(self, wanted: Mapping[str, WorldObject], poses: dict[str, RigidTransform]) -> None:
         """Remove what is no longer there, and add what is new."""
@@ -539,13 +605,14 @@ class WorldScene:
     def _pad(self, state: WorldState, wanted: Mapping[str, WorldObject]) -> None:
         padded = {name: pad for name, pad in state.padding.items() if name in self.scene.surplus}
         padded |= {each.id: each.padding for each in wanted.values() if each.padding > 0.0}
+        padded |= {name: sight.padding for name, sight in self._sights.items()}
         for name in self._padded.keys() | padded.keys():
             if padded.get(name, 0.0) != self._padded.get(name, 0.0):
                 self.scene.pad(name, padded.get(name, 0.0))
         self._padded = padded
 
     def _allow(self, state: WorldState) -> None:
-        known = {*self.scene.surplus, *self._held}
+        known = {*self.scene.surplus, *self.scene.objects}
         pairs = {tuple(sorted(pair)) for pair, entry in state.entries.items() if entry}
         for name, entry in state.defaults.items():
             if entry and name in known:

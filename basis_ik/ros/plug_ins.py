@@ -100,9 +100,8 @@ def make_plug_ins(
     kinematics = KinematicsServices(node, arms, buffer, parameters, scenes)
     yield kinematics
     yield MoveGroupServer(node, node.inputs, controllers, kinematics)
-    if parameters["planning_scene"] != IGNORE:
-        how = parameters["planning_scene"]
-        yield WorldServer(node, arms, node.world, scenes, how)
+    if parameters["planning_scene"] != IGNORE or parameters["point_cloud_topic"]:
+        yield WorldServer(node, arms, node.world, scenes, parameters)
     yield Diagnostics(node, arms, loop, buffer, parameters)
     drags = []
     for each in controllers:

@@ -7,6 +7,7 @@ import mujoco
 import numpy as np
 
 KINDS = {"box": mujoco.mjtGeom.mjGEOM_BOX, "cylinder": mujoco.mjtGeom.mjGEOM_CYLINDER}
+POINT = [1e-5, 0.0, 0.0]  # m: the radius of a sphere for a point
 
 
 class Judge:
@@ -15,7 +16,8 @@ class Judge:
     Args:
         urdf: The text, of a robot with shapes that are no meshes.
         chain: Says which joints the positions are of, and which link is the root.
-        objects: Names, kinds, sizes (half of a box; radius and half length of a cylinder), places.
+        objects: Names, kinds, sizes (half of a box; radius and half length of a cylinder; where the
+            points of points are, (n, 3)), places.
         pairs: Of links and objects, by name.
     """
 
@@ -24,6 +26,10 @@ class Judge:
         spec = mujoco.MjSpec.from_string(urdf.replace("</robot>", f"{compiler}</robot>"))
         for name, kind, size, place in objects:
             body = spec.worldbody.add_body(name=name, mocap=True, pos=list(place))
+            if kind == "points":
+                for point in size:
+                    body.add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=POINT, pos=list(point))
+                continue
             body.add_geom(type=KINDS[kind], size=[*size, *[0.0] * (3 - len(size))])
         self.model = spec.compile()
         self.data = mujoco.MjData(self.model)

@@ -3,10 +3,14 @@
 
 """A client of a robot's planning scene on the bench, and the messages that it sends."""
 
+from array import array
+
+import numpy as np
 from geometry_msgs.msg import Point
 from moveit_msgs.msg import AttachedCollisionObject, CollisionObject, PlanningSceneComponents
 from moveit_msgs.srv import ApplyPlanningScene, GetPlanningScene
 from rclpy.serialization import serialize_message
+from sensor_msgs.msg import PointCloud2, PointField
 from shape_msgs.msg import Mesh, MeshTriangle, SolidPrimitive
 
 from basis_ik.ros.convert import pose_message
@@ -47,6 +51,52 @@ def held(name, link="tool0", operation=ADD, touch=(), **fields):
     return AttachedCollisionObject(
         link_name=link, object=thing(name, operation=operation, **fields), touch_links=list(touch)
     )
+
+
+def cloud(points, frame="base_link", stamp=None, kind="<f4", offsets=(0, 4, 8), step=16, rows=1):
+    """Return points (n, 3) as a message."""
+    columns, names = np.asarray(points, float).reshape(-1, 3).T, ("x", "y", "z")
+    record = np.dtype({"names": names, "formats": [kind] * 3, "offsets": offsets, "itemsize": step})
+    data = np.zeros(columns.shape[1], record)
+    for name, column in zip(names, columns, strict=True):
+        data[name] = column
+    datatype = PointField.FLOAT32 if kind.endswith("4") else PointField.FLOAT64
+    message = PointCloud2(height=rows, width=len(data) // rows, point_step=step)
+    message.row_step, message.is_bigendian = step * message.width, kind.startswith(">")
+    message.fields = [
+        PointField(name=name, offset=offset, datatype=datatype, count=1)
+        for name, offset in zip(names, offsets, strict=True)
+    ]
+    message.data = array("B", data.tobytes())
+    message.header.frame_id = frame
+    if stamp is not None:
+        message.header.stamp = stamp
+    return message
+
+
+class Camera:
+    """Publishes clouds of points on /points ten times a second, some time after it saw them.
+
+    Args:
+        client: The robot's client.
+        see: Returns the points (n, 3) that are seen now.
+        late: That time [s].
+
+    Attributes:
+        see: As given.
+        runs: Whether it publishes.
+    """
+
+    def __init__(self, client, see, late=0.0):
+        self.see, self.runs = see, True
+        world = client.robot.world
+
+        def publish():
+            if self.runs:
+                message = cloud(self.see(), stamp=client.robot.stamp())
+                world.at(world.now + round(1e9 * late), lambda: client.publish("/points", message))
+
+        world.every(100_000_000, publish)
 
 
 class Client:

@@ -10,10 +10,11 @@ import pytest
 
 from basis_ik import RigidTransform, RobotModel
 from basis_ik.collision import world as worlds
-from basis_ik.collision.collision_scene import Scene
+from basis_ik.collision.collision_scene import Scene, tables_of
 from basis_ik.collision.covered_links import Body
+from basis_ik.collision.point_cloud import PointCloud
 from basis_ik.collision.shape import SceneError, Shape
-from basis_ik.collision.world import World, WorldScene
+from basis_ik.collision.world import Sight, World, WorldScene
 
 MODEL = RobotModel.example("panda")
 SCENE = Scene(MODEL, exact=False)
@@ -414,3 +415,89 @@ def test_what_a_scene_says_is_that_of_a_scene_made_by_hand(world, followed):
     for q in (own.chain.random(rng) for _ in range(20)):
         found = [(gap.names, gap.distance) for gap in followed.scene.gaps(q)]
         assert found == [(gap.names, gap.distance) for gap in own.gaps(q)]
+
+
+# What sensors see -------------------------------------------------------------------------------
+
+
+def sight(points, frame="base", padding=0.0):
+    return Sight(PointCloud.of(points), frame, 7, "camera", padding)
+
+
+def test_what_is_seen_is_in_the_scene_and_is_no_change_of_the_world():
+    world, scene = World(LINKS), WorldScene(SCENE.copy())
+    world.see("points", sight([[0.5, 0.0, 0.3]]))
+    assert world.revision == 0
+    assert scene.update(world.state, frames(base=HERE)) == {}
+    assert ("panda_hand", "points") in scene.scene.pairs
+    tables = tables_of(scene.scene)
+    world.see("points", sight([[0.5, 0.0, 0.3], [0.9, 0.0, 0.3]]))
+    scene.update(world.state, frames(base=HERE))
+    assert tables_of(scene.scene).slots is tables.slots, "new points are quick"
+    assert "points in 2 voxels" in str(scene.scene)
+
+
+def test_points_that_are_the_same_do_not_change_a_scene():
+    world, scene = World(LINKS), WorldScene(SCENE.copy())
+    for padding in (0.01, 0.02):
+        world.see("points", sight([[0.5, 0.0, 0.3]], padding=padding))
+        scene.update(world.state, frames(base=HERE))
+    tables_of(scene.scene)
+    changes = scene.scene.changes
+    for _ in range(3):
+        world.see("points", sight([[0.5, 0.0, 0.3]], padding=0.02))
+        scene.update(world.state, frames(base=HERE))
+        tables_of(scene.scene)
+    assert scene.scene.changes == changes
+
+
+def test_points_are_placed_padded_and_may_be_touched():
+    world, scene = World(LINKS), WorldScene(SCENE.copy())
+    world.see("points", sight([[0.5, 0.0, 0.3]], "belt", padding=0.02))
+    assert scene.update(world.state, lambda frame: None) == {"points": "belt"}
+    assert scene.scene.objects == ()
+    far, near = (at(x) for x in (1.0, 0.8))
+    assert scene.update(world.state, {"belt": far}.get) == {}
+    distances = [least(scene)]
+    scene.update(world.state, {"belt": near}.get)
+    distances.append(least(scene))
+    assert distances[0] > distances[1] + 0.1
+    (gap,) = [g for g in scene.scene.gaps(Q) if g.names == ("panda_hand", "points")]
+    assert gap.padding == 0.02
+    with world.change() as draft:
+        draft.allow("panda_hand", "points")
+    scene.update(world.state, {"belt": near}.get)
+    assert ("panda_hand", "points") not in scene.scene.pairs
+
+
+def least(scene):
+    return min(gap.distance for gap in scene.scene.gaps(Q) if "points" in gap.names)
+
+
+def test_names_of_points_are_their_own():
+    world = World(LINKS)
+    with world.change() as draft:
+        draft.add("box", "base", HERE, CUBE)
+    for name in ("box", "panda_hand"):
+        with pytest.raises(SceneError, match="has this name"):
+            world.see(name, sight([]))
+    world.see("points", sight([]))
+    with (
+        pytest.raises(SceneError, match="a cloud of points has this name"),
+        world.change() as draft,
+    ):
+        draft.add("points", "base", HERE, CUBE)
+    with world.change() as draft:
+        draft.remove("")
+    assert "points" in world.state.sights, "other changes leave them"
+
+
+def test_what_another_robot_saw_is_forgotten():
+    world, scene = World(LINKS), WorldScene(SCENE.copy())
+    world.see("points", sight([[0.5, 0.0, 0.3]], padding=0.1))
+    scene.update(world.state, frames(base=HERE))
+    world.fit(LINKS)
+    scene.update(world.state, frames(base=HERE))
+    assert scene.scene.objects == ()
+    world.see("points", sight([[0.5, 0.0, 0.3]]))
+    assert scene.update(world.state, frames(base=HERE)) == {}

@@ -12,6 +12,7 @@ from moveit_msgs.msg import MoveItErrorCodes
 
 from basis_ik.collision.collision_scene import Scene
 from basis_ik.collision.covered_links import joints_off
+from basis_ik.collision.shape import SceneError
 from basis_ik.collision.world import World, WorldScene
 from basis_ik.errors import BasisIkError
 from basis_ik.process import giving_way
@@ -20,6 +21,8 @@ from basis_ik.robot.elements import listed
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.kinematics.robot_state import RequestRefusedError
 from basis_ik.ros.world.robot_frames import RobotFrames
+
+POINTS = "points"  # what clouds of points are called
 
 
 class Scenes:
@@ -35,14 +38,22 @@ class Scenes:
         world: The objects.
         frames: The robot's frames.
         srdf: Text of an SRDF that says which pairs of links are not compared; empty: samples do.
+        points: The topic whose clouds of points must be new, and how old they may be [s]; an empty
+            one: there are none.
 
     Attributes:
         frames: As given.
     """
 
     def __init__(
-        self, model: RobotModel, world: World, frames: RobotFrames, srdf: str = ""
+        self,
+        model: RobotModel,
+        world: World,
+        frames: RobotFrames,
+        srdf: str = "",
+        points: tuple[str, float] = ("", 0.0),
     ) -> None:
+        self._points = points
         self._model, self._world, self.frames, self._srdf = model, world, frames, srdf or None
         self._lock = threading.Lock()
         self._alone: dict[tuple[str, str], Scene] = {}
@@ -109,7 +120,22 @@ class Scenes:
         Returns:
             The frames that are not known, by the ids of the objects that stand in them: these are
             not in the scene, so it cannot say that a motion is free.
+
+        Raises:
+            SceneError: The newest cloud of points is too old; or something does not fit.
         """
+        missing = self.follow(followed, positions)
+        topic, most = self._points
+        sight = self._world.state.sights.get(POINTS)
+        if topic and (sight is None or abs(self.frames.now() - sight.time) > 1e9 * most):
+            text = f"no cloud has come on {topic} that is less than {most:g} s old"
+            raise SceneError(POINTS, f"{text}; let the sensor publish, or unset point_cloud_topic")
+        return missing
+
+    def follow(
+        self, followed: WorldScene, positions: Mapping[str, float] | None = None
+    ) -> dict[str, str]:
+        """Do as `update` does, however old clouds of points are."""
         chain, positions = followed.scene.chain, self.frames.positions(positions)
         off = joints_off(self._model, chain)
         followed.scene.hold({name: positions[name] for name in off if name in positions})

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from basis_ik.collision.collision_scene import LARGEST_PADDING
+from basis_ik.collision.point_cloud import COARSEST, FINEST
 from basis_ik.robot.joint_rates import LEAST_RATE, MOST_ACCELERATION, MOST_JERK
 from basis_ik.ros.outputs.make_output import INTERFACES
 from basis_ik.ros.outputs.replacement_rule import ASK, RULES
@@ -19,6 +20,12 @@ from basis_ik.ros.parameters.parameters import (
 
 COLLISIONS = ("check", "refuse", "ignore")
 PLANNING_SCENES = SERVE, LISTEN, IGNORE = ("serve", "listen", "ignore")
+
+
+def cloud_topic_complaint(name: str) -> str | None:
+    """Return why a text is neither a topic's name nor empty, or None."""
+    return topic_complaint(name) if name else None
+
 
 NODE = (
     Declaration(
@@ -147,6 +154,41 @@ NODE = (
         "planning scenes, `listen` to the topics alone, beside a move_group, or `ignore` them.",
         read_only=True,
         choices=PLANNING_SCENES,
+    ),
+    Declaration(
+        "point_cloud_topic",
+        "",
+        "Topic of a depth camera or lidar, sensor_msgs/PointCloud2, whose points count as an "
+        "object, as MoveIt's parameter of this name; with `check_collisions` the arm moves only "
+        "while clouds come. Empty: none.",
+        read_only=True,
+        check=cloud_topic_complaint,
+    ),
+    Declaration(
+        "point_cloud_resolution",
+        0.02,
+        "Edge of a voxel of such points [m]: those of each are one sphere.",
+        FINEST,
+        COARSEST,
+        read_only=True,
+    ),
+    Declaration(
+        "point_cloud_padding",
+        0.01,
+        "Distance from the covers of the links, and of attached objects, up to which points are "
+        "those of the robot itself [m]; from all others the arm keeps so much more distance.",
+        0.0,
+        LARGEST_PADDING,
+        read_only=True,
+    ),
+    Declaration(
+        "point_cloud_max_age",
+        1.0,
+        "Largest age of the newest cloud, by its stamp [s]; with an older one the arm brakes, and "
+        "waits for the next.",
+        0.01,
+        1e4,
+        read_only=True,
     ),
     Declaration(
         "success_angle_threshold",

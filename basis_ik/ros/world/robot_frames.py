@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 
@@ -19,6 +20,8 @@ from basis_ik.robot.placement import UnknownPositionError, place_link
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.frame_buffer import FrameBuffer, look_up
 from basis_ik.transforms.rigid import RigidTransform
+
+REMEMBERED = 1000  # measured positions: those of some seconds
 
 
 def measured_positions(arms: Sequence[Arm]) -> dict[str, float]:
@@ -58,10 +61,23 @@ class RobotFrames:
     ) -> None:
         self._model, self._arms, self._buffer = model, arms, buffer
         self.now, self._max_age = now, max_age
+        self._past: deque[tuple[int, Mapping[str, float]]] = deque(maxlen=REMEMBERED)
 
     def positions(self, positions: Mapping[str, float] | None = None) -> Mapping[str, float]:
         """Return positions of the joints by name [rad or m]; None: as they are measured now."""
-        return measured_positions(self._arms) if positions is None else positions
+        if positions is None:
+            positions = measured_positions(self._arms)
+            self._past.append((self.now(), positions))
+        return positions
+
+    def positions_at(self, time: int) -> Mapping[str, float]:
+        """Return positions of the joints by name [rad or m], as they were known nearest to a time.
+
+        Args:
+            time: By the clock [ns].
+        """
+        self.positions()
+        return min(tuple(self._past), key=lambda each: abs(each[0] - time))[1]
 
     def lookup(self, reference: str, positions: Mapping[str, float] | None = None) -> Lookup:
         """Return a function that returns reference_T_frame of a frame, or None.
@@ -75,17 +91,38 @@ class RobotFrames:
 
     def is_carried(self, frame: str) -> bool:
         """Return whether joints of the robot move a frame: it is a link, or hangs on one in tf."""
-        above, seen = parent_joints(self._model.joints), set()
-        while frame not in self._model.links and frame in self._buffer.parents:
-            if frame in seen:
-                return False
-            seen.add(frame)
-            frame = self._buffer.parents[frame]
+        above, frame = parent_joints(self._model.joints), self._carrier(frame)
         while frame in above:
             if above[frame].moves:
                 return True
             frame = above[frame].parent
         return False
+
+    def seen(
+        self, reference: str, frame: str, positions: Mapping[str, float]
+    ) -> RigidTransform | None:
+        """Return reference_T_frame of a sensor's frame when joints were at positions, or None.
+
+        What hangs on a link in tf was where that link was; tf itself has the newest place of it.
+        """
+        carrier = self._carrier(frame)
+        if frame in self._model.links or not carrier:
+            return self._between(reference, frame, positions)
+        link_T_frame = self._from_tf(carrier, frame)
+        with contextlib.suppress(ChainError, UnknownPositionError):
+            if link_T_frame is not None:
+                return place_link(self._model, reference, carrier, positions) @ link_T_frame
+        return None
+
+    def _carrier(self, frame: str) -> str:
+        """Return the link that a frame is, or hangs on in tf; empty if there is none."""
+        seen: set[str] = set()
+        while frame not in self._model.links:
+            if frame in seen or frame not in self._buffer.parents:
+                return ""
+            seen.add(frame)
+            frame = self._buffer.parents[frame]
+        return frame
 
     def _between(
         self, reference: str, frame: str, positions: Mapping[str, float]

@@ -22,8 +22,9 @@ from moveit_msgs.msg import (
 )
 from moveit_msgs.srv import ApplyPlanningScene, GetPlanningScene
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
+from sensor_msgs.msg import PointCloud2
 
 from basis_ik.arm.admission import printable
 from basis_ik.arm.arm import Arm
@@ -31,10 +32,12 @@ from basis_ik.collision.shape import SceneError
 from basis_ik.collision.world import World, WorldDraft, WorldState
 from basis_ik.process import giving_way
 from basis_ik.robot.elements import listed
-from basis_ik.ros.kinematics.scenes import Scenes
+from basis_ik.ros.kinematics.scenes import POINTS, Scenes
 from basis_ik.ros.kinematics.side_thread import SideThread
-from basis_ik.ros.parameters.ik_parameters import SERVE
+from basis_ik.ros.parameters.ik_parameters import IGNORE, SERVE
+from basis_ik.ros.parameters.parameters import Parameters
 from basis_ik.ros.publishers import incompatible_qos
+from basis_ik.ros.world.cloud_messages import CloudReader
 from basis_ik.ros.world.robot_frames import measured_positions
 from basis_ik.ros.world.scene_messages import BITS, EVERYTHING, SceneWriter
 from basis_ik.ros.world.world_messages import WorldReader
@@ -43,6 +46,9 @@ from basis_ik.transforms.rigid import RigidTransform
 QUEUE = 1000  # messages of a topic: a program may publish all its objects at once
 MOST_BYTES = 2_500_000
 """Of a message of a topic: a mesh of 100,000 triangles. No thread runs while it is read."""
+MOST_CLOUD_BYTES = 40_000_000
+NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+"""Of clouds of points: one that is older than another is not read."""
 REST = 1e-3
 """After each message of a topic [s]: in a flood of them the control loop gets its processor."""
 PUBLISHING = 0.25  # s between two scenes, as move_group does it
@@ -58,7 +64,8 @@ class WorldServer:
         arms: The robot's arms.
         world: The world, which only this changes.
         scenes: The robot's scenes, and its frames.
-        how: `serve`; `listen`: without services, and without publishing, beside a move_group.
+        parameters: The node's. `planning_scene`: `serve`; `listen`, without services, and without
+            publishing, beside a move_group; `ignore`, without objects.
 
     Attributes:
         node: Its own node, which has the topics and services.
@@ -70,7 +77,7 @@ class WorldServer:
         arms: Sequence[Arm],
         world: World,
         scenes: Scenes,
-        how: str = SERVE,
+        parameters: Parameters,
     ) -> None:
         self._main, self._arms, self._world, self._frames = node, arms, world, scenes.frames
         self._model = arms[0].model
@@ -84,17 +91,19 @@ class WorldServer:
             node.get_logger().warning(text)
         self._side = SideThread(node, "world")
         self.node = self._side.node
+        how, topic = parameters["planning_scene"], parameters["point_cloud_topic"]
         reader = self._reader
-        for kind, name, read in (
+        topics = (
             (CollisionObject, "collision_object", reader.object),
             (AttachedCollisionObject, "attached_collision_object", reader.attached),
             (PlanningScene, "planning_scene", reader.scene),
             (PlanningSceneWorld, "planning_scene_world", reader.world),
-        ):
-            self.node.create_subscription(
-                kind, node.resolve_topic_name(name), self._taking(kind, name, read), QUEUE,
-                event_callbacks=incompatible_qos(node, name), raw=True,
-            )  # fmt: skip
+        )
+        for kind, name, read in topics if how != IGNORE else ():
+            self._subscribe(kind, name, self._taking(kind, name, read), QUEUE)
+        if topic:
+            self._clouds = CloudReader(arms, scenes, parameters)
+            self._subscribe(PointCloud2, topic, self._taking_points(topic), NEWEST)
         if how == SERVE:
             latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
             topic = node.resolve_topic_name("monitored_planning_scene")
@@ -105,6 +114,15 @@ class WorldServer:
             ):
                 self.node.create_service(kind, node.resolve_service_name(name), serve)
             self.node.create_timer(PUBLISHING, self.publish_if_new)
+
+    def _subscribe(
+        self, kind: type[Any], name: str, take: Callable[[bytes], None], qos: QoSProfile | int
+    ) -> None:
+        node = self._main
+        self.node.create_subscription(
+            kind, node.resolve_topic_name(name), take, qos,
+            event_callbacks=incompatible_qos(node, name), raw=True,
+        )  # fmt: skip
 
     def destroy(self) -> None:
         """Destroy topics and services."""
@@ -127,6 +145,25 @@ class WorldServer:
 
         return take
 
+    def _taking_points(self, topic: str) -> Callable[[bytes], None]:
+        """Return the callback of clouds of points, which come as bytes; of a flood the newest."""
+
+        def see(data: bytes) -> None:
+            message, before = deserialize_message(data, PointCloud2), self._world.state.sights
+            self._world.see(POINTS, self._clouds.read(message, before.get(POINTS)))
+
+        def take(data: bytes) -> None:
+            if len(data) > MOST_CLOUD_BYTES:
+                text = f"{len(data)} bytes are more than {MOST_CLOUD_BYTES}; publish fewer points"
+                self._refuse(topic, text)
+                return
+            with giving_way():
+                if reason := self._tried(lambda: see(data)):
+                    self._refuse(topic, reason)
+            time.sleep(REST)
+
+        return take
+
     def _apply(self, request: Any, response: Any) -> Any:
         with giving_way():
             reason = self._change(self._reader.scene, request.scene)
@@ -140,17 +177,27 @@ class WorldServer:
         root, before = self._model.root, self._world.state
         self._reader.notes.clear()
         lookup = self._frames.lookup(root)
-        try:
+
+        def change() -> None:
             with self._world.change(lambda frame: lookup(frame) is not None) as draft:
                 read(draft, message)
+
+        if reason := self._tried(change):
+            return reason
+        for note in (*self._reader.notes, *self._remarks(before, self._world.state)):
+            text = f"planning scene: {printable(note, 400)}"
+            self._main.get_logger().warning(text, throttle_duration_sec=1.0)
+        return ""
+
+    def _tried(self, do: Callable[[], None]) -> str:
+        """Do something to the world; return why it is refused, or nothing."""
+        try:
+            do()
         except SceneError as error:
             return printable(str(error), 400)
         except Exception:  # a bad message must not end the control of the arm
             self._main.get_logger().error(traceback.format_exc(), throttle_duration_sec=1.0)
             return "internal error"
-        for note in (*self._reader.notes, *self._remarks(before, self._world.state)):
-            text = f"planning scene: {printable(note, 400)}"
-            self._main.get_logger().warning(text, throttle_duration_sec=1.0)
         return ""
 
     def _refuse(self, topic: str, reason: str) -> None:
