@@ -442,5 +442,15 @@ ROWS: dict[int, Row] = {
             "the arm may leave it, and not go deeper",
             BENCH,
         ),
+        (
+            "a depth camera sees something on the way of an arm in motion, and the arm itself",
+            "the arm rests before the one, which it names, and the other does not hold it",
+            BENCH,
+        ),
+        (
+            "a depth camera falls silent in mid-motion",
+            "HOLD: WAITING says which topic",
+            BENCH,
+        ),
     ),
 }

@@ -37,6 +37,7 @@ TREE, URDF, BUILD = "robot/link_tree.py", "robot/urdf.py", "robot/build.py"
 PARAMETERS, OF_CHAINS = "ros/parameters/parameters.py", "ros/parameters/chain_parameters.py"
 SAFETY, DIAGNOSIS = "robot/safety_kernel.py", "pose/diagnosis.py"
 BORDERS = "test/robot/test_infer.py::test_the_borders_of_what_is_obvious"
+CLOUDS = "test/bench/test_clouds_in_motion.py::"
 NO_BORDERS = "test/robot/test_infer.py::test_the_borders_of_what_is_not"
 
 LED_ON = "test/arm/test_pipeline.py::test_an_arm_beside_its_last_command_continues_from_it"
@@ -1380,6 +1381,78 @@ MUTATIONS = tuple(
             "        np.minimum(self._floors, 0.0, out=self._floors)",
             "        self._floors[:] = 0.0",
             (108,),
+        ),
+        (
+            "an arm moves although no cloud of points comes",
+            "ros/kinematics/scenes.py",
+            "if topic and (sight is None or abs(self.frames.now() - sight.time) > 1e9 * most):",
+            "if False:",
+            (110,),
+        ),
+        (
+            "points of the arm itself count as an object",
+            "collision/point_cloud_kernel.py",
+            "            is_kept = a * a + b * b + c * c > each[6] * each[6]",
+            "            is_kept = True",
+            (109,),
+        ),
+        (
+            "no further distance is kept from points than that within which they are the robot's",
+            "ros/world/cloud_messages.py",
+            'return Sight(cloud, root, time, frame, parameters["point_cloud_padding"])',
+            "return Sight(cloud, root, time, frame)",
+            (109,),
+        ),
+        (
+            "points are where the arm is when they come, not where it was",
+            "ros/world/cloud_messages.py",
+            "positions = frames.positions_at(time)",
+            "positions = frames.positions()",
+            (CLOUDS + "test_the_robot_itself_does_not_hold_the_arm",),
+        ),
+        (
+            "a sensor is where the arm is by now",
+            "ros/world/cloud_messages.py",
+            "root_T_frame = frames.seen(root, frame, positions)",
+            "root_T_frame = frames.lookup(root)(frame)",
+            (CLOUDS + "test_points_are_where_the_sensor_was_and_what_is_far_is_left_out",),
+        ),
+        (
+            "an arm whose solution is looked for again has arrived",
+            ARM,
+            "            if self.pipeline.waiting:  # the",
+            "            if False:  # the",
+            (CLOUDS + "test_an_arm_that_noisy_points_hold_has_not_arrived",),
+        ),
+        (
+            "clouds of two sensors take turns",
+            "ros/world/cloud_messages.py",
+            "if before is not None and before.source != frame and",
+            "if False and",
+            (CLOUDS + "test_what_is_no_cloud_is_refused_and_the_last_one_stays",),
+        ),
+        (
+            "a cloud with too few bytes is read",
+            "ros/world/cloud_messages.py",
+            "    if message.row_step < width * step or len(message.data) != height",
+            "    if False and 0 != height",
+            (CLOUDS + "test_what_is_no_cloud_is_refused_and_the_last_one_stays",),
+        ),
+        (
+            "a cloud of any size is read",
+            "ros/world/cloud_messages.py",
+            "    refuse_many(POINTS, width * height)\n",
+            "",
+            (CLOUDS + "test_what_is_no_cloud_is_refused_and_the_last_one_stays",),
+        ),
+        (
+            "a link that is near points is proven to be apart",
+            "collision/separation_kernel.py",
+            "    if ranges[2] == ranges[3]:\n        return False",
+            "    if ranges[2] == ranges[3]:\n        return True",
+            (
+                "test/collision/test_point_cloud.py::test_an_arm_in_points_collides_and_says_with_what",
+            ),
         ),
         # Guards that no row is about
         (

@@ -3,16 +3,32 @@
 
 """Rows of the catalogue: collisions, on the bench."""
 
+import contextlib
+
 import numpy as np
 import pytest
 from bench import HOME
 from bench_arm import BRAKING_WAY, arrives, robot_of, stands
 from moveit_msgs.msg import CollisionObject
+from scene_client import Camera
+from test_clouds_in_motion import BOX_SEEN, NOTHING, seen_of
+from test_clouds_in_motion import WORDS as SEEING
+from test_clouds_in_motion import check as check_points
 from test_collisions_in_motion import INTERFACES, TOLERANCE, WORDS, check, put
 from test_planning_scene import Client, at, thing
 
 TURN = np.array([1.2, 0.0, 0.0, 0.0, 0.0, 0.0])  # rad
 BENT = np.array([0.0, 0.6, -0.6, 0.0, 0.0, 0.0])
+
+
+@contextlib.contextmanager
+def watched(*words, see=lambda robot: NOTHING):
+    """Yield a robot of the catalogue that a camera watches, which sees points by the robot."""
+    with robot_of(*SEEING, *words, ready=False) as robot:
+        robot.wait_status(state="WAITING")
+        camera = Camera(Client(robot), lambda: see(robot))
+        robot.wait_status(state="READY")
+        yield robot, camera
 
 
 def remove(client, name):
@@ -74,3 +90,38 @@ def test_row_108_an_object_appears_on_the_arm(observed):
         assert left > 0.1
         remove(client, "box")
         observed(f"down: {told}; up: {1e3 * left:.0f} mm")
+
+
+@pytest.mark.parametrize("interface", INTERFACES)
+def test_row_109_a_camera_sees_something_on_the_way_and_the_arm(observed, interface):
+    with watched("-p", f"command_interface:={interface}", see=seen_of) as (robot, camera):
+        robot.reach(robot.chain.forward(HOME + TURN))
+        target = robot.chain.forward(HOME - TURN + BENT)
+        robot.set_off(target, 0.3)
+        camera.see = lambda: np.append(seen_of(robot), BOX_SEEN, axis=0)
+        robot.run(0.1)
+        begun = len(robot.arm.outputs)
+        robot.wait(lambda: robot.statuses[-1]["message"].startswith("held by "), "held")
+        robot.run(1.0)
+        nearest = 1e3 * check_points(robot, BOX_SEEN, begun)
+        assert "and points" in robot.statuses[-1]["message"]
+        camera.see = lambda: seen_of(robot)
+        arrives(robot, target)
+        observed(f"{interface}: {nearest:.0f} mm before it, and on once it is gone")
+
+
+def test_row_110_a_camera_falls_silent_in_mid_motion(observed):
+    with watched("-p", "max_velocity_scaling_factor:=0.05") as (robot, camera):
+        robot.set_off(robot.chain.forward(HOME + 2.0 * TURN), 0.3)
+        camera.runs = False
+        robot.wait_status(state="BRAKING")
+        here = robot.positions
+        robot.wait(lambda: stands(robot, 0.3), "rest")
+        assert np.abs(robot.positions - here).max() <= BRAKING_WAY
+        told = robot.statuses[-1]
+        assert told["state"] == "WAITING"
+        text, _, _ = told["message"].partition(" that is less")
+        assert text == "collisions cannot be checked: 'points': no cloud has come on /points"
+        observed(f"HOLD, WAITING: {text}")
+        camera.runs = True
+        robot.wait_status(state="READY")
