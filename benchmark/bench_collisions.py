@@ -5,12 +5,15 @@
 
     python benchmark/bench_collisions.py [--quick] [--json FILE]
     python benchmark/bench_collisions.py --surplus FILE.urdf...
+    python benchmark/bench_collisions.py --points
 
 For each arm, in turns in one run: the covers of all pairs of links with gradients; the verdict, by
 the shapes; the pairs within 5 cm with twenty objects; pinocchio's `computeDistances` and
 `computeCollisions` of the same pairs, without gradients; and solves with and without a scene.
 `free` counts targets among objects that some of many random starts reaches freely, and of these the
 ones that `solve` does. `--surplus` tells how much too large the covers of some descriptions are.
+`--points` tells what 100,000 points of a room cost: an evaluation, a period of the control loop, a
+cloud in the side thread, and its exchange.
 """
 
 from __future__ import annotations
@@ -25,6 +28,11 @@ from typing import Any
 import numpy as np
 
 from basis_ik import RigidTransform, RobotModel, Scene, Shape, solve
+from basis_ik.arm.caps import SpeedCaps
+from basis_ik.arm.clearance import HORIZON, Clearance
+from basis_ik.arm.goals import JointGoal
+from basis_ik.arm.pipeline import Pipeline
+from basis_ik.collision.point_cloud import PointCloud, seen
 from basis_ik.search.descent_kernel import REACHED
 from basis_ik.search.prepare import prepared
 
@@ -176,12 +184,64 @@ def tell_surplus(path: str) -> None:
     print(f"| {Path(path).stem} | {shapes} | {capsules} | {spread} |")
 
 
+def room(count: int, rng: np.random.Generator) -> Any:
+    """Return points of a wall and a floor around an arm, with noise of 2 mm."""
+    u = rng.uniform(-1.0, 1.0, (count // 2, 4))
+    wall = [np.full(len(u), 0.8), u[:, 0], 0.9 + u[:, 1]]
+    floor = [u[:, 2], u[:, 3], np.full(len(u), -0.1)]
+    return np.hstack([wall, floor]).T + rng.normal(scale=2e-3, size=(2 * len(u), 3))
+
+
+def tell_points(name: str) -> None:
+    rng, model = np.random.default_rng(0), RobotModel.example(name)
+    points, times = room(100_000, rng), {}
+    scenes = {"": Scene(model, exact=False, padding=0.01)}
+    scenes["points"] = scenes[""].copy()
+    clouds = [PointCloud.of(each) for each in (points, room(100_000, rng))]
+    scenes["points"].add_points("points", clouds[0])
+    chain = scenes[""].chain
+    for label, scene in scenes.items():
+        tables = scene._ready()
+        memory = tables.take()
+        times[f"evaluation, {label}"] = lambda q, t=tables, m=memory: t.measure(q, m, HORIZON)
+    found = timed(times, [chain.random(rng) for _ in range(2000)])
+    for label, scene in scenes.items():
+        caps = SpeedCaps(chain)
+        caps.clearance = Clearance(scene)
+        pipe, q, spent = Pipeline(chain, period=0.01, caps=caps), chain.neutral, []
+        for _ in range(6):
+            pipe.set_goal(JointGoal(tuple(chain.random(rng))), q)
+            for _ in range(200):
+                start = time.perf_counter()
+                command = pipe.step(q)
+                spent.append((time.perf_counter() - start) * 1e6)
+                q = q if command is None else command
+        found[f"period, {label}"] = float(np.median(spent))
+    scene = scenes["points"]
+    capsules, pose = scene.robot_at(chain.neutral), np.eye(3, 4)
+    reach = scene.reach()[np.newaxis]
+    making = timed(
+        {
+            "without the robot": lambda _: seen(points, pose, reach, capsules),
+            "spheres and their tree": lambda _: PointCloud.of(points),
+            "exchange": lambda k: scene.add_points("points", clouds[k % 2]),
+        },
+        range(2 * BLOCK),
+    )
+    print(name, scene, json.dumps(found | making, indent=1))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer rounds")
     parser.add_argument("--json", help="where to write the figures")
     parser.add_argument("--surplus", nargs="+", metavar="FILE", help="only covers, of these URDFs")
+    parser.add_argument("--points", action="store_true", help="only clouds of points")
     options = parser.parse_args()
+    if options.points:
+        for name in ARMS:
+            tell_points(name)
+        return
     if options.surplus:
         for path in options.surplus:
             tell_surplus(path)

@@ -266,12 +266,20 @@ def measure_solid(
 
 
 @inlined
-def from_axis(point: FloatArray, a: Triple, u: Triple, uu: float) -> float:
-    """Return the distance of a point from a segment, from a along u of the squared length uu."""
+def from_axis(point: FloatArray, a: Triple, u: Triple, inverse: float) -> float:
+    """Return the squared distance of a point from a segment, from a along u.
+
+    Args:
+        point: (3,) or more.
+        a: The start.
+        u: From the start to the end.
+        inverse: One by the squared length; zero of a point.
+    """
     x, y, z = point[0] - a[0], point[1] - a[1], point[2] - a[2]
-    t = clamp((x * u[0] + y * u[1] + z * u[2]) / uu) if uu > 0.0 else 0.0
+    t = clamp((x * u[0] + y * u[1] + z * u[2]) * inverse)
     x, y, z = x - t * u[0], y - t * u[1], z - t * u[2]
-    return sqrt(x * x + y * y + z * z)
+    squared: float = x * x + y * y + z * z
+    return squared
 
 
 @helper
@@ -290,40 +298,41 @@ def measure_cloud(
         tree: The table.
         padding: Distance that is subtracted [m].
         row: (12,) result.
-        waits: (DEEPEST, 2) workspace: nodes and their distances.
+        waits: (DEEPEST, 2) workspace: nodes, and how far their centres are, squared.
     """
     radius, thick = own[6], cloud[12]
     a = into(cloud, (ball[0], ball[1], ball[2]), 1.0)
     u = into(cloud, (ball[3], ball[4], ball[5]), 0.0)
     uu, first, count, depth = scalar(u, u), int(cloud[13]), int(cloud[14]), int(cloud[15])
     spheres, most = first + (2 << depth), row[DISTANCE] + radius + thick + padding
-    best, waiting = -1, 1
-    waits[0, 0], waits[0, 1] = 1, from_axis(tree[first + 1], a, u, uu) - tree[first + 1, 3]
+    inverse, best, waiting = 1.0 / uu if uu > TOUCHING * TOUCHING else 0.0, -1, 1
+    waits[0, 0], waits[0, 1] = 1, from_axis(tree[first + 1], a, u, inverse)
     while waiting > 0:
         waiting -= 1
         node = int(waits[waiting, 0])
-        if not waits[waiting, 1] < most:
+        room = most + tree[first + node, 3]
+        if not (room > 0.0 and waits[waiting, 1] < room * room):
             continue
         if node >> depth == 0:
             far, near = 2 * node, 2 * node + 1
-            beyond = from_axis(tree[first + far], a, u, uu) - tree[first + far, 3]
-            gap = from_axis(tree[first + near], a, u, uu) - tree[first + near, 3]
-            if beyond < gap:
-                far, near, beyond, gap = near, far, gap, beyond
+            beyond = from_axis(tree[first + far], a, u, inverse)
+            squared = from_axis(tree[first + near], a, u, inverse)
+            if beyond < squared:
+                far, near, beyond, squared = near, far, squared, beyond
             waits[waiting, 0], waits[waiting, 1] = far, beyond
-            waits[waiting + 1, 0], waits[waiting + 1, 1] = near, gap
+            waits[waiting + 1, 0], waits[waiting + 1, 1] = near, squared
             waiting += 2
         else:
             low, high = node - (1 << depth), node + 1 - (1 << depth)
             for s in range(spheres + (count * low >> depth), spheres + (count * high >> depth)):
-                gap = from_axis(tree[s], a, u, uu) - tree[s, 3]
-                if gap < most:
-                    best, most = s, gap
+                squared, room = from_axis(tree[s], a, u, inverse), most + tree[s, 3]
+                if room > 0.0 and squared < room * room:
+                    best, most = s, sqrt(squared) - tree[s, 3]
     if best < 0:
         return
     centre, size = tree[best], tree[best, 3]
     x, y, z = centre[0] - a[0], centre[1] - a[1], centre[2] - a[2]
-    t = clamp((x * u[0] + y * u[1] + z * u[2]) / uu) if uu > 0.0 else 0.0
+    t = clamp((x * u[0] + y * u[1] + z * u[2]) * inverse)
     x, y, z = t * u[0] - x, t * u[1] - y, t * u[2] - z
     apart = sqrt(x * x + y * y + z * z)
     n = (x / apart, y / apart, z / apart) if apart > TOUCHING else across(u, (0.0, 0.0, 0.0))

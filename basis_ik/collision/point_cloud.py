@@ -18,7 +18,7 @@ from basis_ik.numerics.arrays import FloatArray, as_number, as_reals
 MOST_POINTS = 500_000
 """Of a cloud: an image of 640 by 480 has 307,200."""
 FINEST, COARSEST = 0.002, 0.5  # m: edges of voxels
-LEAF = 4  # spheres below a node
+LEAF = 8  # spheres below a node
 
 
 @dataclass(frozen=True, eq=False)

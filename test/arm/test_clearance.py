@@ -510,3 +510,30 @@ def test_no_share_of_a_way_of_no_length_is_free_for_a_pair_that_is_too_near(recw
     clearance._floors[pair] = clearance._now[pair] + 2e-6
     assert clearance.free_share(arm.q, memory) == (0.0, pair)
     assert not recwarn.list
+
+
+def wall_of_points(x):
+    y, z = np.meshgrid(np.arange(-0.5, 0.5, 0.05), np.arange(0.1, 0.9, 0.05))
+    return np.column_stack([np.full(y.size, x), y.ravel(), z.ravel()])
+
+
+@pytest.mark.parametrize("straight", [False, True])
+def test_points_that_come_nearer_in_mid_motion_are_kept_clear_of(straight):
+    """The tables of a cloud are exchanged; all else stays."""
+    arm, clouds = Arm(objects=()), [wall_of_points(x) for x in (1.0, 0.72)]
+    arm.scene.add_points("points", clouds[0])
+    beyond = RigidTransform.from_rpy(0.0, 0.0, 0.0, (0.2, 0.0, 0.0)) @ arm.chain.forward(arm.q)
+    arm.go(PoseGoal(beyond, straight=straight), 12)
+    memory = arm.pipe._limiter._caps.clearance._memory
+    arm.scene.add_points("points", clouds[1])
+    since = len(arm.commands)
+    arm.step(400)
+    assert arm.pipe._limiter._caps.clearance._memory is memory, "nothing was made anew"
+    assert "points" in str(arm.pipe.obstacle)
+    seen = [("points", "points", clouds[1], (0.0, 0.0, 0.0))]
+    arm.judge = Judge(urdf_of("ur5e"), arm.chain, seen, arm.scene.pairs)
+    arm.kept = arm._kept()
+    arm.check(since)
+    arm.scene.add_points("points", [])
+    arm.go(PoseGoal(beyond, straight=straight), 400)
+    assert arm.chain.forward(arm.q).is_close(beyond, 1e-4)

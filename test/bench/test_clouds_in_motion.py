@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 from bench import HOME, Robot
 from contact_judge import Judge
-from moveit_msgs.msg import CollisionObject
+from moveit_msgs.msg import CollisionObject, MoveItErrorCodes
+from moveit_msgs.srv import GetPositionIK
 from scene_client import BOX, Camera, Client, at, cloud, held, last_words, thing
 from test_collisions_in_motion import INTERFACES, STOP, TOLERANCE, wait_until_held
 
+from basis_ik.ros.convert import pose_message
 from basis_ik.ros.world import world_server
 
 WORDS = (
@@ -256,6 +258,23 @@ def test_points_are_where_the_sensor_was_and_what_is_far_is_left_out():
         assert np.linalg.norm(robot.tip().translation - there.translation) > 0.02
         (sphere,) = points_of(robot).spheres
         assert sphere[:3] == pytest.approx(there.apply((0.0, 0.05, 0.4)), abs=3e-3)
+
+
+def test_requests_are_answered_among_points_and_not_without_new_ones():
+    with watched(see=wall) as (robot, client, camera):
+        request = GetPositionIK.Request()
+        wanted = request.ik_request
+        wanted.group_name, wanted.avoid_collisions = robot.chain.tip, True
+        wanted.pose_stamped.header.frame_id = "base_link"
+        wanted.pose_stamped.pose = pose_message(at(0.25) @ robot.tip())
+        answer = client.ask(client.ik, request).error_code
+        assert answer.val == MoveItErrorCodes.NO_IK_SOLUTION
+        assert "points" in answer.message
+        camera.runs = False
+        robot.run(1.2)
+        answer = client.ask(client.ik, request).error_code
+        assert answer.val == MoveItErrorCodes.COLLISION_CHECKING_UNAVAILABLE
+        assert "no cloud has come on /points" in answer.message
 
 
 def test_a_message_of_an_object_cannot_take_the_points_name():
