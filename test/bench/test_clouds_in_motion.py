@@ -4,6 +4,7 @@
 """An arm keeps clear of what a depth camera sees, and not of itself; without clouds it waits."""
 
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,8 +15,14 @@ from moveit_msgs.srv import GetPositionIK
 from scene_client import BOX, Camera, Client, at, cloud, held, last_words, thing
 from test_collisions_in_motion import INTERFACES, STOP, TOLERANCE, wait_until_held
 
+from basis_ik.collision.world import World
+from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.convert import pose_message
+from basis_ik.ros.frame_buffer import FrameBuffer
+from basis_ik.ros.kinematics.scenes import Scenes
 from basis_ik.ros.world import world_server
+from basis_ik.ros.world.cloud_messages import CloudReader
+from basis_ik.ros.world.robot_frames import RobotFrames
 
 WORDS = (
     "-p", "check_collisions:=true", "-p", f"stop_distance:={STOP}",
@@ -275,6 +282,71 @@ def test_requests_are_answered_among_points_and_not_without_new_ones():
         answer = client.ask(client.ik, request).error_code
         assert answer.val == MoveItErrorCodes.COLLISION_CHECKING_UNAVAILABLE
         assert "no cloud has come on /points" in answer.message
+
+
+def test_points_from_the_future_do_not_count_for_ever():
+    """Such are they after a jump of the clock."""
+    with watched() as (robot, _, camera):
+        camera.runs, world = False, robot.node.world
+        later = world.state.sights["points"]
+        world.see("points", later._replace(time=later.time + 10**12))
+        robot.run(0.1)
+        assert robot.statuses[-1]["state"] == "WAITING"
+
+
+def test_without_objects_only_points_are_listened_to():
+    robot = Robot(*WORDS, "-p", "planning_scene:=ignore")
+    try:
+        robot.wait_status(state="WAITING")
+        plug_ins = robot.node._robot._plug_ins
+        (server,) = (each for each in plug_ins if isinstance(each, world_server.WorldServer))
+        assert [each.topic_name for each in server.node.subscriptions] == ["/points"]
+        names = [each.srv_name for each in server.node.services]
+        assert not any("planning_scene" in name for name in names)
+    finally:
+        robot.end()
+
+
+def arm_at(model, side):
+    """Return what a reader of clouds asks an arm, which is at rest."""
+    chain = model.chain(f"{side}_base_link", f"{side}_tool0")
+    q = HOME if side == "left" else HOME + TURN
+    return SimpleNamespace(
+        model=model, chain=chain, other_joints=(), pipeline=SimpleNamespace(scene=None),
+        others=SimpleNamespace(positions=lambda: np.empty(0)),
+        measured=SimpleNamespace(positions=lambda: q),
+    )  # fmt: skip
+
+
+def test_of_two_arms_both_are_the_robot_and_both_reach():
+    model = RobotModel.example("two_arms")
+    arms = [arm_at(model, side) for side in ("left", "right")]
+    frames = RobotFrames(model, arms, FrameBuffer(), lambda: 10**9, lambda: 2.0)
+    scenes = Scenes(model, World(model.links), frames, '<robot name="two_arms"/>')
+    parameters = {
+        "point_cloud_max_age": 1.0, "target_max_future": 0.1, "point_cloud_resolution": 0.02,
+        "point_cloud_padding": 0.01,
+    }  # fmt: skip
+    reader, lookup = CloudReader(arms, scenes, parameters), frames.lookup(model.root)
+    own = [lookup(f"{side}_{link}").translation for side in ("left", "right")
+           for link in ("wrist_1_link", "wrist_3_link", "forearm_link")]  # fmt: skip
+    bases = [lookup(f"{side}_base_link").translation for side in ("left", "right")]
+    aside = (bases[1] - bases[0]) / np.linalg.norm(bases[1] - bases[0])
+    near = [bases[0] - 1.2 * aside, bases[1] + 1.2 * aside]
+    far = [bases[0] - 2.0 * aside, bases[1] + 2.0 * aside]
+    found = reader.read(cloud([*own, *near, *far], model.root), None).cloud
+    assert sorted(found.spheres[:, :3].tolist()) == pytest.approx(
+        np.array(sorted(np.array(near).tolist())), abs=1e-6
+    )
+
+
+def test_a_gantry_without_end_sees_all_but_what_is_absurdly_far():
+    with watched() as (robot, client, camera):
+        camera.runs = False
+        reader = client.server._clouds
+        reader._followed[0].scene.reach = lambda: np.array([0.0, 0.0, 0.0, np.inf])
+        client.publish("/points", cloud([[0.0, 0.0, 900.0], [0.0, 0.0, 1e30], [5.0, 0.0, 0.0]]))
+        assert points_of(robot).count == 2
 
 
 def test_a_message_of_an_object_cannot_take_the_points_name():

@@ -25,6 +25,7 @@ from basis_ik.ros.kinematics.scenes import POINTS, Scenes
 from basis_ik.ros.parameters.parameters import Parameters
 
 KINDS = {PointField.FLOAT32: "f4", PointField.FLOAT64: "f8"}
+FARTHEST = 1e3  # m
 
 
 class CloudReader:
@@ -92,6 +93,8 @@ class CloudReader:
             reach, scene = followed.scene.reach(), arm.pipeline.scene
             reach[:3] = root_T_chain.apply(reach[:3])
             reach[3] += HORIZON + padding + (0.0 if scene is None else scene.padding)
+            if not reach[3] <= FARTHEST:  # a joint that slides without end
+                reach[3] = FARTHEST
             reaches.append(reach)
             if arm is self._arms[0]:
                 capsules = followed.scene.robot_at([positions[name] for name in names])
