@@ -29,7 +29,6 @@ from basis_ik.arm.joints_kernel import (
     UPPER,
     VELOCITY,
     advance,
-    brake,
     is_equal,
     plan_brake_together,
     plan_joints,
@@ -385,32 +384,12 @@ class SpeedCaps:
             still = not memory[:, SPEED : RATE + 1].any()
             self._way = np.abs(goal - memory[:, POSITION])
             self._goal = goal.copy() if still and self._way.any() else None
-        return limits if self._goal is None else self._along_line(limits)
-
-    def _along_line(self, limits: FloatArray) -> FloatArray:
+        if self._goal is None:
+            return limits
         moves, bounds = self._way > 0.0, limits.copy()
         for row in (VELOCITY, ACCELERATION, JERK):
             bounds[row, moves] = self._way[moves] * (bounds[row, moves] / self._way[moves]).min()
         return bounds
-
-    def ends_on_line(self, memory: FloatArray, limits: FloatArray) -> bool:
-        """Return whether joints on a straight way can stop before its end with other limits.
-
-        Beyond it nothing is known to be free.
-
-        Args:
-            memory: (n, 27), see `arm.joints_kernel`.
-            limits: (5, n).
-        """
-        if self._goal is None:
-            return True
-        end, out = self._goal if self._line is None else self._line.end, memory.copy()
-        bounds = self._along_line(limits)
-        brake(out, bounds, 0.0, 0)
-        advance(out, bounds, np.inf)
-        k = int(self._way.argmax())
-        way, left = out[k, POSITION] - memory[k, POSITION], end[k] - memory[k, POSITION]
-        return bool(np.abs(way) <= np.abs(left))
 
     def _fastest(
         self, memory: FloatArray, bounds: FloatArray, period: float,

@@ -154,6 +154,7 @@ class Limiter:
         period: As given.
         braking: Whether the last command was from `brake`.
         override: As set by `slow_down`.
+        to_rest: Whether the motion ends at a goal at rest; see `scale`.
     """
 
     def __init__(
@@ -170,7 +171,8 @@ class Limiter:
         self._still = np.zeros(n)
         self._wanted = limits.scaled(1.0, 1.0, 1.0)
         self._scaling = (1.0, 1.0, 1.0)
-        self.override = 1.0
+        self.override, self.to_rest = 1.0, False
+        self._kept = self._wanted
         self.reset(positions)
 
     def reset(self, positions: FloatArray) -> None:
@@ -197,6 +199,7 @@ class Limiter:
                 samples of a motion they may be some thousandths beyond the limits, and lead beyond
                 them; they are then reduced, because the next command must not be.
         """
+        kept = self._kept
         self.reset(np.ascontiguousarray(states[:, 0]))
         limits = self.limits
         velocity = np.clip(states[:, 1], -limits.velocity, limits.velocity)
@@ -207,6 +210,8 @@ class Limiter:
         acceleration = np.where(gains, np.clip(acceleration, -steepest, steepest), acceleration)
         self._memory[:, :3] = np.column_stack([states[:, 0], velocity, acceleration])
         self._before[:, :3] = self._memory[:, :3]
+        if not self.at_rest:
+            self._kept = kept
 
     @property
     def state(self) -> FloatArray:
@@ -225,6 +230,8 @@ class Limiter:
 
         They take effect once all joints can stop before their position limits with them, at rest
         at the latest. A joint that is then too fast slows down as quickly as its limits allow.
+        Acceleration and jerk of a motion `to_rest` are those with which it began: with less of them
+        it would end beyond its goal, and with more leave its straight way.
 
         Raises:
             MotionLimitError: A fraction is not in (0, 1].
@@ -506,8 +513,8 @@ class Limiter:
         self._before[:] = self._memory
         if self._capped is not None:
             self._capped.observe(self.position, at_rest=self.at_rest)
-        if self._kept is not self._wanted and self._can_stop():
-            self._kept, self._ticks = self._wanted, 0
+        if self._kept is not self._wanted:
+            self._take_over()
         if braking != self.braking:
             self.braking, self._ticks = braking, 0
 
@@ -519,15 +526,22 @@ class Limiter:
         slowed[kernels.VELOCITY] *= self.override
         return slowed
 
-    def _can_stop(self) -> bool:
-        """Return whether all joints can stop with the desired limits and caps."""
-        if not kernels.can_stop(self._memory, self._wanted):
+    def _take_over(self) -> None:
+        """Use the wanted limits from now on, if that is possible yet; see `scale`."""
+        limits = self._wanted
+        if self.to_rest and not self.at_rest:
+            limits, rows = limits.copy(), [kernels.ACCELERATION, kernels.JERK]
+            limits[rows] = self._kept[rows]
+            if np.array_equal(limits, self._kept):
+                return
+        if self._can_stop(limits):
+            self._kept, self._ticks = limits, 0
+
+    def _can_stop(self, limits: FloatArray) -> bool:
+        """Return whether all joints can stop with other limits, and with the caps."""
+        if not kernels.can_stop(self._memory, limits):
             return False
-        if self._capped is None:
-            return True
-        return self._capped.ends_on_line(self._memory, self._wanted) and self._capped.brakes(
-            self._memory, self._wanted, self.period
-        )
+        return self._capped is None or self._capped.brakes(self._memory, limits, self.period)
 
 
 def stride_of(spacing: float, period: float) -> int:

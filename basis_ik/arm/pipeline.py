@@ -605,6 +605,7 @@ class Pipeline:
             self.solution = Solution(joints, shown.verdict, 0.0, 0.0, 0, 0, shown)
 
     def _scale(self) -> None:
+        self._limiter.to_rest = not (self._followed or isinstance(self.goal, JOGGING))
         self._limiter.scale(self.velocity_scaling, self.acceleration_scaling)
         self._limiter.slow_down(self.speed_override)
 

@@ -140,6 +140,41 @@ def test_acceleration_and_jerk_are_limited(pipe, chain):
         assert steps.max() > 0.9 * most.max() * PERIOD**order
 
 
+@pytest.mark.parametrize("straight", [False, True])
+@pytest.mark.parametrize(("before", "after"), [(1.0, 0.3), (1.0, 0.8), (0.4, 1.0)])
+def test_other_accelerations_change_nothing_of_a_motion_on_its_way(chain, straight, before, after):
+    there = HOME + np.array([0.6, 0.4, -0.3, 0.1, 0.2, 0.1])
+    goal, top = PoseGoal(chain.forward(there), straight=straight), MotionLimits.of_chain(chain)
+
+    def motion(change_after):
+        pipe = Pipeline(chain, period=PERIOD)
+        pipe.acceleration_scaling, way = before, [HOME]
+        pipe.set_goal(goal, HOME)
+        while (command := pipe.step(way[-1])) is not None:
+            way.append(command)
+            if len(way) > change_after:
+                pipe.acceleration_scaling = after
+        pipe.set_goal(JointGoal(tuple(HOME)), way[-1])
+        back = [pipe.step(way[-1]) for _ in range(10)]
+        return np.array(way), np.array(back)
+
+    undisturbed, _ = motion(10**9)
+    for periods in range(5, len(undisturbed) - 20, 7):
+        way, back = motion(periods)
+        assert np.array_equal(way, undisturbed)
+        steep = (np.abs(np.diff(back, 2, axis=0)) / PERIOD**2 / top.acceleration).max()
+        assert steep == pytest.approx(after, rel=1e-6), "it holds from the next motion on"
+
+
+def test_a_whole_motion_from_mid_motion_ends_at_the_goal_with_other_accelerations(pipe):
+    pipe.set_goal(JointGoal(tuple(HOME + 0.5)), HOME)
+    motion = pipe.plan(at_rest(HOME), braking=False)
+    pipe.acceleration_scaling = 0.2
+    for share in np.linspace(0.1, 0.9, 9):
+        rest = pipe.plan(motion.at(share * motion.times[-1]), braking=False)
+        assert rest.positions.max(axis=0) == pytest.approx(HOME + 0.5, abs=1e-9)
+
+
 def test_given_limits_are_kept(chain):
     limits = MotionLimits.of_chain(chain, np.full(6, 0.5), np.full(6, 2.0))
     pipe = Pipeline(chain, period=PERIOD, limits=limits)

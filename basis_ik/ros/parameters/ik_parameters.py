@@ -122,7 +122,8 @@ NODE = (
     Declaration(
         "max_acceleration_scaling_factor",
         0.1,
-        "Fraction of the acceleration limits to use.",
+        "Fraction of the acceleration limits to use. A motion on its way to a goal at rest keeps "
+        "the one with which it began.",
         1e-3,
         1.0,
     ),
