@@ -453,6 +453,7 @@ def test_points_that_are_the_same_do_not_change_a_scene():
 
 def test_points_are_placed_padded_and_may_be_touched():
     world, scene = World(LINKS), WorldScene(SCENE.copy())
+    scene.update(world.state, frames(base=HERE))  # they come later
     world.see("points", sight([[0.5, 0.0, 0.3]], "belt", padding=0.02))
     assert scene.update(world.state, lambda frame: None) == {"points": "belt"}
     assert scene.scene.objects == ()
