@@ -136,15 +136,7 @@ def load_map(file: Path) -> ReachMap:
             map_ = ReachMap(MapSpec(**spec), *rest)
     except OSError as error:
         raise MapFileError(f"cannot read {str(file)!r}: {error.strerror or error}") from None
-    except (
-        ValueError,
-        KeyError,
-        EOFError,
-        TypeError,
-        AttributeError,
-        zipfile.BadZipFile,
-        zlib.error,
-    ):
+    except UNREADABLE:
         raise MapFileError(f"{str(file)!r} is not a map of reach, or is damaged") from None
     if not _is_valid(map_):
         raise MapFileError(f"{str(file)!r} is not a map of reach, or is damaged")

@@ -79,7 +79,7 @@ _length.__name__ = "number"  # argparse says "invalid number value"
 
 def _count(word: str) -> int:
     value = int(word)
-    if not 1 <= value <= 10_000:
+    if not 1 <= value <= 10_000:  # the smallest block of work has all of a voxel
         raise argparse.ArgumentTypeError(f"must be from 1 to 10000, got {word}")
     return value
 

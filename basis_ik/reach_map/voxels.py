@@ -22,7 +22,6 @@ from basis_ik.transforms.rigid import RigidTransform
 IntArray = npt.NDArray[np.int64]
 
 MOST_VOXELS = 2**24  # 100 MB of map
-MOST_ORIENTATIONS = 10_000  # in a voxel, hence in the smallest block of work
 
 
 class GridError(BasisIkError):
