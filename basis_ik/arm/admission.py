@@ -8,11 +8,12 @@ from __future__ import annotations
 import enum
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from basis_ik.search.pose_search_kernel import LARGEST_LENGTH
+from basis_ik.robot.chain import Chain
+from basis_ik.search.pose_search_kernel import LARGEST_ANGLE, LARGEST_LENGTH
 from basis_ik.transforms.rigid import RigidTransform, from_checked
 
 QUATERNION_NORM_TOLERANCE = 1e-3
@@ -310,3 +311,57 @@ def admit_joint_velocities(
             text = f"velocity {velocity:g} of {name}; at most {most:g}"
             return Refused(Refusal.OUT_OF_RANGE, text)
     return tuple(given.get(name, 0.0) for name in joint_names)
+
+
+def admit_joint_names(
+    names: Sequence[str], chain: Chain, mimics: Mapping[str, str]
+) -> dict[str, int] | Refused:
+    """Return the columns of a chain's joints among names, which may have other robots' joints, too.
+
+    Args:
+        names: The names.
+        chain: The chain.
+        mimics: The robot's joints that follow another one, and which.
+    """
+    columns: dict[str, int] = {}
+    known = frozenset(chain.joint_names)
+    for k, name in enumerate(names):
+        if name in columns:
+            return Refused(Refusal.DUPLICATE_JOINT, f"'{printable(name)}'")
+        if name in known:
+            columns[name] = k
+        elif mimics.get(name) in known:
+            text = f"'{printable(name, 64)}' follows {mimics[name]}: name that one"
+            return Refused(Refusal.UNKNOWN_JOINT, text)
+    if not columns:
+        named = f"'{printable(names[0], 64)}'" if names else "none is named"
+        shown = printable(", ".join(chain.joint_names))
+        return Refused(Refusal.UNKNOWN_JOINT, f"{named}; they are {shown}")
+    return columns
+
+
+def admit_joint_positions(
+    positions: Sequence[float], columns: Mapping[str, int], count: int, chain: Chain
+) -> Refused | None:
+    """Refuse positions of joints that are not finite, or beyond a limit.
+
+    Args:
+        positions: The positions [rad or m].
+        columns: Those of the chain's joints.
+        count: How many there must be.
+        chain: The chain.
+    """
+    if len(positions) != count:
+        return Refused(Refusal.SIZE_MISMATCH, f"{count} names, {len(positions)} positions")
+    limits = zip(chain.joint_names, chain.lower.tolist(), chain.upper.tolist(), strict=True)
+    for name, lower, upper in limits:
+        if name not in columns:
+            continue
+        value = float(positions[columns[name]])
+        if not math.isfinite(value):
+            return Refused(Refusal.NON_FINITE, f"position {value} of {name}")
+        low, high = max(lower, -LARGEST_ANGLE), min(upper, LARGEST_ANGLE)
+        if not low <= value <= high:
+            text = f"{name} must lie in [{low:g}, {high:g}], not {value:g}"
+            return Refused(Refusal.OUT_OF_RANGE, text)
+    return None

@@ -188,7 +188,13 @@ class Arm:
         self._tracking = Tracking(chain.joint_names, chain.continuous, design.lag, design.margin)
         self.refusals = Refusals(surroundings.steady)
         self.targets = TargetInput(
-            surroundings.frames, chain, self._log, self.refusals, streams=execution.streams
+            surroundings.frames,
+            chain,
+            self._log,
+            self.refusals,
+            rest=self._rest,
+            mimics={name: mimic.joint for name, mimic in design.model.mimics.items()},
+            streams=execution.streams,
         )
         self.pipeline = Pipeline(
             chain,
@@ -513,6 +519,30 @@ class Arm:
             self.targets.offer_joint_jog(
                 at, names, velocities, arrival, lasts=lasts, units=units, displaces=displaces
             )
+
+    def take_joint_target(
+        self, at: FrameStamp, names: Sequence[str], positions: Sequence[float], now: Moment
+    ) -> None:
+        """Accept positions of joints as target, if the arm may move.
+
+        Args:
+            at: Time of the message, and a frame without meaning.
+            names: The joints; the others of the chain stay.
+            positions: One for each of them [rad or m].
+            now: When they came.
+        """
+        if self._takes_targets("joint_target", at):
+            self.targets.offer_joint_target(at, names, positions, self._arrival(now))
+
+    def _rest(self) -> NDArray[np.float64]:
+        """Return where the joints rest, or would if they braked now (n,) [rad or m]."""
+        if self.resting:
+            return self.resting_at
+        if self.execution.streams and self.pipeline.command is not None:
+            end: NDArray[np.float64] | None = self.pipeline.tail().positions[-1]
+        else:
+            end = self.execution.end_of_motion(self.pipeline)
+        return self.resting_at if end is None else end
 
     def _takes_targets(self, name: str, at: FrameStamp) -> bool:
         """Return whether targets are accepted now; count a refusal if they are not."""

@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
+
+import numpy as np
 
 from basis_ik.arm.admission import (
     SPEED_UNITS,
@@ -21,6 +23,8 @@ from basis_ik.arm.admission import (
     Units,
     admit_distance,
     admit_frame,
+    admit_joint_names,
+    admit_joint_positions,
     admit_joint_velocities,
     admit_place,
     admit_point,
@@ -32,15 +36,18 @@ from basis_ik.arm.goals import Goal, PointGoal, PoseGoal, Ray, Triple
 from basis_ik.arm.log import Log
 from basis_ik.arm.pace import Pace
 from basis_ik.arm.targets import (
+    JointTarget,
     JointVelocityTarget,
     PointTarget,
     PoseTarget,
     Target,
     TwistTarget,
 )
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.chain import Chain
 from basis_ik.transforms.rigid import RigidTransform
 
+UNMEASURED = Refused(Refusal.NOT_READY, "it is not known where the other joints are")
 JOGGING = (TwistTarget, JointVelocityTarget)  # targets that expire, and are never followed
 
 
@@ -142,6 +149,9 @@ class TargetInput:
         chain: The chain that moves to the targets.
         log: Where refusals are told.
         refusals: Counts refusals.
+        rest: Returns where the joints rest, or would if they braked now (n,) [rad or m]; None: they
+            are not known.
+        mimics: The robot's joints that follow another one, and which.
         streams: Whether the arm can follow moving targets. If not, twists are refused, and every
             target is transformed once.
 
@@ -159,12 +169,14 @@ class TargetInput:
         log: Log,
         refusals: Refusals,
         *,
+        rest: Callable[[], FloatArray] | None = None,
+        mimics: Mapping[str, str] | None = None,
         streams: bool = True,
     ) -> None:
         self._frames, self._log, self._streams = frames, log, streams
         self._refusals = refusals
         self._root_link, self.tip = chain.root, chain.tip
-        self._joint_names = chain.joint_names
+        self._chain, self._rest, self._mimics = chain, rest, mimics or {}
         self._carried = carried_links(chain)
         self.reach, self.farthest = chain.reach, math.inf
         self._line: list[_Waiting] = []
@@ -297,7 +309,7 @@ class TargetInput:
         if displaces:
             refused = Refused(Refusal.UNSUPPORTED, "displacements: use velocities")
             return self.refuse(refused, request)
-        admitted = admit_joint_velocities(names, velocities, self._joint_names, units.most)
+        admitted = admit_joint_velocities(names, velocities, self._chain.joint_names, units.most)
         if isinstance(admitted, Refused):
             return self.refuse(admitted, request)
         stamp = self._admit_stamp(at, arrival, request)
@@ -307,6 +319,58 @@ class TargetInput:
         return self._take(
             JointVelocityTarget(stamp, scaled, arrival.steady + lasts), arrival, request
         )
+
+    def offer_joint_target(
+        self,
+        at: FrameStamp,
+        names: Sequence[str],
+        positions: Sequence[float],
+        arrival: Arrival,
+    ) -> bool:
+        """Accept positions of joints; return whether they were accepted.
+
+        Joints of the chain that are not named stay at the last such target, or come to rest. A
+        continuous joint takes the nearest turn. Joints that are not the chain's do not count.
+
+        Args:
+            at: Their time; the frame has no meaning.
+            names: The joints.
+            positions: One for each of them [rad or m].
+            arrival: When they arrived.
+        """
+        request = self.request("joint_target", at)
+        columns = admit_joint_names(names, self._chain, self._mimics)
+        if isinstance(columns, Refused):
+            return self.refuse(columns, request)
+        refused = admit_joint_positions(positions, columns, len(names), self._chain)
+        if refused is not None:
+            return self.refuse(refused, request)
+        stamp = self._admit_stamp(at, arrival, request)
+        if stamp is None:
+            return False
+        whole = self._whole([positions], columns)[0]
+        if not np.isfinite(whole).all():
+            return self.refuse(UNMEASURED, request)
+        return self._take(JointTarget(stamp, tuple(whole.tolist())), arrival, request)
+
+    def _whole(self, rows: Sequence[Sequence[float]], columns: Mapping[str, int]) -> FloatArray:
+        """Return admitted rows as positions of all joints of the chain (k, n) [rad or m]."""
+        chain, newest = self._chain, self.newest
+        if isinstance(newest, JointTarget):
+            rest = np.array(newest.positions)
+        else:
+            rest = np.full(len(chain.joint_names), np.nan) if self._rest is None else self._rest()
+        # A joint that was measured outside its limits is only moved inward.
+        whole = np.tile(np.clip(rest, chain.lower, chain.upper), (len(rows), 1))
+        for k, name in enumerate(chain.joint_names):
+            if name not in columns:
+                continue
+            given = np.array([float(row[columns[name]]) for row in rows])
+            if chain.continuous[k]:
+                given = np.unwrap(given)
+                given += math.tau * np.round((rest[k] - given[0]) / math.tau)
+            whole[:, k] = given
+        return whole
 
     def put(self, goal: Goal, name: str) -> None:
         """Set a goal that is already in the root frame, instead of all targets.
@@ -519,8 +583,7 @@ class TargetInput:
 
     def _look_up(self, target: Target) -> Goal | Refused:
         in_tip = isinstance(target, TwistTarget) and target.in_tip
-        needs_no_tf = in_tip or isinstance(target, JointVelocityTarget)
-        if needs_no_tf or target.frame_id == self._root_link:
+        if in_tip or target.frame_id in ("", self._root_link):
             return self._goal(target, None)
         found = self._frames.locate(self._root_link, target.frame_id, target.stamp)
         if isinstance(found, Refused):
@@ -547,7 +610,8 @@ class TargetInput:
     def _follows(self, target: Target) -> bool:
         if not self._streams or target.stamp != 0 or isinstance(target, JOGGING):
             return False
-        return target.frame_id != self._root_link and not self.is_carried(target.frame_id)
+        frame = target.frame_id
+        return frame not in ("", self._root_link) and not self.is_carried(frame)
 
     def is_carried(self, frame_id: str) -> bool:
         """Return whether the chain's joints move a frame."""

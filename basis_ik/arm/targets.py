@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from basis_ik.arm.goals import (
     Goal,
+    JointGoal,
     JointVelocityGoal,
     PointGoal,
     PoseGoal,
@@ -119,4 +120,23 @@ class JointVelocityTarget:
         return JointVelocityGoal(self.velocities)
 
 
-Target = PoseTarget | PointTarget | TwistTarget | JointVelocityTarget
+@dataclass(frozen=True)
+class JointTarget:
+    """Positions of the joints.
+
+    Attributes:
+        stamp: As for a pose [ns].
+        positions: One for each of the chain's joints [rad or m].
+        frame_id: None, because it has no frame.
+    """
+
+    stamp: int
+    positions: tuple[float, ...]
+    frame_id: str = ""
+
+    def goal(self, root_T_frame: RigidTransform | None) -> Goal:
+        """Return the goal, which has no frame."""
+        return JointGoal(self.positions)
+
+
+Target = PoseTarget | PointTarget | TwistTarget | JointVelocityTarget | JointTarget

@@ -111,6 +111,7 @@ class ChainController:
             (PointStamped, self.resolve("target_point"), self.take_point),
             (TwistStamped, self.resolve("twist"), self._on_twist),
             (JointJog, self.resolve("joint_jog"), self._on_joint_jog),
+            (JointState, self.resolve("joint_target"), self._on_joint_target),
         )
         self._subscriptions = [
             self._node.create_subscription(
@@ -209,6 +210,10 @@ class ChainController:
             self._now(),
             displaces=bool(message.displacements),
         )
+
+    def _on_joint_target(self, message: JointState) -> None:
+        at = frame_stamp(message.header)
+        self.arm.take_joint_target(at, message.name, message.position, self._now())
 
     def _now(self) -> Moment:
         return self._boundary.moment(self._clock)

@@ -56,6 +56,7 @@ TARGETS = (
     (PointStamped, "target_point"),
     (TwistStamped, "twist"),
     (JointJog, "joint_jog"),
+    (JointState, "joint_target"),
 )
 
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE

@@ -74,7 +74,14 @@ def test_the_policy_has_the_right_format():
 
 
 def test_only_the_operator_sends_targets():
-    targets = ("target_pose", "target_point", "twist", "joint_jog", "speed_override")
+    targets = (
+        "target_pose",
+        "target_point",
+        "twist",
+        "joint_jog",
+        "joint_target",
+        "speed_override",
+    )
     names = [f"/basis_ik/{name}" for name in (*targets, "target/feedback")]
     assert enclaves_with("publish", *names) == {OPERATOR}
     assert enclaves_with("request", "/basis_ik/home", "/basis_ik/enable") == {OPERATOR}
