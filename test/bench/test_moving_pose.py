@@ -63,3 +63,26 @@ def test_a_moving_pose_is_followed_without_lag_or_distortion(robot, path, delay,
     robot.wait(robot.rests, "silence")
     assert robot.at(pose(DURATION - INTERVAL), 1e-9), "it goes back to the last"
     assert robot.arm.refused == []
+
+
+def test_a_stream_that_stands_for_a_while_is_followed_at_once_when_it_goes_on(robot):
+    """Where it stands its estimate may change by less than anybody sees: that is no motion."""
+    robot.reach(START)
+    robot.wait(robot.rests, "silence")
+    begin = robot.world.now
+
+    def pose(elapsed):
+        """To and fro, with 0.8 s between."""
+        part = min(elapsed, 0.5) if elapsed < 1.3 else 1.8 - min(elapsed, 1.8)
+        way = (0.5 - 0.5 * np.cos(2.0 * np.pi * part)) * np.array([0.05, -0.04, 0.06])
+        translation = START.translation + way
+        return RigidTransform.from_rotation_translation(START.rotation, translation)
+
+    for elapsed in range(0, 2 * SECOND, INTERVAL):
+        robot.world.at(
+            begin + elapsed, lambda: robot.send("base_link", pose(1e-9 * (robot.world.now - begin)))
+        )
+    robot.run(1.2)
+    assert robot.at(pose(1.2), 1e-4)
+    robot.run(0.5)
+    assert robot.at(pose(1.7), 0.02)

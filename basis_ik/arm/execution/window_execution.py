@@ -428,7 +428,7 @@ class WindowExecution(TrajectoryExecution):
             remainder = pipeline.remainder()
         self._head = now.clock + times[-1]
         window = self._completed(pipeline, [now.clock + time for time in times], states, now.clock)
-        if not any(state[:, 1:].any() for state in states) and self._holds(states[-1][:, 0]):
+        if all(map(self._holds, window.motion.positions)):  # nobody would see it begin
             self._sent.send(window, alone=True)
         elif not self._state.is_published:  # nothing tells when it begins
             self._head -= EARLY
