@@ -17,6 +17,7 @@ from basis_ik.arm.admission import Refusal, Refusals, Refused, Request, printabl
 from basis_ik.arm.caps import SpeedCaps
 from basis_ik.arm.chain_state import ChainState, Event, State
 from basis_ik.arm.clearance import Clearance
+from basis_ik.arm.clutch import Clutch
 from basis_ik.arm.execution.execution import MOVED_AWAY, Execution
 from basis_ik.arm.execution.messages import Outgoing
 from basis_ik.arm.goals import Goal, JointGoal, MotionGoal, PointGoal, Ray, Triple
@@ -159,6 +160,7 @@ class Arm:
         other_joints: The robot's other independent joints.
         others: Their measured positions.
         targets: The targets.
+        clutch: Lets a device lead the tip.
         refusals: Accepted targets, and refused messages of all inputs.
         pipeline: Makes the commands.
         execution: As given.
@@ -196,6 +198,7 @@ class Arm:
             mimics={name: mimic.joint for name, mimic in design.model.mimics.items()},
             streams=execution.streams,
         )
+        self.clutch = Clutch(self.targets, lambda: self.tool.chain.forward(self._rest()), self._log)
         self.pipeline = Pipeline(
             chain,
             period=design.period,
@@ -277,6 +280,8 @@ class Arm:
         stops each joint as soon as possible.
         """
         moving = self.state.has_target or self.state.state is State.BRAKING
+        if event is not Event.DROP_TARGET:
+            self.clutch.block(why)
         self.state.handle(event, why)
         if moving:
             self.execution.brake(self.pipeline, quickest=event is not Event.DROP_TARGET)
@@ -347,6 +352,8 @@ class Arm:
         """Why the arm does not move as commanded for the moment; empty if it does."""
         if self._interruption is not None and self.resting and self.targets.pursues:
             return "the arm goes on to its target once it rests where it braked"
+        if self.clutch.hindrance:
+            return self.clutch.hindrance
         if self.pipeline.obstacle is not None and not self.execution.hindrance:
             return str(self.pipeline.obstacle)
         return self.execution.hindrance
@@ -534,6 +541,31 @@ class Arm:
         if self._takes_targets("joint_target", at):
             self.targets.offer_joint_target(at, names, positions, self._arrival(now))
 
+    def take_clutch(self, held: bool, now: Moment) -> None:
+        """Take whether the clutch is held by which a device leads the tip.
+
+        Args:
+            held: Whether it is.
+            now: When the message came.
+        """
+        self.clutch.press(held, now.loop, self.settings.twist_lasts)
+        if self.state.why_not:
+            self.clutch.block(self.state.why_not)
+
+    def take_device_pose(self, at: FrameStamp, pose: RigidTransform | Refused, now: Moment) -> None:
+        """Move the tip as a device moves, while the clutch is held and the arm may move.
+
+        Args:
+            at: Frame and time of the device's pose.
+            pose: The pose, or why it is none.
+            now: When it came.
+        """
+        if self.state.why_not:
+            self.clutch.block(self.state.why_not)
+            return
+        rules, position_only = self.settings.device, self.settings.position_only
+        self.clutch.move(at, pose, self._arrival(now), rules, position_only=position_only)
+
     def _rest(self) -> NDArray[np.float64]:
         """Return where the joints rest, or would if they braked now (n,) [rad or m]."""
         if self.resting:
@@ -592,6 +624,7 @@ class Arm:
         self._cycled_at = now.loop
         silent = self.measured.silent(now.loop, settings.joint_state_timeout, moving=moving)
         self._check_requirements(silent, now)
+        self.clutch.watch(now.loop)
         oldest, patience = now.clock - settings.stamp_rules.max_age, settings.transform_timeout
         goal = self.targets.locate(steady=now.loop, patience=patience, oldest=oldest)
         # Without joint states the arm can still brake, as if it were at its commands.

@@ -21,6 +21,21 @@ MOST_OUTSIDE = 0.5  # rad
 MOST_OUTSIDE_SLIDE = 0.1  # m
 
 
+class DeviceRules(NamedTuple):
+    """How the displacement of a device becomes that of the tip."""
+
+    axes: str = ""
+    """The frame in whose axes it is repeated; empty: the root."""
+    linear_scale: float = 1.0
+    """Way of the tip for one of the device."""
+    rotational_scale: float = 1.0
+    """The same of their turns."""
+    max_linear_speed: float = 3.0
+    """Speed from which a change of the device's pose is a jump [m/s]."""
+    max_angular_speed: float = 15.0
+    """The same of its turning [rad/s]."""
+
+
 class Settings(NamedTuple):
     """The settings of an arm; docs/parameters.md has what they mean."""
 
@@ -35,7 +50,7 @@ class Settings(NamedTuple):
     resume_timeout: float
     """Longest gap of joint states after which the arm goes on [s]."""
     twist_lasts: float
-    """Time for which a twist or joint velocities count [s]."""
+    """Time for which a twist, joint velocities, a device's pose or a held clutch count [s]."""
     units: Units
     """Units of twists and joint velocities."""
     position_only: bool
@@ -72,6 +87,8 @@ class Settings(NamedTuple):
     """The frame that moves to the targets; empty: the chain's tip."""
     home: tuple[float, ...]
     """Where `go_home` moves to (n,) [rad or m]; empty: nowhere."""
+    device: DeviceRules = DeviceRules()
+    """How a device leads the tip."""
 
 
 def outside(chain: Chain, margin: Sequence[float], measured: FloatArray) -> str:

@@ -36,6 +36,7 @@ from basis_ik.arm.goals import Goal, PointGoal, PoseGoal, Ray, Triple
 from basis_ik.arm.log import Log
 from basis_ik.arm.pace import Pace
 from basis_ik.arm.targets import (
+    DeviceTarget,
     JointTarget,
     JointVelocityTarget,
     PointTarget,
@@ -48,7 +49,8 @@ from basis_ik.robot.chain import Chain
 from basis_ik.transforms.rigid import RigidTransform
 
 UNMEASURED = Refused(Refusal.NOT_READY, "it is not known where the other joints are")
-JOGGING = (TwistTarget, JointVelocityTarget)  # targets that expire, and are never followed
+# Targets that expire, and are never followed.
+EXPIRING = (TwistTarget, JointVelocityTarget, DeviceTarget)
 
 
 class FrameStamp(NamedTuple):
@@ -372,6 +374,51 @@ class TargetInput:
             whole[:, k] = given
         return whole
 
+    def admit_device(
+        self, at: FrameStamp, pose: RigidTransform | Refused, arrival: Arrival, request: Request
+    ) -> int | None:
+        """Return the stamp [ns] of a device's pose; count a refusal and return None otherwise."""
+        if not self._streams:
+            self.refuse(Refused(Refusal.NOT_STREAMED, "device_pose"), request)
+            return None
+        if isinstance(pose, Refused):
+            self.refuse(pose, request)
+            return None
+        return self._admit(at, arrival, request)
+
+    def axes_of(self, frame_id: str, root_T_tip: RigidTransform) -> RigidTransform | Refused:
+        """Return the pose of a frame by now in the root frame, or why it is not known.
+
+        Args:
+            frame_id: The frame; empty: the root.
+            root_T_tip: That of the tip, which needs no tf.
+        """
+        if frame_id in ("", self._root_link):
+            return RigidTransform.identity()
+        return root_T_tip if frame_id == self.tip else self._place_of(frame_id, 0)
+
+    def offer_device(
+        self,
+        root_T_target: RigidTransform,
+        stamp: int,
+        arrival: Arrival,
+        request: Request,
+        expires: float,
+        position_only: bool,
+    ) -> None:
+        """Accept a pose of the tip that a device leads to.
+
+        Args:
+            root_T_target: The pose.
+            stamp: As admitted [ns].
+            arrival: When the device's pose came.
+            request: That of the device's pose.
+            expires: Steady time at which the motion ends [s].
+            position_only: As for a `PoseTarget`.
+        """
+        target = DeviceTarget(self._root_link, stamp, root_T_target, position_only, expires=expires)
+        self._take(target, arrival, request)
+
     def put(self, goal: Goal, name: str) -> None:
         """Set a goal that is already in the root frame, instead of all targets.
 
@@ -412,7 +459,7 @@ class TargetInput:
         if not self._advance(steady, patience):
             self._follow(steady)
         target = self.target
-        if isinstance(target, JOGGING) and not steady < target.expires:
+        if isinstance(target, EXPIRING) and not steady < target.expires:
             self._placed = None
         return None if self._placed is None else self._placed.goal
 
@@ -585,16 +632,20 @@ class TargetInput:
         in_tip = isinstance(target, TwistTarget) and target.in_tip
         if in_tip or target.frame_id in ("", self._root_link):
             return self._goal(target, None)
-        found = self._frames.locate(self._root_link, target.frame_id, target.stamp)
+        place = self._place_of(target.frame_id, target.stamp)
+        return place if isinstance(place, Refused) else self._goal(target, place)
+
+    def _place_of(self, frame_id: str, stamp: int) -> RigidTransform | Refused:
+        """Return the pose of a frame in the root frame at a time [ns], 0: now; or why not."""
+        found = self._frames.locate(self._root_link, frame_id, stamp)
         if isinstance(found, Refused):
             return found
         # For static frames the latest time is zero.
-        if target.stamp == 0 and 0 < found.stamp < self._oldest:
+        if stamp == 0 and 0 < found.stamp < self._oldest:
             beyond = (self._oldest - found.stamp) * 1e-9
-            text = f"'{printable(target.frame_id)}': {beyond:.3f} s older than target_max_age"
+            text = f"'{printable(frame_id)}': {beyond:.3f} s older than target_max_age"
             return Refused(Refusal.TF_STALE, text)
-        place = found.root_T_frame
-        return place if isinstance(place, Refused) else self._goal(target, place)
+        return found.root_T_frame
 
     def _goal(self, target: Target, root_T_frame: RigidTransform | None) -> Goal | Refused:
         """Return a target as a goal in the root frame, or refuse it if it is too far away."""
@@ -608,7 +659,7 @@ class TargetInput:
         return goal if refused is None else refused
 
     def _follows(self, target: Target) -> bool:
-        if not self._streams or target.stamp != 0 or isinstance(target, JOGGING):
+        if not self._streams or target.stamp != 0 or isinstance(target, EXPIRING):
             return False
         frame = target.frame_id
         return frame not in ("", self._root_link) and not self.is_carried(frame)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from basis_ik.arm.goals import (
@@ -43,6 +44,17 @@ class PoseTarget:
         """Return the goal in the chain's root frame; None: the target is in that frame."""
         pose = self.frame_T_target if root_T_frame is None else root_T_frame @ self.frame_T_target
         return PoseGoal(pose, self.position_only, self.straight)
+
+
+@dataclass(frozen=True)
+class DeviceTarget(PoseTarget):
+    """A pose that a device leads to, until it expires.
+
+    Attributes:
+        expires: Steady time at which the motion ends [s].
+    """
+
+    expires: float = math.inf
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from control_msgs.msg import JointJog
 from geometry_msgs.msg import PointStamped, PoseStamped, TwistStamped
 from rclpy.lifecycle import LifecycleNode
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64
+from std_msgs.msg import Bool, Float64
 
 from basis_ik.arm import clearance
 from basis_ik.arm.arm import Arm, Design, Surroundings
@@ -112,6 +112,8 @@ class ChainController:
             (TwistStamped, self.resolve("twist"), self._on_twist),
             (JointJog, self.resolve("joint_jog"), self._on_joint_jog),
             (JointState, self.resolve("joint_target"), self._on_joint_target),
+            (PoseStamped, self.resolve("device_pose"), self._on_device_pose),
+            (Bool, self.resolve("clutch"), self._on_clutch),
         )
         self._subscriptions = [
             self._node.create_subscription(
@@ -214,6 +216,13 @@ class ChainController:
     def _on_joint_target(self, message: JointState) -> None:
         at = frame_stamp(message.header)
         self.arm.take_joint_target(at, message.name, message.position, self._now())
+
+    def _on_device_pose(self, message: PoseStamped) -> None:
+        at, pose = frame_stamp(message.header), pose_value(message.pose)
+        self.arm.take_device_pose(at, pose, self._now())
+
+    def _on_clutch(self, message: Bool) -> None:
+        self.arm.take_clutch(message.data, self._now())
 
     def _now(self) -> Moment:
         return self._boundary.moment(self._clock)

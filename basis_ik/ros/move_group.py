@@ -153,6 +153,7 @@ class MoveGroupServer:
         if message.data != "stop":
             return
         for arm in self._arms:
+            arm.clutch.block(f"stopped by {EVENT}")
             arm.targets.clear()
         for goal in list(self._goals):
             if goal.moves:

@@ -93,6 +93,7 @@ class StatusReport:
             arm.other_commander,
             refusals,
             unheard,
+            arm.clutch.text,
         )
         notice = _notice(arm)
         key = (state.state, *problem, override, arm.tool.frame, leads, notice)
@@ -175,6 +176,8 @@ class StatusReport:
             values["tool_frame"] = arm.tool.frame
         if arm.pipeline.goal is not None:
             values["input"] = INPUTS[type(arm.pipeline.goal)]
+        if arm.clutch.text:
+            values["clutch"] = arm.clutch.text
         values |= refusal_values(refusals)
         message = DiagnosticStatus(
             level=level,

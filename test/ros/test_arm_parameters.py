@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from basis_ik.arm.admission import StampRules, Units
-from basis_ik.arm.settings import Settings, misplaced, outside
+from basis_ik.arm.settings import DeviceRules, Settings, misplaced, outside
 from basis_ik.errors import BasisIkError
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.parameters.arm_parameters import axis_complaint, pointing_ray
@@ -126,6 +126,11 @@ def test_each_setting_is_its_parameter():
         "joint_limit_margin": [0.18],
         "tool_frame": "panda_hand",
         "home": [0.1, 0.2],
+        "device.axes": "panda_hand",
+        "device.linear_scale": 0.21,
+        "device.rotational_scale": 0.22,
+        "device.max_linear_speed": 0.23,
+        "device.max_angular_speed": 0.24,
     }
     of_chain = {f"left.{name}": value for name, value in of_chain.items()}
     parameters = ChainParameters({**of_node, **of_chain}, "left")
@@ -154,6 +159,7 @@ def test_each_setting_is_its_parameter():
         joint_limit_margin=(0.18,),
         tool_frame="panda_hand",
         home=(0.1, 0.2),
+        device=DeviceRules("panda_hand", 0.21, 0.22, 0.23, 0.24),
     )
 
 

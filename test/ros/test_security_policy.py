@@ -80,6 +80,8 @@ def test_only_the_operator_sends_targets():
         "twist",
         "joint_jog",
         "joint_target",
+        "device_pose",
+        "clutch",
         "speed_override",
     )
     names = [f"/basis_ik/{name}" for name in (*targets, "target/feedback")]

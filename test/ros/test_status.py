@@ -59,6 +59,7 @@ def arm():
         displaced="",
         settings=SimpleNamespace(speed_override=1.0),
         tool=SimpleNamespace(frame=""),
+        clutch=SimpleNamespace(text=""),
     )
 
 

@@ -15,7 +15,7 @@ from basis_ik.arm.admission import SPEED_UNITS, StampRules, Units
 from basis_ik.arm.caps import SpeedCaps
 from basis_ik.arm.goals import Ray
 from basis_ik.arm.limits import MotionLimits
-from basis_ik.arm.settings import Settings, misplaced
+from basis_ik.arm.settings import DeviceRules, Settings, misplaced
 from basis_ik.errors import BasisIkError
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.elements import listed, shown
@@ -169,6 +169,10 @@ class ChainParameters:
             joint_limit_margin=tuple(self["joint_limit_margin"]),
             tool_frame=model.link(self["tool_frame"]),
             home=tuple(self["home"]),
+            device=DeviceRules(
+                model.link(self["device.axes"]),
+                *(self[f"device.{name}"] for name in DeviceRules._fields[1:]),
+            ),
         )
 
     def units(self) -> Units:

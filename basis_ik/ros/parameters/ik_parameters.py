@@ -222,7 +222,8 @@ NODE = (
     Declaration(
         "incoming_command_timeout",
         0.1,
-        "Time after which a twist, or velocities of joints, expire [s]; as in MoveIt Servo.",
+        "Time after which a twist, or velocities of joints, expire [s], as in MoveIt Servo; also a "
+        "held clutch, and a device's pose.",
         0.01,
         5.0,
     ),
@@ -320,6 +321,30 @@ CHAIN = (
         "scale.rotational", 0.8, "Angular velocity of the tip for a value of 1 [rad/s].", 0.0, 1e3
     ),
     Declaration("scale.joint", 0.5, "Velocity of a joint for a value of 1 [rad/s, m/s].", 0.0, 1e3),
+    Declaration(
+        "device.axes",
+        "",
+        "The frame along whose axes the tip repeats what a device does along those of its own: the "
+        "tip or the tool, or any frame of tf, where it is when the clutch engages; empty: the "
+        "root link.",
+        check=given_frame_complaint,
+    ),
+    Declaration("device.linear_scale", 1.0, "Way of the tip for one of the device.", 0.0, 1e3),
+    Declaration("device.rotational_scale", 1.0, "Turn of the tip for one of the device.", 0.0, 1e3),
+    Declaration(
+        "device.max_linear_speed",
+        3.0,
+        "Speed from which a change of the device's pose is no motion but a jump [m/s].",
+        1e-3,
+        1e3,
+    ),
+    Declaration(
+        "device.max_angular_speed",
+        15.0,
+        "The same of its turning [rad/s].",
+        1e-3,
+        1e3,
+    ),
     Declaration(
         "controller",
         "joint_trajectory_controller",

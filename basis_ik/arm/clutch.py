@@ -1,0 +1,226 @@
+# SPDX-FileCopyrightText: 2026 basis_ik maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A clutch: while it is held, the tip moves as a device does, from where both were."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from basis_ik.arm.admission import Refused
+from basis_ik.arm.log import Log
+from basis_ik.arm.settings import DeviceRules
+from basis_ik.arm.target_input import Arrival, FrameStamp, TargetInput
+from basis_ik.arm.targets import DeviceTarget
+from basis_ik.numerics.arrays import FloatArray
+from basis_ik.transforms.rigid import RigidTransform
+
+# Poses of a device that are closer in time than this [s] may differ by as much as in that time:
+# what stamps and arrivals are off.
+SHORTEST = 0.02
+# A turn of the device by more than this [rad] since it was taken is taken anew: near half a turn
+# the shortest rotation changes its direction. A single step is at most the second.
+TURN, LARGEST_STEP = 1.0, 2.0
+
+
+class _Held(NamedTuple):
+    """A device and a tip that move together."""
+
+    frame_id: str
+    """The device's frame."""
+    rules: DeviceRules
+    """How its displacement becomes the tip's."""
+    root_T_axes: RigidTransform
+    """The frame in whose axes the device's displacement is repeated."""
+    device: RigidTransform
+    """The device's pose to which that of the tip belongs."""
+    tip: RigidTransform
+    """The tip's pose."""
+    pose: RigidTransform
+    """The device's last pose."""
+    target: RigidTransform
+    """The last pose of the tip."""
+    turn: float
+    """By what the device has turned since [rad]."""
+    time: float
+    """Time of the last pose, on the loop's clock [s]."""
+    came: float
+    """When it came [s]."""
+    moved: bool
+    """Whether there has been a target."""
+
+
+class Clutch:
+    """Turns a device's poses into targets of the tip, while it is held.
+
+    Nothing moves because of the clutch itself. It must be seen let go once before it counts, and
+    again after whatever has ended it from elsewhere: another target, a stop. What is not the hand's
+    motion (a jump of the tracker, another frame, a pause) does not move the tip: both are taken
+    anew where they are.
+
+    Args:
+        targets: Takes the targets.
+        tip: Returns the pose of the tip where it rests, or would if the arm braked now.
+        log: Where it is told what has happened.
+    """
+
+    def __init__(self, targets: TargetInput, tip: Callable[[], RigidTransform], log: Log) -> None:
+        self._targets, self._tip, self._log = targets, tip, log
+        self._until = -math.inf  # when it counts as let go, unless it is heard of [s]
+        self._blocked = "it was not seen let go"
+        self._held: _Held | None = None
+        self._lasts = math.inf
+        self.text = ""
+
+    def press(self, held: bool, now: float, lasts: float) -> None:
+        """Take a message of the clutch.
+
+        Args:
+            held: Whether it is held.
+            now: When the message came, on the loop's clock [s].
+            lasts: How long it counts, as do the device's poses [s].
+        """
+        self._lasts = lasts
+        if held:
+            if self._until == -math.inf:
+                self.text = f"blocked: {self._blocked}" if self._blocked else "held"
+            self._until = now + lasts
+            return
+        self._until, self._blocked = -math.inf, ""
+        self._release("released")
+
+    def block(self, why: str) -> None:
+        """End what it leads, until it is let go.
+
+        Args:
+            why: The reason.
+        """
+        if self._blocked or self._until == -math.inf:
+            return
+        self._blocked = why
+        self._release(f"blocked: {why}")
+        self._log.info("clutch", "blocked", f"the clutch must be let go first: {why}")
+
+    def watch(self, now: float) -> None:
+        """Release what was not heard of for too long; to be called each period.
+
+        Args:
+            now: The loop's clock [s].
+        """
+        if self._until != -math.inf and not now < self._until:
+            self._until = -math.inf
+            self._release(f"released: the clutch was silent for {self._lasts:g} s")
+        elif self._held is not None and not now < self._held.came + self._lasts:
+            self._release(f"released: no pose of the device for {self._lasts:g} s")
+
+    def _release(self, text: str) -> None:
+        """Let the arm come to rest, if it is the device that it follows."""
+        self._held, self.text = None, text
+        if isinstance(self._targets.newest, DeviceTarget):
+            self._targets.clear()
+
+    @property
+    def hindrance(self) -> str:
+        """Why a clutch that is held leads nothing; empty if it does, or is not held."""
+        if not self._blocked or self._until == -math.inf:
+            return ""
+        return f"the clutch must be let go first: {self._blocked}"
+
+    def move(
+        self,
+        at: FrameStamp,
+        pose: RigidTransform | Refused,
+        arrival: Arrival,
+        rules: DeviceRules,
+        *,
+        position_only: bool,
+    ) -> None:
+        """Take a pose of the device; without a clutch that is held it does not count.
+
+        Args:
+            at: Its frame, which tf need not know, and its time.
+            pose: The pose, or why it is none.
+            arrival: When it came.
+            rules: How the device's displacement becomes the tip's.
+            position_only: As for a `PoseTarget`.
+        """
+        self.watch(arrival.steady)
+        if self._until == -math.inf or self._blocked:
+            return
+        targets = self._targets
+        own = isinstance(targets.newest, DeviceTarget)
+        if targets.pursues and not own:
+            if self._held is not None:
+                self.block("another target has come")
+                return
+            targets.clear()  # the arm brakes, and goes on from there
+        request = targets.request("device_pose", at)
+        stamp = targets.admit_device(at, pose, arrival, request)
+        if stamp is None or isinstance(pose, Refused):
+            return
+        time = arrival.steady - (1e-9 * (arrival.now - stamp) if stamp else 0.0)
+        held = self._held
+        if held is not None and held.moved and not own:  # the target was refused or dropped
+            held = None
+        why = "engaged" if held is None else _break(held, at, pose, time, rules)
+        if held is None or why:
+            tip = self._tip() if held is None else held.target
+            axes = targets.axes_of(rules.axes, tip)
+            if isinstance(axes, Refused):
+                targets.refuse(axes, request)
+                return
+            moved = held is not None and held.moved
+            self._held = _Held(
+                at.frame_id, rules, axes, pose, tip, pose, tip, 0.0, time, arrival.steady, moved
+            )
+            self.text = "engaged"
+            self._log.info("clutch", why.split()[0], f"clutch: {why}")
+            return
+        if held.turn > TURN:
+            held = held._replace(device=held.pose, tip=held.target)
+        turn, way = _displacement(held.device, pose)
+        target = _moved(held, turn, way)
+        moved = held.moved or bool(turn.any() or way.any())
+        self._held = held._replace(
+            pose=pose, target=target, turn=float(np.linalg.norm(turn)),
+            time=time, came=arrival.steady, moved=moved,
+        )  # fmt: skip
+        if moved:
+            expires = min(self._until, arrival.steady + self._lasts)
+            targets.offer_device(target, stamp, arrival, request, expires, position_only)
+
+
+def _displacement(device: RigidTransform, pose: RigidTransform) -> tuple[FloatArray, FloatArray]:
+    """Return the rotation vector [rad] and the way [m] between two poses, along their frame."""
+    axis, angle = (pose @ device.inverse()).as_axis_angle()
+    return angle * axis, pose.translation - device.translation
+
+
+def _moved(held: _Held, turn: FloatArray, way: FloatArray) -> RigidTransform:
+    """Return the tip's pose for a displacement of the device."""
+    axes, rules, tip = held.root_T_axes, held.rules, held.tip
+    twist = np.append(np.zeros(3), axes.apply_vector(rules.rotational_scale * turn))
+    rotation = RigidTransform.exp(twist).rotation @ tip.rotation
+    place = tip.translation + axes.apply_vector(rules.linear_scale * way)
+    return RigidTransform.from_rotation_translation(rotation, place)
+
+
+def _break(
+    held: _Held, at: FrameStamp, pose: RigidTransform, time: float, rules: DeviceRules
+) -> str:
+    """Return why a pose does not continue the hand's motion, or nothing."""
+    if at.frame_id != held.frame_id:
+        return "the device has another frame"
+    if rules != held.rules:
+        return "parameters have changed"
+    turn, way = (float(np.linalg.norm(each)) for each in _displacement(held.pose, pose))
+    lasted = max(time - held.time, SHORTEST)
+    if way > rules.max_linear_speed * lasted:
+        return f"jump of the device by {way:.3g} m in {lasted:.3g} s"
+    if turn > min(rules.max_angular_speed * lasted, LARGEST_STEP):
+        return f"jump of the device by {turn:.3g} rad in {lasted:.3g} s"
+    return ""
