@@ -21,6 +21,7 @@ QUATERNION_NORM_TOLERANCE = 1e-3
 LARGEST_COORDINATE = 1e8  # m
 LONGEST_FRAME_ID = 255
 FASTEST_TWIST = 1e3  # m/s or rad/s, far above any arm's speed
+MOST_POINTS, LONGEST_CHUNK = 1000, 600.0  # of a chunk; s
 
 
 class Units(NamedTuple):
@@ -338,6 +339,23 @@ def admit_joint_names(
         shown = printable(", ".join(chain.joint_names))
         return Refused(Refusal.UNKNOWN_JOINT, f"{named}; they are {shown}")
     return columns
+
+
+def admit_times(times: Sequence[float]) -> Refused | None:
+    """Refuse times of a chunk's points, since its begin [s], that are too many or do not increase.
+
+    Args:
+        times: The times.
+    """
+    if not 1 <= len(times) <= MOST_POINTS:
+        return Refused(Refusal.OUT_OF_RANGE, f"{len(times)} points; from 1 to {MOST_POINTS}")
+    before = -math.inf
+    for k, time in enumerate(times):
+        if not (before < time and abs(time) <= LONGEST_CHUNK):
+            text = f"time_from_start of points[{k}] is {time:g} s; they must increase"
+            return Refused(Refusal.OUT_OF_RANGE, f"{text}, up to {LONGEST_CHUNK:g} s")
+        before = time
+    return None
 
 
 def admit_joint_positions(

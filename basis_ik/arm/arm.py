@@ -20,7 +20,7 @@ from basis_ik.arm.clearance import Clearance
 from basis_ik.arm.clutch import Clutch
 from basis_ik.arm.execution.execution import MOVED_AWAY, Execution
 from basis_ik.arm.execution.messages import Outgoing
-from basis_ik.arm.goals import Goal, JointGoal, MotionGoal, PointGoal, Ray, Triple
+from basis_ik.arm.goals import ChunkGoal, Goal, JointGoal, MotionGoal, PointGoal, Ray, Triple
 from basis_ik.arm.interruption import STILL_TIME, Interruption
 from basis_ik.arm.jog import Held
 from basis_ik.arm.limiter import Motion
@@ -541,6 +541,50 @@ class Arm:
         if self._takes_targets("joint_target", at):
             self.targets.offer_joint_target(at, names, positions, self._arrival(now))
 
+    def take_joint_chunk(
+        self,
+        at: FrameStamp,
+        names: Sequence[str],
+        times: Sequence[float],
+        rows: Sequence[Sequence[float]],
+        now: Moment,
+    ) -> None:
+        """Accept positions of joints at given times, if the arm may move.
+
+        Args:
+            at: When the times begin, and a frame without meaning.
+            names: The joints; the others of the chain stay.
+            times: Since then (k,) [s].
+            rows: Positions of the joints then [rad or m].
+            now: When they came.
+        """
+        if self._takes_targets("joint_chunk", at):
+            self.targets.offer_joint_chunk(at, names, times, rows, self._arrival(now))
+
+    def take_pose_chunk(
+        self,
+        at: FrameStamp,
+        times: Sequence[float],
+        poses: Sequence[RigidTransform | Refused],
+        now: Moment,
+        *,
+        moves: str,
+    ) -> None:
+        """Accept poses of the tip at given times, if the arm may move.
+
+        Args:
+            at: Their frame, and when the times begin.
+            times: Since then (k,) [s].
+            poses: The poses then, or why one is none.
+            now: When they came.
+            moves: The frame that is to be there; empty: the tip.
+        """
+        if self._takes_targets("pose_chunk", at):
+            position_only, arrival = self.settings.position_only, self._arrival(now)
+            self.targets.offer_pose_chunk(
+                at, times, poses, arrival, moves=moves, position_only=position_only
+            )
+
     def take_clutch(self, held: bool, now: Moment) -> None:
         """Take whether the clutch is held by which a device leads the tip.
 
@@ -639,6 +683,8 @@ class Arm:
         self.pipeline.speed_override = settings.speed_override
         if not self.resting:
             self._move(measured, now)
+            if isinstance(self.pipeline.goal, ChunkGoal):  # it is solved on the way
+                self._suffices(self.pipeline.solution)
             if self._interruption is not None and self.state.state is State.BRAKING:
                 self._interruption.brake_to(self.execution.end_of_motion(self.pipeline))
 

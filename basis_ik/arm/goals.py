@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from basis_ik.arm.course import Course
 from basis_ik.arm.limiter import Motion
 from basis_ik.arm.pace import Pace
 from basis_ik.transforms.rigid import RigidTransform
@@ -110,5 +111,20 @@ class MotionGoal:
         return tuple(self.motion.positions[-1].tolist())
 
 
-Goal = PoseGoal | PointGoal | TwistGoal | JointVelocityGoal | JointGoal | MotionGoal
+@dataclass(frozen=True, eq=False)
+class ChunkGoal:
+    """Be at places at given times, and rest at the last.
+
+    Attributes:
+        course: The places on the loop's clock: positions (n,) [rad or m], or poses of the tip.
+        came: Since when the goal is pursued [s].
+        position_only: Leave the orientation of poses free.
+    """
+
+    course: Course
+    came: float
+    position_only: bool = False
+
+
+Goal = PoseGoal | PointGoal | TwistGoal | JointVelocityGoal | JointGoal | MotionGoal | ChunkGoal
 JOGGING = (TwistGoal, JointVelocityGoal)  # goals without an end

@@ -15,11 +15,13 @@ from typing import Literal, NamedTuple, Protocol
 import numpy as np
 
 from basis_ik.arm.caps import SpeedCaps
+from basis_ik.arm.course import Course, pose_of, pose_rows
 from basis_ik.arm.debounce import Debounced
 from basis_ik.arm.given_motion import Along, at_times
 from basis_ik.arm.goal_motion import GoalMotion
 from basis_ik.arm.goals import (
     JOGGING,
+    ChunkGoal,
     Goal,
     JointVelocityGoal,
     MotionGoal,
@@ -211,6 +213,7 @@ class Pipeline:
         self._line_end: RigidTransform | None = None  # root_T_tip; None in joint space
         self._ended_at: tuple[FloatArray, FloatArray] | None = None  # last command, and arm then
         self._along: Along | None = None  # a motion that was given whole
+        self._course: Course | None = None  # places at given times
         self._valid = True  # whether the destination is finite and within the limits
         self._repeats = 0
         self._elapsed = 0.0  # total time of all steps [s]
@@ -282,6 +285,8 @@ class Pipeline:
         if isinstance(goal, JOGGING):
             self._go_to(measured if self.command is None else self.command)
             self._valid = True
+        elif isinstance(goal, ChunkGoal):
+            self._begin_chunk(goal, measured)
         elif isinstance(goal, MotionGoal):
             self._go_to(goal.motion.positions[-1].copy())
             self._along = Along(goal.motion, self._limits, self._limiter.capped_pace)
@@ -337,7 +342,7 @@ class Pipeline:
         self._repeats = 0
         self.phase = Phase.MOVING
         self._quickest = False
-        self.line_held = self._along = None
+        self.line_held = self._along = self._course = None
         begins = self.command is None or self._jog.moving or self._limiter.at_rest
         straight = self._goes_straight and begins
         self._line_end = self._chain.forward(destination) if straight else None
@@ -378,7 +383,7 @@ class Pipeline:
         self.goal = self.solution = None
         self._long_solves.cancel()
         self._clear_notice()
-        self._along = None
+        self._along = self._course = None
         self._quickest = quickest or (self._quickest and self.phase is Phase.BRAKING)
         if self.command is None:
             self.rest()
@@ -405,7 +410,8 @@ class Pipeline:
 
     def rest(self) -> None:
         """Clear goal and command; the next motion starts from rest."""
-        self.goal = self.solution = self.command = self._destination = self._along = None
+        self.goal = self.solution = self.command = self._destination = None
+        self._along = self._course = None
         self._long_solves.cancel()
         self._clear_notice()
         self.phase = Phase.IDLE
@@ -502,7 +508,13 @@ class Pipeline:
         if self._along is not None:
             return self._next_along(self._along)
         now = self._when - self._period
-        place, velocity, acceleration = self._goal_motion.observe(destination, now, self._goal_time)
+        if self._course is not None:
+            place, velocity, acceleration = self._on_course(self._course, now)
+            self._destination = place
+        else:
+            place, velocity, acceleration = self._goal_motion.observe(
+                destination, now, self._goal_time
+            )
         moves = bool(velocity.any())
         if self._line_end is not None:
             if moves and self._is_close(place, velocity):
@@ -529,6 +541,44 @@ class Pipeline:
         held = held_by(gap) if gap is not None and stands else None
         self.obstacle = self._obstructed.update(held, self._elapsed)
         return command
+
+    def _begin_chunk(self, goal: ChunkGoal, measured: FloatArray) -> None:
+        """Lead over to a chunk, from the one before if that is followed, else from the arm.
+
+        From an arm that is off the chunk before, chunks would swing it to and fro.
+        """
+        course, before, time = goal.course, self._course, goal.came
+        here, velocity = self.begins_at(measured), np.zeros_like(measured)
+        if self.command is not None:
+            here, velocity, time = self.command, self._limiter.velocity, max(self._when, time)
+        # A joint that was measured outside its limits is only moved inward.
+        self._go_to(np.minimum(np.maximum(here, self._lower), self._upper))
+        self._goal_motion.reset()
+        if self.command is not None and before is not None and before.poses == course.poses:
+            self._course = course.begun(time, *before.at(time)[:2])
+        elif course.poses:
+            self._course = course.begun(time, pose_rows([self._chain.forward(here)])[0], None)
+        else:
+            self._course = course.begun(time, here, velocity)
+
+    def _on_course(self, course: Course, now: float) -> FloatArray:
+        """Return positions, velocities and accelerations of a chunk at a time [s], (3, n)."""
+        goal = self.goal
+        assert isinstance(goal, ChunkGoal)
+        states = course.at(now)
+        if not course.poses:
+            return states
+        assert self._destination is not None
+        found = [self._destination]
+        for time in (now, now + self._period):
+            pose = PoseGoal(pose_of(course.at(time)[0]), goal.position_only)
+            solution = self._solve(pose, found[-1], QUICK)
+            found.append(solution.positions)
+            self.solution = solution if time == now else self.solution
+        velocity = (found[2] - found[1]) / self._period
+        if not (np.abs(velocity) <= self._limits.velocity).all():  # on another branch
+            velocity[:] = 0.0
+        return np.array([found[1], velocity, np.zeros_like(velocity)])
 
     def _next_along(self, along: Along) -> FloatArray:
         """Return the next command on a motion that was given whole."""
@@ -747,7 +797,8 @@ class Pipeline:
             return self._brake_instead(previous)
         self.command = command
         arrived = braking or is_equal(command, self._destination)
-        ends = braking or not (self.waiting or isinstance(self.goal, JOGGING))
+        goes_on = self._course is not None and self._when < self._course.end
+        ends = braking or not (self.waiting or goes_on or isinstance(self.goal, JOGGING))
         if arrived and self._limiter.at_rest and ends:
             self._repeat(measured)
         elif not braking:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -29,13 +29,15 @@ from basis_ik.arm.admission import (
     admit_place,
     admit_point,
     admit_stamp,
+    admit_times,
     admit_twist,
     printable,
 )
-from basis_ik.arm.goals import Goal, PointGoal, PoseGoal, Ray, Triple
+from basis_ik.arm.goals import ChunkGoal, Goal, PointGoal, PoseGoal, Ray, Triple
 from basis_ik.arm.log import Log
 from basis_ik.arm.pace import Pace
 from basis_ik.arm.targets import (
+    ChunkTarget,
     DeviceTarget,
     JointTarget,
     JointVelocityTarget,
@@ -49,8 +51,9 @@ from basis_ik.robot.chain import Chain
 from basis_ik.transforms.rigid import RigidTransform
 
 UNMEASURED = Refused(Refusal.NOT_READY, "it is not known where the other joints are")
-# Targets that expire, and are never followed.
+# Targets that expire.
 EXPIRING = (TwistTarget, JointVelocityTarget, DeviceTarget)
+FIXED = (*EXPIRING, ChunkTarget)  # targets that are transformed once
 
 
 class FrameStamp(NamedTuple):
@@ -419,6 +422,102 @@ class TargetInput:
         target = DeviceTarget(self._root_link, stamp, root_T_target, position_only, expires=expires)
         self._take(target, arrival, request)
 
+    def offer_joint_chunk(
+        self,
+        at: FrameStamp,
+        names: Sequence[str],
+        times: Sequence[float],
+        rows: Sequence[Sequence[float]],
+        arrival: Arrival,
+    ) -> bool:
+        """Accept positions of joints at given times; return whether they were accepted.
+
+        Args:
+            at: When the times begin; the frame has no meaning.
+            names: The joints, as for `offer_joint_target`.
+            times: Since then (k,) [s].
+            rows: Their positions then [rad or m].
+            arrival: When they arrived.
+        """
+        request = self.request("joint_chunk", at)
+        refused = self._refuse_times(times, "joint_chunk")
+        columns = admit_joint_names(names, self._chain, self._mimics)
+        if refused is not None:
+            return self.refuse(refused, request)
+        if isinstance(columns, Refused):
+            return self.refuse(columns, request)
+        for k, row in enumerate(rows):
+            refused = admit_joint_positions(row, columns, len(names), self._chain)
+            if refused is not None:
+                detail = f"points[{k}]: {refused.detail}"
+                return self.refuse(Refused(refused.reason, detail), request)
+        stamp = self._admit_stamp(at, arrival, request)
+        if stamp is None:
+            return False
+        whole = self._whole(rows, columns)
+        if not np.isfinite(whole).all():
+            return self.refuse(UNMEASURED, request)
+        return self._take_chunk(times, whole, stamp, arrival, request)
+
+    def offer_pose_chunk(
+        self,
+        at: FrameStamp,
+        times: Sequence[float],
+        poses: Sequence[RigidTransform | Refused],
+        arrival: Arrival,
+        *,
+        moves: str,
+        position_only: bool,
+    ) -> bool:
+        """Accept poses of the tip at given times; return whether they were accepted.
+
+        They are transformed once.
+
+        Args:
+            at: Their frame, and when the times begin.
+            times: Since then (k,) [s].
+            poses: The poses then, or why one is none.
+            arrival: When they arrived.
+            moves: The frame that is to be there; empty: the tip.
+            position_only: As for a `PoseTarget`.
+        """
+        request = self.request("pose_chunk", at)
+        refused = self._refuse_times(times, "pose_chunk")
+        if refused is None and moves not in ("", self.tip):
+            text = f"tracked_frame '{printable(moves)}': it must be {self.tip}, or empty"
+            refused = Refused(Refusal.UNSUPPORTED, text)
+        places: list[RigidTransform] = []
+        for k, pose in enumerate(poses if refused is None else ()):
+            if isinstance(pose, Refused):
+                refused = Refused(pose.reason, f"points[{k}]: {pose.detail}")
+                break
+            places.append(pose)
+        if refused is not None:
+            return self.refuse(refused, request)
+        stamp = self._admit(at, arrival, request)
+        if stamp is None:
+            return False
+        how = {"frame_id": at.frame_id, "position_only": position_only}
+        return self._take_chunk(times, tuple(places), stamp, arrival, request, **how)
+
+    def _refuse_times(self, times: Sequence[float], name: str) -> Refused | None:
+        """Refuse a chunk for its times, or because of the output."""
+        return admit_times(times) if self._streams else Refused(Refusal.NOT_STREAMED, name)
+
+    def _take_chunk(
+        self,
+        times: Sequence[float],
+        places: FloatArray | tuple[RigidTransform, ...],
+        stamp: int,
+        arrival: Arrival,
+        request: Request,
+        **how: Any,
+    ) -> bool:
+        age = 1e-9 * (arrival.now - stamp) if stamp else 0.0
+        since = arrival.steady - age + np.array(times)
+        target = ChunkTarget(stamp, since, places, arrival.steady, **how)
+        return self._take(target, arrival, request)
+
     def put(self, goal: Goal, name: str) -> None:
         """Set a goal that is already in the root frame, instead of all targets.
 
@@ -472,6 +571,9 @@ class TargetInput:
         for k in reversed(range(len(self._line))):
             target, request, since, time = self._line[k]
             found = self._look_up(target)
+            if isinstance(found, ChunkGoal) and found.course.end <= steady:
+                over = f"its last point was due {steady - found.course.end:.3f} s ago"
+                found = Refused(Refusal.STALE, over)
             if not isinstance(found, Refused):
                 self._place(_Placed(target, request, found, self._follows(target), time))
                 del self._line[: k + 1]  # older targets are obsolete
@@ -654,12 +756,16 @@ class TargetInput:
         if isinstance(goal, PoseGoal):
             place = goal.root_T_target.translation.tolist()
             refused = admit_place(place) or admit_distance(place, self.reach, self.farthest)
+        elif isinstance(goal, ChunkGoal) and goal.course.poses:
+            rows = goal.course.rows
+            farthest = rows[np.linalg.norm(rows[:, :3], axis=1).argmax(), :3].tolist()
+            refused = admit_place(farthest) or admit_distance(farthest, self.reach, self.farthest)
         elif isinstance(goal, PointGoal):  # one may look as far as one likes
             refused = admit_place(goal.root_point)
         return goal if refused is None else refused
 
     def _follows(self, target: Target) -> bool:
-        if not self._streams or target.stamp != 0 or isinstance(target, EXPIRING):
+        if not self._streams or target.stamp != 0 or isinstance(target, FIXED):
             return False
         frame = target.frame_id
         return frame not in ("", self._root_link) and not self.is_carried(frame)

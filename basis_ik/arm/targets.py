@@ -8,7 +8,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from basis_ik.arm.course import Course, pose_rows
 from basis_ik.arm.goals import (
+    ChunkGoal,
     Goal,
     JointGoal,
     JointVelocityGoal,
@@ -19,6 +21,7 @@ from basis_ik.arm.goals import (
     TwistGoal,
 )
 from basis_ik.arm.pace import Pace
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.rigid import RigidTransform
 
 
@@ -151,4 +154,35 @@ class JointTarget:
         return JointGoal(self.positions)
 
 
-Target = PoseTarget | PointTarget | TwistTarget | JointVelocityTarget | JointTarget
+@dataclass(frozen=True, eq=False)
+class ChunkTarget:
+    """Places at given times.
+
+    Attributes:
+        stamp: As for a pose [ns].
+        times: Of the places, on the loop's clock (k,) [s].
+        places: Positions of the chain's joints (k, n) [rad or m], or k poses in the frame.
+        came: When it came, on the same clock [s].
+        frame_id: The frame of poses; positions have none.
+        position_only: As for a pose.
+    """
+
+    stamp: int
+    times: FloatArray
+    places: FloatArray | tuple[RigidTransform, ...]
+    came: float
+    frame_id: str = ""
+    position_only: bool = False
+
+    def goal(self, root_T_frame: RigidTransform | None) -> Goal:
+        """Return the goal in the chain's root frame; None: the target is in that frame."""
+        if not isinstance(self.places, tuple):
+            return ChunkGoal(Course(self.times, self.places), self.came)
+        poses = self.places
+        if root_T_frame is not None:
+            poses = tuple(root_T_frame @ each for each in poses)
+        course = Course(self.times, pose_rows(poses), poses=True)
+        return ChunkGoal(course, self.came, self.position_only)
+
+
+Target = PoseTarget | PointTarget | TwistTarget | JointVelocityTarget | JointTarget | ChunkTarget

@@ -10,9 +10,11 @@ from typing import Any
 
 from control_msgs.msg import JointJog
 from geometry_msgs.msg import PointStamped, PoseStamped, TwistStamped
+from moveit_msgs.msg import CartesianTrajectory
 from rclpy.lifecycle import LifecycleNode
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Float64
+from trajectory_msgs.msg import JointTrajectory
 
 from basis_ik.arm import clearance
 from basis_ik.arm.arm import Arm, Design, Surroundings
@@ -25,7 +27,7 @@ from basis_ik.errors import BasisIkError
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.boundary import boundary_of
-from basis_ik.ros.convert import frame_stamp, pose_value
+from basis_ik.ros.convert import duration_value, frame_stamp, pose_value
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.journal import Journal
 from basis_ik.ros.kinematics.scenes import Scenes
@@ -112,6 +114,8 @@ class ChainController:
             (TwistStamped, self.resolve("twist"), self._on_twist),
             (JointJog, self.resolve("joint_jog"), self._on_joint_jog),
             (JointState, self.resolve("joint_target"), self._on_joint_target),
+            (JointTrajectory, self.resolve("joint_chunk"), self._on_joint_chunk),
+            (CartesianTrajectory, self.resolve("pose_chunk"), self._on_pose_chunk),
             (PoseStamped, self.resolve("device_pose"), self._on_device_pose),
             (Bool, self.resolve("clutch"), self._on_clutch),
         )
@@ -216,6 +220,18 @@ class ChainController:
     def _on_joint_target(self, message: JointState) -> None:
         at = frame_stamp(message.header)
         self.arm.take_joint_target(at, message.name, message.position, self._now())
+
+    def _on_joint_chunk(self, message: JointTrajectory) -> None:
+        at, points = frame_stamp(message.header), message.points
+        times = [duration_value(point.time_from_start) for point in points]
+        rows = [point.positions for point in points]
+        self.arm.take_joint_chunk(at, message.joint_names, times, rows, self._now())
+
+    def _on_pose_chunk(self, message: CartesianTrajectory) -> None:
+        at, points = frame_stamp(message.header), message.points
+        times = [duration_value(point.time_from_start) for point in points]
+        poses = [pose_value(point.point.pose) for point in points]
+        self.arm.take_pose_chunk(at, times, poses, self._now(), moves=message.tracked_frame)
 
     def _on_device_pose(self, message: PoseStamped) -> None:
         at, pose = frame_stamp(message.header), pose_value(message.pose)

@@ -59,6 +59,11 @@ def duration_message(seconds: float) -> Duration:
     return Duration(sec=nanoseconds // 1_000_000_000, nanosec=nanoseconds % 1_000_000_000)
 
 
+def duration_value(duration: Duration) -> float:
+    """Return a Duration message in seconds."""
+    return float(duration.sec + 1e-9 * duration.nanosec)
+
+
 def time_message(nanoseconds: int) -> Time:
     """Return a time [ns] as a message."""
     seconds, rest = divmod(nanoseconds, 1_000_000_000)

@@ -15,11 +15,13 @@ from typing import Any
 from control_msgs.msg import JointJog
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import PointStamped, PoseStamped, TwistStamped
+from moveit_msgs.msg import CartesianTrajectory
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from tf2_ros import TransformListener
+from trajectory_msgs.msg import JointTrajectory
 
 from basis_ik import process
 from basis_ik.arm.chain_state import ChainState, Event
@@ -57,6 +59,8 @@ TARGETS = (
     (TwistStamped, "twist"),
     (JointJog, "joint_jog"),
     (JointState, "joint_target"),
+    (JointTrajectory, "joint_chunk"),
+    (CartesianTrajectory, "pose_chunk"),
 )
 
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE

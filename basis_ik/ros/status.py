@@ -15,6 +15,7 @@ from basis_ik.arm.admission import Refusals
 from basis_ik.arm.arm import Arm
 from basis_ik.arm.chain_state import LATCHES, State
 from basis_ik.arm.goals import (
+    ChunkGoal,
     JointGoal,
     JointVelocityGoal,
     MotionGoal,
@@ -40,6 +41,7 @@ INPUTS = {  # the active input
     JointVelocityGoal: "joint_jog",
     JointGoal: "joint_positions",
     MotionGoal: "trajectory",
+    ChunkGoal: "chunk",
 }
 
 

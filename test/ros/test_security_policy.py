@@ -80,6 +80,8 @@ def test_only_the_operator_sends_targets():
         "twist",
         "joint_jog",
         "joint_target",
+        "joint_chunk",
+        "pose_chunk",
         "device_pose",
         "clutch",
         "speed_override",
