@@ -93,8 +93,8 @@ def test_overlapping_chunks_are_followed_without_lag(robot, rate, delay):
     robot.topic("joint_chunk").link.delay = (0, 0)
     steady = times > 1.0
     lag, error = lag_and_error(times[steady], outputs[steady], sine)
-    assert abs(lag) < 5e-3
-    assert error < 4e-3, "the sine between its samples"
+    assert abs(lag) < 1e-3
+    assert error < 1e-3, "the sine between its samples"
     end = (4.0 * rate - 1.0) / rate + ACTIONS * STEP
     assert np.allclose(at_rest(robot), sine(end), rtol=0.0, atol=1e-9), "it rests at the last point"
 

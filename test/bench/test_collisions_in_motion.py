@@ -11,6 +11,9 @@ from bench import HOME, URDF, Robot, running
 from contact_judge import Judge
 from moveit_msgs.msg import CollisionObject
 from shape_msgs.msg import SolidPrimitive
+from test_chunks import joints, poses
+from test_clutch import Hand
+from test_joint_target import lead
 from test_planning_scene import Client, at, held, primitive, thing
 
 STOP, TOLERANCE = 0.01, 1e-4  # m
@@ -70,6 +73,34 @@ def test_the_arm_stops_above_a_table_and_goes_on_when_it_is_gone(interface):
         client.put(thing("table", operation=CollisionObject.REMOVE, primitives=()))
         robot.wait_status(state="ARRIVED", verdict="REACHED")
         assert robot.at(target)
+
+
+@pytest.mark.parametrize("way", ["leader", "joint chunk", "pose chunk", "device"])
+def test_streams_stop_above_a_table(way):
+    down = HOME + np.array([0.0, 1.5, 0.0, 0.0, 0.0, 0.0])
+    with running(*WORDS) as robot:
+        client = Client(robot)
+        put(robot, client, TABLE)
+        rows = np.linspace(HOME, down, 11)[1:]
+        times, places = np.arange(1, 11) * 0.2, [robot.chain.forward(row) for row in rows]
+        if way == "leader":
+            for row in rows:
+                lead(robot, row)
+                robot.run(0.05)
+        elif way == "joint chunk":
+            joints(robot, times, rows)
+        elif way == "pose chunk":
+            poses(robot, times, places)
+        else:
+            hand = Hand(robot)
+            robot.run(0.1)
+            hand.held = True
+            robot.run(0.1)
+            hand.go((0.0, 0.0, -0.6), seconds=2.0)
+        robot.run(3.0)
+        assert check(robot, TABLE) < 0.05, "it comes near"
+        still = np.array([q for _, q in robot.arm.outputs[-100:]])
+        assert np.ptp(still, axis=0).max() < 1e-4
 
 
 @pytest.mark.parametrize("interface", INTERFACES)

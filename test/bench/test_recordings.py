@@ -28,6 +28,9 @@ from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
+from test_chunks import joints, poses
+from test_clutch import Hand
+from test_joint_target import lead
 from virtual_node import Log, Spinner, VirtualBoundary, VirtualClock, VirtualNode
 from visualization_msgs.msg import InteractiveMarkerFeedback
 
@@ -194,6 +197,24 @@ def do_everything(robot):
     for point, time_from_start in zip(back.joint_trajectory.points, times, strict=True):
         point.time_from_start = time_from_start
     robot.end_of(robot.act("execute_trajectory", ExecuteTrajectory.Goal(trajectory=back)))
+    lead_by_streams(robot)
+
+
+def lead_by_streams(robot):
+    """Lead the arm as a leader arm does, a policy, and a device with its clutch."""
+    home = robot.positions
+    lead(robot, home + 0.1)
+    robot.wait_status(state="ARRIVED", input="joint_positions")
+    joints(robot, [0.2, 0.4], [home + 0.1, home])
+    robot.run(0.3)
+    poses(robot, [0.2, 0.4], [robot.chain.forward(home), robot.chain.forward(home + 0.1)])
+    robot.wait_status(state="ARRIVED", input="chunk")
+    hand = Hand(robot)
+    robot.run(0.1)
+    hand.held = True
+    hand.go((0.05, 0.0, 0.0))
+    hand.on = False
+    robot.wait_status(clutch="released: the clutch was silent for 0.1 s")
 
 
 def dragged():
