@@ -286,3 +286,75 @@ def test_joint_velocities_without_unit_are_scaled_and_refused_beyond_one(targets
         assert goal.velocities == (0.0, 0.0, 0.5 * value, 0.0, 0.0, 0.0)
     else:
         assert refusals.counts == {"OUT_OF_RANGE": 1}
+
+
+LEADER = """<robot name="r"><link name="a"/><link name="b"/><link name="c"/><link name="d"/>
+  <joint name="turn" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>
+    <limit velocity="1" effort="1"/></joint>
+  <joint name="bend" type="revolute"><parent link="b"/><child link="c"/><axis xyz="0 1 0"/>
+    <limit lower="-1" upper="1" velocity="1" effort="1"/></joint>
+  <joint name="finger" type="revolute"><parent link="c"/><child link="d"/><mimic joint="bend"/>
+    <limit lower="-1" upper="1" velocity="1" effort="1"/></joint></robot>"""
+
+
+@pytest.fixture
+def led(tf, refusals):
+    """The targets of an arm with a continuous joint and a mimic; `rest` is where it is."""
+    quiet, rest = SimpleNamespace(warn=ignore, recovered=ignore, info=ignore), [0.0, 0.0]
+    chain, mimics = RobotModel.from_urdf(LEADER).chain("a", "c"), {"finger": "bend"}
+    targets = TargetInput(tf, chain, quiet, refusals, rest=lambda: np.array(rest), mimics=mimics)
+    return SimpleNamespace(targets=targets, rest=rest)
+
+
+def lead(led, positions):
+    """Offer positions by name; return the goal, or None."""
+    offered = BASE, list(positions), list(positions.values()), Arrival(NOW, 0.0, RULES)
+    if not led.targets.offer_joint_target(*offered):
+        return None
+    return led.targets.locate(steady=0.0, patience=PATIENCE, oldest=0).positions
+
+
+def test_a_continuous_joint_takes_the_nearest_turn(led):
+    led.rest[0] = 7.0
+    assert lead(led, {"turn": 0.5, "bend": 0.1}) == pytest.approx((0.5 + 2.0 * np.pi, 0.1))
+
+
+def test_a_mimic_joint_is_refused_and_its_master_named(led, refusals):
+    assert lead(led, {"finger": 0.1, "bend": 0.1}) is None
+    told = str(refusals.last["joint_target"].refused)
+    assert told.startswith("UNKNOWN_JOINT")
+    assert "'finger' follows bend" in told
+
+
+def test_other_joints_must_be_measured_and_are_moved_inward(led, refusals):
+    led.rest[1] = 1.2
+    assert lead(led, {"turn": 0.5}) == pytest.approx((0.5, 1.0))
+    led.targets.clear()
+    led.rest[1] = np.nan
+    assert lead(led, {"turn": 0.5}) is None
+    assert refusals.counts == {"NOT_READY": 1}
+    chunk = BASE, ["turn"], [0.1], [[0.5]], Arrival(NOW, 0.0, RULES)
+    assert not led.targets.offer_joint_chunk(*chunk)
+    assert refusals.counts == {"NOT_READY": 2}
+
+
+def test_in_a_chunk_a_continuous_joint_goes_on_through_its_turns(led):
+    led.rest[0] = 6.0
+    rows = [[3.0], [-3.0], [-2.0]]  # through half a turn
+    chunk = BASE, ["turn"], [0.1, 0.2, 0.3], rows, Arrival(NOW, 0.0, RULES)
+    assert led.targets.offer_joint_chunk(*chunk)
+    course = led.targets.locate(steady=0.0, patience=PATIENCE, oldest=0).course
+    assert course.rows[:, 0] == pytest.approx([3.0, 2 * np.pi - 3.0, 2 * np.pi - 2.0])
+    assert course.times == pytest.approx([0.1, 0.2, 0.3])
+
+
+def test_whole_motions_take_no_chunks(tf, refusals):
+    quiet = SimpleNamespace(warn=ignore, recovered=ignore, info=ignore)
+    targets = TargetInput(tf, RobotModel.from_urdf(LEADER).chain("a", "c"), quiet, refusals,
+                          streams=False)  # fmt: skip
+    arrival = Arrival(NOW, 0.0, RULES)
+    assert not targets.offer_joint_chunk(BASE, ["turn"], [0.1], [[0.5]], arrival)
+    assert not targets.offer_pose_chunk(
+        BASE, [0.1], [at(0.1)], arrival, moves="", position_only=False
+    )
+    assert refusals.counts == {"NOT_STREAMED": 2}
