@@ -200,6 +200,7 @@ def test_a_newer_target_of_another_kind_ends_a_chunk_and_a_stop_does(robot):
         ("STALE", "its last point was due 0.5", [-1.0, -0.5], [HOME, HOME], {}),
         ("OUT_OF_RANGE", "0 points", [], [], {}),
         ("OUT_OF_RANGE", "points[1] is 0.1 s; they must increase", [0.1, 0.1], [HOME, HOME], {}),
+        ("OUT_OF_RANGE", "points[0] is 601 s", [601.0], [HOME], {}),
         ("OUT_OF_RANGE", "points[1]: elbow_joint must lie", [0.1, 0.2],
          [HOME, HOME + 3.0 * (np.arange(6) == 2)], {}),
         ("NON_FINITE", "points[0]: position nan of elbow_joint", [0.1],
