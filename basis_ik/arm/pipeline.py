@@ -576,8 +576,6 @@ class Pipeline:
             found.append(solution.positions)
             self.solution = solution if time == now else self.solution
         velocity = (found[2] - found[1]) / self._period
-        if not (np.abs(velocity) <= self._limits.velocity).all():  # on another branch
-            velocity[:] = 0.0
         return np.array([found[1], velocity, np.zeros_like(velocity)])
 
     def _next_along(self, along: Along) -> FloatArray:
