@@ -283,7 +283,7 @@ class SpeedCaps:
             then, slower = memory.copy(), bounds.copy()
             slower[VELOCITY] *= share
             ticks = step_joints(then, goal, velocity, acceleration, slower, period, ticks)
-            return self._evaluated(memory, then, limits, period, ticks, pair)
+            return self._evaluated(memory, then, bounds if line else limits, period, ticks, pair)
 
         # The pair that was in the way is asked first: to look at all is most of a step's work.
         best, creeps = attempt(1.0, ticks, -1 if line else self._in_way), False

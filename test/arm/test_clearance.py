@@ -537,3 +537,15 @@ def test_points_that_come_nearer_in_mid_motion_are_kept_clear_of(straight):
     arm.scene.add_points("points", [])
     arm.go(PoseGoal(beyond, straight=straight), 400)
     assert arm.chain.forward(arm.q).is_close(beyond, 1e-4)
+
+
+def test_an_arm_that_brakes_on_its_way_stays_on_the_part_that_is_known_to_be_free():
+    for periods in range(5, 40, 5):
+        arm = Arm(objects=())
+        start, goal = arm.q, HOMES["ur5e"] + np.array([1.5, 0.5, -0.4, 0.1, 0.9, 0.3])
+        arm.go(JointGoal(tuple(goal)), periods)
+        arm.pipe.brake()
+        arm.step(500)
+        way = (np.array(arm.commands) - start) / (goal - start)
+        assert 1e-3 < way.max() < 1.0
+        assert np.ptp(way, axis=1).max() < 1e-9
