@@ -578,11 +578,11 @@ class Arm:
         assert times[0] == 0.0
         assert (np.diff(times) > 0.0).all()
         assert not motion.velocities[-1].any()
-        widths = np.diff(times)[:, np.newaxis]
+        widths = np.diff(times)[:, np.newaxis] + 1e-9  # times are rounded to 1 ns
         for before, after, width in zip(
             motion.positions, motion.positions[1:], widths[:, 0], strict=False
         ):
-            self._check_step(before, after, (width + 1e-9) / PERIOD)  # times are rounded to 1 ns
+            self._check_step(before, after, width / PERIOD)
         assert (np.abs(motion.velocities) <= CHAIN.velocity * ROUNDING + SLACK).all()
         rates = np.abs(np.diff(motion.velocities, axis=0)) / widths
         assert (rates <= self.limits.acceleration * ROUNDING + 1e-6).all()
