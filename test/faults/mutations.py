@@ -214,7 +214,7 @@ MUTATIONS = tuple(
         (
             "frames are not followed",
             TARGET_INPUT,
-            "        return target.frame_id != self._root_link and",
+            '        return frame not in ("", self._root_link) and',
             "        return False and",
             (12, 22),
         ),
@@ -299,7 +299,7 @@ MUTATIONS = tuple(
         (
             "transforms of any age are accepted",
             TARGET_INPUT,
-            "        if target.stamp == 0 and 0 < found.stamp < self._oldest:",
+            "        if stamp == 0 and 0 < found.stamp < self._oldest:",
             "        if False:",
             (22,),
         ),

@@ -217,7 +217,7 @@ def test_row_59_the_budget_is_spent(monkeypatch, observed):
     chain = RobotModel.from_urdf(UR5E).chain()
     far, seed = down(0.55, 0.55, 0.3) @ RigidTransform.from_rpy(2.0, 1.0, 0.5, [0.0] * 3), HOME
     here = chain.forward(seed).translation
-    for target, budget in ((far, 1), (far, 2), (down(2.0), 1), (down(2.0), 100)):
+    for target, budget in ((far, 1), (far, 2), (down(2.0), 1), (down(2.0), 60)):
         short = solve(chain, target, seed, position_only=True, max_iterations=budget)
         assert short.verdict is Verdict.BUDGET_SPENT
         assert short.iterations <= budget

@@ -160,7 +160,11 @@ def test_a_failing_plug_in_destroys_the_others(monkeypatch):
 
     monkeypatch.setattr(loaded_robot, "make_plug_ins", make)
     no_arms = Description("", None, {})
-    parameters = {"robot_description_semantic": ""}
+    parameters = {
+        "robot_description_semantic": "",
+        "point_cloud_topic": "",
+        "point_cloud_max_age": 1.0,
+    }
     loaded = Robot(SimpleNamespace(world=World()), no_arms, parameters, None, {})
     with pytest.raises(RuntimeError, match="the second"):
         loaded.plug_in(None)
