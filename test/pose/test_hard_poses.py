@@ -140,7 +140,7 @@ def test_what_nearly_arrives_is_finished_before_all_longer_searches(
     named, monkeypatch, truth, seed
 ):
     chain = named("gen3")
-    for longer in ("sample_self_motion", "persist", "corners"):
+    for longer in ("sample_self_motion", "persist", "corners", "creep"):
         monkeypatch.setattr(Diagnosis, longer, lambda self, *given: None)
     assert solve(chain, chain.forward(truth), seed).success
     monkeypatch.setattr(Diagnosis, "finish", lambda self: None)
