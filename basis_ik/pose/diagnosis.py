@@ -53,7 +53,7 @@ MOST_CORNERS = 2000
 BEYOND = 0.6  # [range] by how much they may be beyond: half of the joints then stand at a limit
 CORNER_PATIENCE = 4
 ALIKE = 1e-5  # weighted error by which two bottoms are told apart
-TIGHTENING = np.array((0.1, 0.01, 1e-3, 1e-4))  # of the orientation's weight, in a best effort
+TIGHTENING = np.array((0.3, 0.1, 0.01, 1e-3, 1e-4))  # of the orientation's weight, in a best effort
 AT_HAND = 0.5  # [rad] within which all joints are there from the seed
 BETTER_BY = 1e-5  # [reach] by which another position has to be nearer to be preferred to it
 BETTER_TURN = 1e-3  # [rad] the same for another orientation
@@ -154,7 +154,7 @@ class Diagnosis:
             q, figures = np.empty((2, n)), np.empty((2, 2))
             self.budget -= find_best_effort(
                 self.ready.fields, self._goal, self._held_ever_closer(), starts, (q, figures),
-                (self._work, self._square), self.budget,
+                (self._work, self._square), (NEWTON_STEPS, self.budget),
             )  # fmt: skip
             self._found = self._attempt(q[OWN], figures[OWN]), self._attempt(q[BEST], figures[BEST])
         return self._found
