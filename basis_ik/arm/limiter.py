@@ -172,7 +172,6 @@ class Limiter:
         self._wanted = limits.scaled(1.0, 1.0, 1.0)
         self._scaling = (1.0, 1.0, 1.0)
         self.override, self.to_rest = 1.0, False
-        self._kept = self._wanted
         self.reset(positions)
 
     def reset(self, positions: FloatArray) -> None:

@@ -112,8 +112,9 @@ class Robot:
                 lambda: float(parameters["target_max_age"]),
             )
             srdf = parameters["robot_description_semantic"]
-            points = parameters["point_cloud_topic"]
-            points = points and node.resolve_topic_name(points), parameters["point_cloud_max_age"]
+            topic = parameters["point_cloud_topic"]
+            topic = node.resolve_topic_name(topic) if topic else ""
+            points = topic, parameters["point_cloud_max_age"]
             self.scenes = Scenes(description.model, node.world, frames, srdf, points)
             for controller in self.controllers:
                 controller.keep_clear(self.scenes)

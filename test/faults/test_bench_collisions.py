@@ -54,6 +54,16 @@ def test_row_106_a_box_is_dropped_on_the_way(observed, interface):
         observed(f"{interface}: {nearest:.1f} mm before it, and on once it is gone")
 
 
+def told_at_rest(robot):
+    """Wait until the arm has braked and waits; return what its status says."""
+    robot.wait_status(state="BRAKING")
+    here = robot.positions
+    robot.wait(lambda: stands(robot, 0.3), "rest")
+    assert np.abs(robot.positions - here).max() <= BRAKING_WAY
+    assert robot.statuses[-1]["state"] == "WAITING"
+    return robot.statuses[-1]["message"]
+
+
 def test_row_107_the_frame_of_an_object_is_lost_in_mid_motion(observed):
     with robot_of(*WORDS, "-p", "max_velocity_scaling_factor:=0.05") as robot:
         robot.frames["base_link", "crate"] = lambda: at(5.0)
@@ -61,13 +71,8 @@ def test_row_107_the_frame_of_an_object_is_lost_in_mid_motion(observed):
         Client(robot).put(thing("box", frame="crate"))
         robot.set_off(robot.chain.forward(HOME + 2.0 * TURN), 0.3)
         robot.frames.clear()
-        robot.wait_status(state="BRAKING")
-        here = robot.positions
-        robot.wait(lambda: stands(robot, 0.3), "rest")
-        assert np.abs(robot.positions - here).max() <= BRAKING_WAY
-        told = robot.statuses[-1]
-        assert told["state"] == "WAITING"
-        text, _, _ = told["message"].partition(", and tf")
+        told = told_at_rest(robot)
+        text, _, _ = told.partition(", and tf")
         assert text == "collisions cannot be checked: the object box stands in crate"
         observed(f"HOLD, WAITING: {text}")
         robot.frames["base_link", "crate"] = lambda: at(5.0)
@@ -114,13 +119,8 @@ def test_row_110_a_camera_falls_silent_in_mid_motion(observed):
     with watched("-p", "max_velocity_scaling_factor:=0.05") as (robot, camera):
         robot.set_off(robot.chain.forward(HOME + 2.0 * TURN), 0.3)
         camera.runs = False
-        robot.wait_status(state="BRAKING")
-        here = robot.positions
-        robot.wait(lambda: stands(robot, 0.3), "rest")
-        assert np.abs(robot.positions - here).max() <= BRAKING_WAY
-        told = robot.statuses[-1]
-        assert told["state"] == "WAITING"
-        text, _, _ = told["message"].partition(" that is less")
+        told = told_at_rest(robot)
+        text, _, _ = told.partition(" that is less")
         assert text == "collisions cannot be checked: 'points': no cloud has come on /points"
         observed(f"HOLD, WAITING: {text}")
         camera.runs = True
