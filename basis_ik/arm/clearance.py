@@ -5,9 +5,9 @@
 
 A command is accepted only if no pair comes nearer than its floor on the way to it and while braking
 after it. The floor is the padding of the scene. That of a pair that is nearer, because an object
-has appeared or the arm began there, is its largest distance since then: it may leave, but not
-deepen. Where braking cannot prevent that, its floor is where that ends. All distances here are less
-the padding.
+has appeared or the arm began there, is its largest distance since then: it may leave, but not come
+back, nor do so while it brakes. Where braking cannot prevent that, its floor is where that ends.
+All distances here are less the padding.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ HORIZON = 0.3  # m: distances are measured up to this
 # fraction of the rest that they may use in a second, so that rounding stops nothing.
 RESERVE, SEEP = 1e-3, 0.1
 HALVINGS = 30  # of the way, in search of where a pair is at its floor
+PLACES = 50  # along a way, of which one is the farthest from what is left
 LAST_EDGE = 1e-5  # m: rounding allowance of the last check
 SUNK = 2.0 * kernels.EDGE  # m below its floor: no accepted command leads there
 LEVER = 1e3  # m: stands for none, of what slides without end
@@ -131,8 +132,7 @@ class Clearance:
         return float((self._now[pair] + kernels.CREEP - there) / room)
 
     def _distance(self, q: FloatArray, pair: int) -> float:
-        floor = float(self._floors[pair])
-        return float(kernels.distance_at(q, pair, HORIZON, floor, self._scene))
+        return float(kernels.distance_at(q, pair, HORIZON, self._scene))
 
     def pair_in_way(self, memory: FloatArray) -> tuple[int, float]:
         """Return which pair comes too near on the joints' profiles first, and when [s].
@@ -166,6 +166,8 @@ class Clearance:
             return 0.0, pair
         kernels.state_at(memory, start, 0.0, time, states)
         low, high = 0.0, float((states[k, 0] - start[k]) / way[k])
+        if self._distance(start + high * way, pair) >= self._floors[pair]:
+            return self._leaving(start, high * way, pair) * high, pair
         for _ in range(HALVINGS):
             middle = 0.5 * (low + high)
             if self._distance(start + middle * way, pair) >= self._floors[pair]:
@@ -173,6 +175,15 @@ class Clearance:
             else:
                 high = middle
         return low, pair
+
+    def _leaving(self, start: FloatArray, way: FloatArray, pair: int) -> float:
+        """Return the share of a straight way on which a pair that is too near only leaves."""
+        low, high = 0.0, 1.0
+        for _ in range(2):
+            shares = np.linspace(low, high, PLACES)
+            k = int(np.argmax([self._distance(start + share * way, pair) for share in shares]))
+            low, high = float(shares[max(k - 1, 0)]), float(shares[min(k + 1, PLACES - 1)])
+        return low
 
     def nearer(self, before: FloatArray, place: FloatArray) -> Gap | None:
         """Return a pair that is too near at a place, and nearer than before; None if there is none.

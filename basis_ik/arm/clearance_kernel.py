@@ -42,7 +42,7 @@ floors (p,): the distances that they keep [m]; and their distances now (p,) [m].
 # body that passes an edge at a distance d comes nearer by at most a square of this over 8 d.
 STRIDE = 2e-3
 SHORTEST = 1e-4  # s, from one instant to the next
-NEAR = 0.05  # m above its floor by the covers, below which the shapes of a pair are compared
+NEAR = 0.05  # m above its padding by the covers, below which the shapes of a pair are compared
 EDGE = 1e-6  # m: rounding allowance of a distance
 CREEP = 1e-5  # m: a pair that is at its floor may use so much of it as the unit of its part
 
@@ -117,7 +117,7 @@ def span_of(levers: FloatArray, states: FloatArray, jerks: FloatArray, room: flo
 
 @helper
 def distance_of(
-    scene: SceneFields, number: int, need: float, floor: float, row: FloatArray, scratch: FloatArray
+    scene: SceneFields, number: int, need: float, row: FloatArray, scratch: FloatArray
 ) -> float:
     """Return a lower bound on the distance of a placed pair; by the shapes where that may help.
 
@@ -125,14 +125,13 @@ def distance_of(
         scene: See `SceneFields`; the workspace holds the frames and the balls.
         number: The pair.
         need: A distance that suffices [m].
-        floor: The distance that the pair keeps [m].
         row: (12,) workspace.
         scratch: (n,) workspace.
     """
     fields, cover, shapes, ranges, (frames, _, world) = scene
     row[DISTANCE] = need
     measure_row(cover, world, number, row)
-    if row[DISTANCE] < need and row[DISTANCE] < floor + NEAR:
+    if row[DISTANCE] < need and row[DISTANCE] < NEAR:
         separate_links(fields, shapes, ranges[number], frames, row, scratch, cover[-1][number])
     return float(row[DISTANCE])
 
@@ -196,6 +195,9 @@ def part_of_room(
     due = np.full(count, time)
     first, scratch, measured = np.empty(COLUMNS), np.empty(n), np.empty(n)
     part, worst, chain = 0.0, -1, ChainArrays(*fields)
+    # A pair below its padding may leave, but not come back. This is not asked while both overlap:
+    # the depth of covers is not smooth.
+    kept, lowest = floors.copy(), now.copy()
     for k in range(count):
         reach = 0.0
         for i in range(n):
@@ -221,41 +223,43 @@ def part_of_room(
             reach = 0.0
             for i in range(n):
                 reach += levers[k, i] * ways[i]
-            need = floors[k] + reach
-            distance = distance_of(scene, k, need, floors[k], first, scratch)
+            need = max(floors[k], 0.0) + reach
+            distance = distance_of(scene, k, need, first, scratch)
+            if distance > max(lowest[k] + EDGE, -cover[-1][k]):
+                kept[k] = max(kept[k], min(distance, 0.0))
+            lowest[k] = min(lowest[k], distance)
             used = (now[k] + CREEP - distance) / (now[k] + CREEP - floors[k] + EDGE)
             if used > part:
                 part, worst = used, k
-            if not distance >= floors[k] - EDGE:  # nor is NaN
+            if not distance >= kept[k] - EDGE:  # nor is NaN
                 state_at(memory, before, period, total, states)
                 for i in range(n):
                     measured[i] = states[i, 0]
                 forward_frames(chain, measured, frames, tip)
                 place_balls(frames, cover[0], world)
-                distance = distance_of(scene, k, need, floors[k], first, scratch)
+                distance = distance_of(scene, k, need, first, scratch)
                 used = (now[k] + CREEP - distance) / (now[k] + CREEP - floors[k] + EDGE)
                 return max(used if used > part else part, 1.0 + CREEP), k, time
             if ends or distance >= need:
                 due[k] = inf
             else:
-                room = max(distance - floors[k], STRIDE)
+                room = max(distance - kept[k], STRIDE)
                 span = max(span_of(levers[k], states, jerks, room), SHORTEST)
                 # The profiles' velocities are not those of the way to their begin.
                 due[k] = min(time + span, 0.0) if time < 0.0 else min(time + span, total)
 
 
 @jit
-def distance_at(q: FloatArray, number: int, need: float, floor: float, scene: SceneFields) -> float:
+def distance_at(q: FloatArray, number: int, need: float, scene: SceneFields) -> float:
     """Return a lower bound on the distance of a pair, at most `need`; see `distance_of`.
 
     Args:
         q: (n,) [rad or m].
         number: The pair.
         need: A distance that suffices [m].
-        floor: The distance that the pair keeps [m].
         scene: The scene; its workspace is overwritten.
     """
     frames, tip, world = scene[4]
     forward_frames(ChainArrays(*scene[0]), q, frames, tip)
     place_balls(frames, scene[1][0], world)
-    return distance_of(scene, number, need, floor, np.empty(COLUMNS), np.empty(q.shape[0]))
+    return distance_of(scene, number, need, np.empty(COLUMNS), np.empty(q.shape[0]))

@@ -246,6 +246,32 @@ def test_an_arm_that_could_not_stop_in_time_may_leave_what_has_appeared_in_its_w
     assert np.array_equal(arm.q, HOMES["ur5e"])
 
 
+DUMBBELL = """<robot name="d"><link name="rail"/><link name="bar">
+<collision><geometry><sphere radius="0.02"/></geometry></collision>
+<collision><origin xyz="0.4 0 0"/><geometry><sphere radius="0.02"/></geometry></collision></link>
+<joint name="slide" type="prismatic"><parent link="rail"/><child link="bar"/><axis xyz="1 0 0"/>
+<limit lower="-1" upper="1" velocity="1" effort="1"/></joint></robot>"""
+
+
+@pytest.mark.parametrize("jogs", [False, True])
+def test_an_arm_that_is_too_near_may_leave_but_not_come_back_while_it_brakes(jogs):
+    """One end of the bar leaves the ball, and the other end comes."""
+    model = RobotModel.from_urdf(DUMBBELL)
+    scene = Scene(model, chain := model.chain(), padding=0.5, exact=False)
+    scene.add("ball", Shape.sphere(0.02), placed((0.2, 0.1, 0.0)))
+    caps = SpeedCaps(chain)
+    caps.clearance = Clearance(scene)
+    pipe, q = Pipeline(chain, period=0.01, caps=caps), np.array([0.1])
+    pipe.set_goal(JointVelocityGoal((-0.8,)) if jogs else JointGoal((-0.28,)), q)
+    way = [q]
+    while len(way) < 500 and (q := pipe.step(q)) is not None:
+        way.append(q)
+    ends = np.array(way) + np.array([0.0, 0.4])
+    apart = np.hypot(ends - 0.2, 0.1).min(axis=1)
+    assert (apart >= np.maximum.accumulate(apart) - TOLERANCE).all()
+    assert apart[-1] == pytest.approx(np.hypot(0.2, 0.1), abs=1e-3), "as far as it can leave"
+
+
 def test_a_pose_is_reached_by_a_posture_that_does_not_collide():
     arm = Arm(objects=(TABLE, POST))
     rng, other = np.random.default_rng(5), 0
