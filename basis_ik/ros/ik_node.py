@@ -238,6 +238,7 @@ class IkNode(LifecycleNode):
     def _unload(self) -> None:
         self.come_to_rest(BRAKING_TIMEOUT)
         for state in self._states.values():
+            state.handle(Event.COME_TO_REST)  # not seen to, if its driver is silent
             state.handle(Event.CLEAN_UP)
         if self._successor is not None:
             self._description, self._successor = self._successor.text, None
