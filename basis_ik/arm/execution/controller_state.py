@@ -29,6 +29,7 @@ SMOOTHING = 0.1  # weight of each new interval in the average
 STAMPS = 100  # stored stamps of a controller's states: some seconds
 CLOCK_AHEAD = 0.02  # s by which its clock may be ahead: the final part of a stream's window
 CLOCK_BEHIND = 0.1  # s by which its clock may be behind, or its messages late
+LEAST_SCALING = 1e-3  # a smaller factor of its speed is 0: times divided by it have no bound
 STILL = 1e-9  # rad or m between two states: a reference that changes by less is at rest
 STANDS = "the controller scales its speed to 0"
 PAUSED = f"{STANDS}: the arm goes on once it is above"
@@ -135,6 +136,8 @@ class ControllerState:
         if abs(report.stamp) >= SECOND and not simulated:
             self._ahead.append(1e-9 * (report.stamp - now.clock))
         self._scaling = report.speed_scaling
+        if 0.0 < self._scaling < LEAST_SCALING:
+            self._scaling, self._scales = 0.0, True
         self._scales = self._scales or self._scaling > 0.0
         if self._holds_others:
             self._take_others(report)

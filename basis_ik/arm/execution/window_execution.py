@@ -137,6 +137,7 @@ class WindowExecution(TrajectoryExecution):
         self._followed.clear()
         # Where the controller is on its way is found anew, as after a change of its speed.
         self._slow_at = self._started = now.clock
+        self._recalled_at = None  # by the clock that was
         self._sent.on_clock_jump(self._state.stamp)
         self._jumped_after = self._state.stamp
         self._jumped = self._sent.newest is not None
@@ -298,15 +299,15 @@ class WindowExecution(TrajectoryExecution):
 
     def _look(self, now: Moment) -> bool:
         """Find out what the controller follows; return False if it is nothing that was sent."""
-        if self._state.speed_scaling < FULL_SPEED:
-            self._slow_at = now.clock
-        if self._state.stands:
-            self._stood_at = now.clock
         reference, newest = self.controller_reference(), self._sent.newest
         if reference is None:
             if newest is not None and not self._state.is_published:
                 self._followed.append((now.clock, newest.at(now.clock)[:, 0]))
             return True
+        if self._state.speed_scaling < FULL_SPEED:  # of no use without a reference
+            self._slow_at = now.clock
+        if self._state.stands:
+            self._stood_at = now.clock
         if not self._followed or self._followed[-1][0] != self._state.stamp:
             self._followed.append((self._state.stamp, reference))
         was_pending = self._sent.pending
