@@ -121,7 +121,8 @@ class Diagnostics:
             found = self._buffer.lookup_transform(arm.chain.root, target.frame_id, Time())
         except TransformException:
             return None
-        stamp = Time.from_msg(found.header.stamp).nanoseconds
+        # A `Time` refuses those before 1970.
+        stamp = 10**9 * found.header.stamp.sec + found.header.stamp.nanosec
         return 1e-9 * (self._node.get_clock().now().nanoseconds - stamp) if stamp else None
 
 

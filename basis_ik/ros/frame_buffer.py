@@ -50,7 +50,8 @@ class FrameBuffer(Buffer):
             found = self.lookup_transform(root, frame_id, Time(nanoseconds=stamp))
         except TransformException as error:
             return self.refused(error, root, frame_id)
-        latest = Time.from_msg(found.header.stamp).nanoseconds
+        sec, nanosec = found.header.stamp.sec, found.header.stamp.nanosec
+        latest = 10**9 * sec + nanosec  # a `Time` refuses those before 1970
         return Located(transform_value(found.transform), latest)
 
     def refused(self, error: TransformException, *frames: str) -> Refused:

@@ -61,7 +61,8 @@ class Buffer:
             pose = self._relative(target_frame, source_frame, stamp)
         message = TransformStamped(child_frame_id=source_frame)
         message.header.frame_id = target_frame
-        message.header.stamp = Time(nanoseconds=stamp).to_msg()
+        # A `Time` refuses what a message may have: times before 1970.
+        message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp, 10**9)
         t, q = message.transform.translation, message.transform.rotation
         (t.x, t.y, t.z), (q.x, q.y, q.z, q.w) = pose
         return message
