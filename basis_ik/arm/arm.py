@@ -49,6 +49,7 @@ RETRIES = 2
 END_MISSED = 1e-4
 
 RECENT = 1.0  # s for which a joint state is part of the answer to why none is accepted
+MOST_NAMES = 3  # of joints in a line
 MOST_STRANGERS = 50  # of one joint state that are stored
 
 # A period that begins this late [s] was delayed by this program or its machine: what came meanwhile
@@ -806,14 +807,16 @@ class Arm:
         """Return which joints are not heard of, and what comes instead; no text that changes."""
         if not joints:
             return ""
-        text, refused = f"no joint state of {printable(', '.join(joints))}", self.measured.refused
+        more = f" and {len(joints) - MOST_NAMES} more" if len(joints) > MOST_NAMES else ""
+        text = f"no joint state of {printable(', '.join(joints[:MOST_NAMES]))}{more}"
+        refused = self.measured.refused
         last = self.refusals.last.get("joint_states")
         if refused is not None and last is not None and self.refusals.age(last) <= RECENT:
             return f"{text} was accepted: {refused}"
         others = sorted(name for name, then in self._strangers.items() if now - then <= RECENT)
         if not others:
             return text
-        topic, shown = self._states.topic, printable(", ".join(others), 200)
+        topic, shown = self._states.topic, printable(", ".join(others))
         alike = "if they are the same, name them alike in the URDF and in the driver"
         return f"{text}, but of {shown} on {topic}: {alike}"
 

@@ -49,7 +49,7 @@ class Publishers:
 
 def shown_on(topic: str, names: Sequence[str]) -> str:
     """Return a topic and the names of those who publish on it, for a message."""
-    return f"published on {topic} by {printable(', '.join(names), 100)}"
+    return f"published on {topic} by {printable(', '.join(names), 64)}"
 
 
 def publishing(node: Node, topic: str) -> list[str]:
