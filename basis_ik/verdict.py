@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import enum
+import math
 from dataclasses import dataclass
 
 
@@ -72,7 +73,7 @@ class Reason:
 
     def _overlap(self) -> str:
         one, other = self.pair or ("", "")
-        return f"{one} and {other} overlap by {_length(self.depth)}"
+        return f"{one} and {other} overlap by {shown_length(self.depth)}"
 
     def _others(self) -> str:
         if self.elsewhere:
@@ -90,25 +91,38 @@ class Reason:
 
     def _obstacle(self) -> str:
         if self.verdict is Verdict.TOO_FAR:
-            return f"too far by {_length(self.missing)}"
+            return f"too far by {shown_length(self.missing)}"
         if self.verdict is Verdict.TOO_NEAR:
-            return f"too near by {_length(self.missing)}"
+            return f"too near by {shown_length(self.missing)}"
         if self.verdict is Verdict.LIMIT:
             return f"{self.joint} is held by its limit {self.bound:.4g}; {self._left()}"
         if self.verdict is Verdict.MOVE_BOUND:
             return f"{self.joint} would have to move farther than allowed; {self._left()}"
         if self.verdict in (Verdict.ORIENTATION_UNREACHABLE, Verdict.ORIENTATION_NOT_FOUND):
             held = "position within reach, " if self.missing > 0.0 else ""
-            return f"{held}orientation off by {self.turn:.4g} rad"
+            return f"{held}orientation off by {shown_angle(self.turn)}"
         return f"{self.verdict.value}; {self._left()}"
 
     def _left(self) -> str:
-        length = f"{_length(self.missing)} and " if self.missing > 0.0 else ""
-        return f"{length}{self.turn:.4g} rad are left"
+        length = f"{shown_length(self.missing)} and " if self.missing > 0.0 else ""
+        return f"{length}{shown_angle(self.turn)} are left"
 
 
-def _length(metres: float) -> str:
-    return f"{metres:.4g} m" if metres >= 0.1 else f"{1e3 * metres:.4g} mm"
+def shown_length(metres: float) -> str:
+    """Return a length [m] as people read it: in millimetres, with three digits."""
+    return f"{_three_digits(1e3 * metres)} mm"
+
+
+def shown_angle(radians: float) -> str:
+    """Return an angle [rad] as people read it: in degrees, with three digits."""
+    return f"{_three_digits(math.degrees(radians))}°"
+
+
+def _three_digits(value: float) -> str:
+    if 0.0 < abs(value) < 0.01:
+        return "under 0.01"
+    large = math.isfinite(value) and abs(value) >= 10.0
+    return f"{value:.{(0 if abs(value) >= 100.0 else 1) if large else 2}f}"
 
 
 REACHED = Reason(Verdict.REACHED)

@@ -18,6 +18,7 @@ import basis_ik
 from basis_ik.arm.admission import Refusal
 from basis_ik.arm.chain_state import State
 from basis_ik.verdict import Verdict
+from basis_ik.view.words import table
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(page for way in ("*.md", "[!.]*/*.md", "docs/*/*.md") for page in ROOT.glob(way))
@@ -33,6 +34,10 @@ WORDS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "
 def test_link_targets_exist(page):
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
         assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_the_words_of_an_arm_are_printed_by_the_code():
+    assert table() in (ROOT / "docs" / "states.md").read_text()
 
 
 def test_every_figure_is_used():

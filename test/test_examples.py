@@ -22,11 +22,11 @@ TOLD = {
     "look_at_point": " 0.8 m: pan",
     "many_targets": "1000 of 1000 reached, all of them: True",
     "several_tips": "both feet stand\nankle_l: reached\nankle_r: too far by",
-    "solve_pose": "out of reach: too far by 0.466",
+    "solve_pose": "out of reach: too far by 466 mm",
     "straight_path": "followed: True",
     "transform_node": "the handle in the room: [0.4, -0.8, 1.0]",
 }
-SAID = {"README.md": "Verdict.REACHED", "targets.md": "thigh", "coming_from.md": "too far by 0.4"}
+SAID = {"README.md": "Verdict.REACHED", "targets.md": "thigh", "coming_from.md": "too far by 4"}
 
 
 def examples(page):

@@ -36,7 +36,7 @@ class Event(enum.Enum):
     DEACTIVATE = "the node is deactivated"
     UNMET = "something that motion requires is missing"
     MET = "nothing is missing any more"
-    MOVE = "the arm starts to move to a target"
+    MOVE = "the arm starts to move"
     DROP_TARGET = "the target is dropped"
     END_COMMANDS = "the command is at the target"
     ARRIVE = "the arm is at the target"

@@ -40,7 +40,7 @@ from basis_ik.pose.track import track
 from basis_ik.robot.chain import Chain
 from basis_ik.search.prepare import prepared
 from basis_ik.transforms.rigid import RigidTransform
-from basis_ik.verdict import Reason, Verdict
+from basis_ik.verdict import Reason, Verdict, shown_length
 
 # Fractions of the joints' limits that jogging uses. Velocity; the rest is for corrections:
 FAST = 0.9
@@ -95,8 +95,8 @@ class Held(Reason):
 
     def __str__(self) -> str:
         if self.verdict is Verdict.COLLISION:
-            return f"held by {' and '.join(self.pair or ())}, {self.distance:.3f} m"
-        line = f"the line ends {self.missing:.4g} m before: " if self.missing > 0.0 else ""
+            return f"held by {' and '.join(self.pair or ())}, {shown_length(self.distance)}"
+        line = f"the line ends {shown_length(self.missing)} before: " if self.missing > 0.0 else ""
         if self.verdict is Verdict.LIMIT:
             return f"{line}{self.joint} is held by its limit {self.bound:.4g}"
         if self.joint is not None:

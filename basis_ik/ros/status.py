@@ -29,6 +29,7 @@ from basis_ik.pose.solve import Solution
 from basis_ik.ros.boundary import boundary_of
 from basis_ik.ros.journal import Journal
 from basis_ik.verdict import Reason, Verdict
+from basis_ik.view.words import phase
 
 PERIOD = 0.5  # s between repetitions of an unchanged status
 # s: least time between two statuses that differ only in target or solution. A stream of targets
@@ -103,7 +104,7 @@ class StatusReport:
             return
         if notice is None:
             self._journal.recovered("singularity", "the singularity is passed")
-        level, text = DiagnosticStatus.OK, state.state.value
+        level, text = DiagnosticStatus.OK, phase(state.state, arm.pipeline.goal)
         if state.state is State.WAITING:
             level = DiagnosticStatus.ERROR if arm.other_commander else DiagnosticStatus.WARN
             text = state.unmet
@@ -122,8 +123,6 @@ class StatusReport:
             level, text = DiagnosticStatus.WARN, arm.displaced
         elif solution is not None and solution.success:
             self._journal.recovered("motion", text)
-            if state.state is not State.HOLDING:
-                text = str(solution.reason)
         elif solution is not None:
             level, text = DiagnosticStatus.WARN, str(solution.reason)
             self._journal.warn("motion", solution.verdict.name, text)

@@ -14,7 +14,7 @@ from basis_ik.bones.constraints import Applied, Constraint, Point
 from basis_ik.bones.joint import express
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.tree import TransformTree
-from basis_ik.verdict import Verdict
+from basis_ik.verdict import Verdict, shown_angle, shown_length
 from basis_ik.view.shapes import (
     GREEN,
     MAGENTA,
@@ -35,8 +35,8 @@ def status_text(constraint: Constraint, result: Applied) -> str:
     """Return one line: whether a constraint is met, and its error if not."""
     if result.verdict is Verdict.REACHED:
         return "met"
-    unit = "rad" if isinstance(constraint, Point) else "m"
-    text = f"{result.verdict.value}; {result.miss:.4g} {unit} are left"
+    shown = shown_angle if isinstance(constraint, Point) else shown_length
+    text = f"{result.verdict.value}; {shown(result.miss)} are left"
     return f"{text}; conflicts with {', '.join(result.conflicts)}" if result.conflicts else text
 
 

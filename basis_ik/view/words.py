@@ -8,7 +8,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from basis_ik.arm.admission import Refused
-from basis_ik.arm.chain_state import LATCHES, ChainState, State
+from basis_ik.arm.chain_state import LATCHES, WITH_TARGET, ChainState, State
+from basis_ik.arm.goals import JOGGING as JOG_GOALS
+from basis_ik.arm.goals import Goal
 from basis_ik.pose.solve import Solution
 from basis_ik.view.shapes import GREEN, GREY, ORANGE, RED, WHITE, YELLOW, Color
 
@@ -20,6 +22,55 @@ class Words(NamedTuple):
     color: Color
 
 
+class Phrase(NamedTuple):
+    """What people read where an arm does something: in RViz, on the page, in the status."""
+
+    text: str
+    """The words; `...` stands for what follows."""
+    color: str
+    """In RViz and on the page."""
+    meaning: str
+    """When they are said."""
+
+
+ON_THE_WAY, FOLLOWING, JOGGING = "on the way", "following", "jogging"
+REACHED, NEAREST, HELD, WAITING = "reached", "as near as it gets", "held by", "waiting"
+NO_TARGET, REFUSED = State.READY.value, "the newest target was refused"
+STOPPED, COMING_TO_REST = "stopped", State.BRAKING.value
+PHRASES = (
+    Phrase(f"{WAITING}: ...", "yellow", "what motion requires is missing; the reason follows"),
+    Phrase(NO_TARGET, "grey", "the arm accepts targets"),
+    Phrase(ON_THE_WAY, "white", "to a target; the measured arm is not there yet"),
+    Phrase(FOLLOWING, "white", "a goal that moves"),
+    Phrase(JOGGING, "white", "a twist or velocities of joints lead"),
+    Phrase(REACHED, "green", "the measured arm is at the target"),
+    Phrase(f"{NEAREST}: ...", "orange", "the target cannot be reached; the reason follows"),
+    Phrase(f"{HELD} ...", "orange", "links or objects that would collide; how far they are apart"),
+    Phrase(f"... is {HELD} its limit ...", "orange", "a joint that would have to go farther"),
+    Phrase(f"{REFUSED}: ...", "orange", "the one before stays in force; the reason follows"),
+    Phrase(COMING_TO_REST, "grey", "it brakes within its limits"),
+    Phrase(f"{STOPPED}; call ~/enable to continue", "orange", "by `~/stop`"),
+    Phrase("...; call ~/enable to continue", "red", "a fault, which comes first"),
+)
+
+
+def phase(state: State, goal: Goal | None, *, following: bool = False) -> str:
+    """Return what an arm does while nothing hinders it.
+
+    Args:
+        state: Its state.
+        goal: Its goal.
+        following: Whether that moves.
+    """
+    if state not in WITH_TARGET:
+        return state.value
+    if isinstance(goal, JOG_GOALS):
+        return JOGGING
+    if state is State.ARRIVED:
+        return REACHED
+    return FOLLOWING if following else ON_THE_WAY
+
+
 def words(
     state: ChainState,
     solution: Solution | None,
@@ -28,6 +79,7 @@ def words(
     *,
     following: bool = False,
     hindrance: str = "",
+    goal: Goal | None = None,
 ) -> Words:
     """Return the line.
 
@@ -38,24 +90,37 @@ def words(
         refused: Why the newest target was refused; None if it was not.
         following: Whether its goal moves.
         hindrance: Why it does not move as commanded; empty if it does.
+        goal: Its goal.
     """
     now = state.state
     if now is State.WAITING:
-        return Words(f"waiting: {state.unmet}", YELLOW)
+        return Words(f"{WAITING}: {state.unmet}", YELLOW)
     if now in LATCHES.values():
         return Words(state.why_not, ORANGE if now is State.STOPPED else RED)
     if problem:
         return Words(problem, RED)
     if now is State.READY:
-        return Words("no target", GREY) if refused is None else Words(str(refused), ORANGE)
+        return Words(NO_TARGET, GREY) if refused is None else Words(str(refused), ORANGE)
+    does = phase(now, goal, following=following)
     if not state.has_target:
-        return Words(now.value, GREY)
+        return Words(does, GREY)
     if refused is not None:
-        return Words(f"the newest target was refused: {refused}", ORANGE)
+        return Words(f"{REFUSED}: {refused}", ORANGE)
     if hindrance:
         return Words(hindrance, ORANGE)
-    there, going = now is State.ARRIVED, "following" if following else "on the way"
     if solution is None or solution.success:
-        return Words("reached", GREEN) if there else Words(going, WHITE)
-    text = f"as near as it gets: {solution.reason}"
-    return Words(text if there else f"{going}, {text}", ORANGE)
+        return Words(does, GREEN if does == REACHED else WHITE)
+    if does == JOGGING:
+        return Words(str(solution.reason), ORANGE)
+    nearest = f"{NEAREST}: {solution.reason}"
+    return Words(nearest if does == REACHED else f"{does}, {nearest}", ORANGE)
+
+
+def table() -> str:
+    """Return the phrases as a table in Markdown."""
+    rows = (f"| {text} | {color} | {meaning} |" for text, color, meaning in PHRASES)
+    return "\n".join(("| words | colour | meaning |", "|---|---|---|", *rows))
+
+
+if __name__ == "__main__":
+    print(table())

@@ -97,7 +97,7 @@ def test_the_arm_stops_before_a_wall_of_points_and_goes_on_when_it_is_gone(inter
     with watched("-p", f"command_interface:={interface}", see=wall) as (robot, _, camera):
         target = at(0.25) @ robot.tip()
         robot.send("base_link", target)
-        wait_until_held(robot, "and points", "0.020 m")
+        wait_until_held(robot, "and points", "20.0 mm")
         assert robot.statuses[-1]["level"] == b"\x01"
         assert robot.statuses[-1]["verdict"] == "COLLISION"
         assert check(robot, wall()) < STOP + PADDING + COVERS

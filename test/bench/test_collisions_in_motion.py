@@ -60,7 +60,7 @@ def test_the_arm_stops_above_a_table_and_goes_on_when_it_is_gone(interface):
         put(robot, client, TABLE)
         target = robot.chain.forward(HOME + np.array([0.0, 1.5, 0.0, 0.0, 0.0, 0.0]))
         robot.send("base_link", target)
-        wait_until_held(robot, "table", "0.010 m")
+        wait_until_held(robot, "table", "10.0 mm")
         assert robot.statuses[-1]["level"] == b"\x01"
         assert robot.statuses[-1]["verdict"] == "COLLISION"
         assert check(robot, TABLE) < STOP + TOLERANCE, "it goes as near as it may"
@@ -202,7 +202,7 @@ def test_a_pose_inside_a_box_is_reached_once_the_box_is_gone(interface):
         target = robot.chain.forward(HOME + 0.3)
         put(robot, client, ("box", (0.1, 0.1, 0.1), tuple(target.translation)))
         robot.send("base_link", target)
-        wait_until_held(robot, "box", "0.010 m")
+        wait_until_held(robot, "box", "10.0 mm")
         client.put(thing("box", operation=CollisionObject.REMOVE, primitives=()))
         robot.wait_status(state="ARRIVED", verdict="REACHED")
         assert robot.at(target)

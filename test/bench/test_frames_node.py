@@ -91,12 +91,12 @@ def test_the_status_has_the_missing_distance_and_conflicts():
     missed = status_of("frames_node", "look", LOOK, against)
     assert missed.level == DiagnosticStatus.WARN
     assert missed.message == (
-        "other tasks stand in the way; 0.25 rad are left; conflicts with stand, lean"
+        "other tasks stand in the way; 14.3° are left; conflicts with stand, lean"
     )
     values = {value.key: value.value for value in missed.values}
     assert values == {"verdict": "OTHER_TASKS", "miss_rad": "0.25", "conflicts": "stand, lean"}
     far = status_of("frames_node", "stand", STAND, Applied(Verdict.TOO_FAR, 0.5))
-    assert far.message == "too far; 0.5 m are left"
+    assert far.message == "too far; 500 mm are left"
 
 
 def test_constraints_and_limits_are_read_from_parameters():
@@ -286,7 +286,7 @@ def test_a_chain_of_a_nanometre_is_not_met_at_more_than_half_its_length(tmp_path
     try:
         two.places |= {"arm": ("base", 0.0), "hand": ("arm", 1e-9), "cup": ("base", 1.6e-9)}
         two.run(2.0)
-        assert two.said("other").message == "too far; 6e-10 m are left"
+        assert two.said("other").message == "too far; under 0.01 mm are left"
         two.places["cup"] = ("base", -1e-9)
         two.run(2.0)
         assert two.said("other").message == "met"

@@ -162,7 +162,7 @@ def test_a_target_out_of_reach_is_refused_on_request(exact, monkeypatch, solving
     assert robot.time - sent >= solving
     robot.boundary.solving = 0.0
     robot.wait_status(state="READY", level=DiagnosticStatus.WARN)
-    words = "the target cannot be reached, and approximate is false (too far by 0.4"
+    words = "the target cannot be reached, and approximate is false (too far by 4"
     assert words in robot.statuses[-1]["message"]
     robot.wait(robot.rests, "silence")
     if moving:

@@ -201,7 +201,7 @@ def test_a_singularity_is_reported_before_it_is_passed(robot):
     assert robot.positions[3] - beside[3] > 2.9, "the wrist flips"
     texts = [each["message"].split(":")[0] for each in robot.statuses[seen:]]
     nearing, passing = "nearing a singularity", "passing a singularity"
-    free = "moving to the target"
+    free = "jogging"
     assert [text for text, _ in itertools.groupby(texts)] == [free, nearing, passing, free]
     warned, passed = (texts.index(text) for text in (nearing, passing))
     times = [each["heard"] for each in robot.statuses[seen:]]

@@ -81,7 +81,7 @@ def test_the_end_of_a_line_is_reported_and_joint_motion_may_continue(robot):
     robot.wait(robot.rests, "silence")
     status, here = robot.statuses[-1], robot.positions
     assert status["verdict"] == "SINGULAR"
-    assert status["message"].startswith("the line ends 0.6257 m before")
+    assert status["message"].startswith("the line ends 626 mm before")
     missing = np.linalg.norm(robot.tip().translation - BEHIND.translation)
     assert float(status["position_error"]) == pytest.approx(missing, abs=1e-8)
     assert max(off(tips(robot, count), BEHIND)) < 4 * EXACT

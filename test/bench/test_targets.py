@@ -203,7 +203,7 @@ def test_a_target_out_of_reach_is_approached_with_the_missing_distance(robot):
     status = robot.statuses[-1]
     missing = float(np.linalg.norm(robot.tip().translation - target.translation))
     assert float(status["missing_distance"]) == pytest.approx(missing, abs=1e-6)
-    assert status["message"].startswith("too far by 0.4")
+    assert status["message"].startswith("too far by 4")
 
 
 def broken(**fields):

@@ -485,7 +485,7 @@ def test_a_target_out_of_reach_is_told_with_the_distance_and_the_others_are_met(
         hand = constrained.corrected("hand")[:3, 3]
         miss = np.linalg.norm(hand - constrained.free("target")[:3, 3])
         assert float(constrained.value("reach", "miss_m")) == pytest.approx(miss, rel=1e-6)
-        assert status.message.endswith(f"; {miss:.4g} m are left")
+        assert status.message.endswith(f"; {1e3 * miss:.0f} mm are left")
         assert constrained.off("eye", "sight", hand) < 1e-12, "it looks at where the hand is"
 
 
@@ -495,7 +495,7 @@ def test_a_bone_without_length_is_degenerate_alone(constrained):
     status = constrained.statuses["look"]
     assert (status.level, status.message) == (
         DiagnosticStatus.WARN,
-        "degenerate; nan rad are left",
+        "degenerate; nan° are left",
     )
     assert constrained.met() == {"gaze", "reach"}
     assert constrained.is_at("bone", constrained.free("bone")), "as its parameters have it"

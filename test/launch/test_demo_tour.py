@@ -74,7 +74,7 @@ class TestAfterwards(unittest.TestCase):
             "first motion after",
             "REACHED",
             "carousel",
-            "too far by 0.4",
+            "too far by 4",
             "while moving",
         ):
             launch_testing.asserts.assertInStdout(proc_output, words, "demo_targets")

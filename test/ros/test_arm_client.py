@@ -282,4 +282,4 @@ def test_the_shell_moves_the_arm(robot, domain):
     np.testing.assert_allclose(measured(robot).matrix, NEAR.matrix, atol=1e-3)
     code, output = go(domain, "--to", "2.5", "0", "0", "--frame", "base_link")
     assert code == 1
-    assert output.startswith("NotReached: too far by 1.")
+    assert output.startswith("NotReached: too far by 1")

@@ -89,7 +89,7 @@ def test_each_verdict_has_a_text_above_the_frames(tree):
     shapes = shown(tree, stand=MISSED)
     look, stand = shapes["verdict", 0], shapes["verdict", 1]
     assert (look.text, look.color) == ("look: met", GREEN)
-    assert (stand.text, stand.color) == ("stand: too far; 0.25 m are left", ORANGE)
+    assert (stand.text, stand.color) == ("stand: too far; 250 mm are left", ORANGE)
     assert stand.pose.translation[2] - stand.height > 0.0
     assert look.pose.translation[2] - stand.pose.translation[2] > look.height
 
@@ -98,5 +98,5 @@ def test_the_status_text_of_a_constraint():
     assert status_text(LOOK, MET) == "met"
     against = Applied(Verdict.OTHER_TASKS, 0.25, ("stand", "lean"))
     assert status_text(LOOK, against) == (
-        "other tasks stand in the way; 0.25 rad are left; conflicts with stand, lean"
+        "other tasks stand in the way; 14.3° are left; conflicts with stand, lean"
     )

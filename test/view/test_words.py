@@ -3,14 +3,18 @@
 
 """The text in each state."""
 
+import re
+
 import pytest
 
 from basis_ik.arm.admission import Refusal, Refused
 from basis_ik.arm.chain_state import LATCHES, ChainState, Event, State
+from basis_ik.arm.goals import JointVelocityGoal, TwistGoal
+from basis_ik.arm.jog import Held
 from basis_ik.pose.solve import Solution
 from basis_ik.verdict import Reason, Verdict
-from basis_ik.view.shapes import GREEN, ORANGE, RED, WHITE, YELLOW
-from basis_ik.view.words import words
+from basis_ik.view.shapes import GREEN, GREY, ORANGE, RED, WHITE, YELLOW
+from basis_ik.view.words import PHRASES, phase, words
 
 READY = (Event.CONFIGURE, Event.ACTIVATE)
 MOVING = (*READY, Event.MOVE)
@@ -41,9 +45,9 @@ TOO_FAR = solved(Reason(Verdict.TOO_FAR, missing=0.25))
         (ARRIVED, REACHED, "reached", GREEN),
         (MOVING, None, "on the way", WHITE),
         (ARRIVED, None, "reached", GREEN),
-        (MOVING, TOO_FAR, "on the way, as near as it gets: too far by 0.25 m", ORANGE),
-        (HOLDING, TOO_FAR, "on the way, as near as it gets: too far by 0.25 m", ORANGE),
-        (ARRIVED, TOO_FAR, "as near as it gets: too far by 0.25 m", ORANGE),
+        (MOVING, TOO_FAR, "on the way, as near as it gets: too far by 250 mm", ORANGE),
+        (HOLDING, TOO_FAR, "on the way, as near as it gets: too far by 250 mm", ORANGE),
+        (ARRIVED, TOO_FAR, "as near as it gets: too far by 250 mm", ORANGE),
     ],
 )
 def test_a_target_is_reached_when_the_arm_is_there(events, solution, text, color):
@@ -53,7 +57,7 @@ def test_a_target_is_reached_when_the_arm_is_there(events, solution, text, color
 def test_a_moving_goal_is_followed():
     assert words(state(*MOVING), REACHED, following=True) == ("following", WHITE)
     logged = words(state(*MOVING), TOO_FAR, following=True)
-    assert logged == ("following, as near as it gets: too far by 0.25 m", ORANGE)
+    assert logged == ("following, as near as it gets: too far by 250 mm", ORANGE)
     assert words(state(*ARRIVED), REACHED, following=True) == ("reached", GREEN)
 
 
@@ -88,3 +92,51 @@ def test_there_is_a_line_for_every_other_state(each):
     chain = state(*READY)
     chain.state = each
     assert words(chain, REACHED).text
+
+
+HELD = Held(Verdict.LIMIT, joint="elbow", bound=3.0)
+
+
+@pytest.mark.parametrize(
+    "goal", [TwistGoal((0.1, 0.0, 0.0), (0.0, 0.0, 0.0)), JointVelocityGoal((0.1,))]
+)
+def test_an_arm_that_is_jogged_has_no_target_to_be_on_the_way_to(goal):
+    assert words(state(*MOVING), None, goal=goal) == ("jogging", WHITE)
+    assert words(state(*MOVING), solved(HELD), goal=goal).text.startswith(
+        "elbow is held by its limit"
+    )
+    assert phase(State.ARRIVED, goal) == "jogging"
+
+
+def test_the_status_and_rviz_say_the_same():
+    for events in (READY, MOVING, HOLDING, ARRIVED, (*MOVING, Event.DROP_TARGET)):
+        chain = state(*events)
+        assert phase(chain.state, None) == words(chain, REACHED).text
+
+
+def test_what_is_said_is_in_the_table():
+    """But for reasons, which stand for `...`."""
+    colors = {"white": WHITE, "grey": GREY, "green": GREEN, "orange": ORANGE, "red": RED}
+    colors["yellow"] = YELLOW
+    said = {
+        words(state(*READY, (Event.UNMET, "x")), None),
+        words(state(*READY), None),
+        words(state(*MOVING), REACHED),
+        words(state(*MOVING), REACHED, following=True),
+        words(state(*MOVING), None, goal=TwistGoal((0.1, 0.0, 0.0), (0.0, 0.0, 0.0))),
+        words(state(*ARRIVED), REACHED),
+        words(state(*ARRIVED), TOO_FAR),
+        words(state(*MOVING), REACHED, hindrance="held by table and tool, 10.0 mm"),
+        words(state(*MOVING), solved(HELD), goal=JointVelocityGoal((0.1,))),
+        words(state(*MOVING), REACHED, refused=Refused(Refusal.NO_FRAME, "f")),
+        words(state(*MOVING, Event.DROP_TARGET), None),
+        words(state(*READY, (Event.STOP, "stopped")), None),
+        words(state(*READY, (Event.LOSE_TRACKING, "elbow is lost")), None),
+    }
+    forms = [
+        (re.compile(re.escape(text).replace(re.escape("..."), ".*")), colors[color])
+        for text, color, _ in PHRASES
+    ]
+    for text, color in said:
+        assert any(form.fullmatch(text) and color == of for form, of in forms), text
+    assert len(said) == len(PHRASES)

@@ -76,6 +76,7 @@ def view_of(
         refused,
         following=following,
         hindrance=arm.hindrance,
+        goal=arm.pipeline.goal,
     )
     if arm.name:  # one of several
         line = line._replace(text=f"{arm.name}: {line.text}")
