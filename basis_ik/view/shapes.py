@@ -101,6 +101,12 @@ class Text(Shape):
     height: float
 
 
+def rgb(color: Color) -> tuple[int, int, int]:
+    """Return a color as three bytes, without its opacity."""
+    red, green, blue = (round(255 * min(max(each, 0.0), 1.0)) for each in color[:3])
+    return red, green, blue
+
+
 def at(point: FloatArray) -> RigidTransform:
     """Return the pose of a translation to a point (3,) [m]."""
     return RigidTransform.from_rotation_translation(np.eye(3), point)

@@ -49,8 +49,7 @@ def draw(page, url) -> None:
     page.locator(SCENE).wait_for()
     # "Software WebGL rendering detected"
     page.locator(".mantine-Notification-closeButton").first.click()
-    page.get_by_role("tab", name="plot").click()
-    page.locator(".uplot").wait_for()
+    page.get_by_role("tab", name="joints").click()
     rclpy.init()
     targets = rclpy.create_node("draw").create_publisher(PoseStamped, "basis_ik/target_pose", 1)
     for place in TARGETS:
@@ -61,7 +60,7 @@ def draw(page, url) -> None:
         target.pose.position.x, target.pose.position.y, target.pose.position.z = place
         targets.publish(target)
     page.wait_for_timeout(1e3 * PAUSE)
-    page.get_by_text("verdict: REACHED").wait_for()
+    page.get_by_text("reached", exact=True).wait_for()
     page.screenshot(path=OUT)
 
 

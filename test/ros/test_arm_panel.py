@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page's status of an arm."""
 
+import math
+
 import pytest
 from diagnostic_msgs.msg import DiagnosticStatus
 
-from basis_ik.ros.web_view.arm_panel import status_html
+from basis_ik.ros.web_view.looks import DEGREES, Gauge, gauges_html, status_html, verdicts_html
+from basis_ik.ros.web_view.page import short_names
 
 VALUES = {
     "state": "STOPPED",
@@ -24,11 +27,9 @@ def test_state_verdict_and_reasons_are_shown():
     text = status_html(message, VALUES, "stop: done")
     for words in (
         "<b style='color: #f58231'>stopped by the operator</b>",
-        "STOPPED: stopped; call ~/enable to continue",
         "since: ~/stop was called",
-        "verdict: TOO_FAR, off by 12.30 mm, 5.73°",
-        "input: pose",
-        "last refusal of twist, 2.0 s ago: NON_FINITE: x",
+        "off by 12.3 mm, 5.73°; input: pose",
+        "last refusal of twist, 2 s ago: NON_FINITE: x",
         "stop: done",
     ):
         assert words in text
@@ -50,8 +51,46 @@ def test_nothing_in_it_is_read_as_html():
     values = dict.fromkeys((*VALUES, "state"), evil)
     text = status_html(DiagnosticStatus(message=evil), values, evil)
     assert "<img" not in text
-    assert text.count("&lt;img") >= 6
+    assert text.count("&lt;img") >= 5
 
 
 def test_a_missing_status_is_shown():
     assert "no status of this arm" in status_html(None, {}, "")
+
+
+def test_a_gauge_shows_range_limit_and_what_is_told():
+    def shown(measured, commanded=math.nan, low=-1.0, high=1.0):
+        return gauges_html([Gauge("<a>", low, high, measured, commanded, *DEGREES)])
+
+    middle = shown(0.0, 0.5)
+    assert "&lt;a&gt;" in middle
+    assert "0.0 °" in middle
+    assert "limit" not in middle
+    assert middle.index("left: calc(75.0%") < middle.index("left: calc(50.0%")
+    assert "lower limit -57.3 °" in shown(-1.0)
+    assert "upper limit 57.3 °" in shown(0.9995)
+    assert "calc(100.0%" in shown(3.0)
+    assert "unknown" in shown(math.nan)
+    assert "calc" not in shown(math.nan)
+    turning = shown(2.0 * math.pi + 0.5 * math.pi, low=-math.inf, high=math.inf)
+    assert "calc(75.0%" in turning
+    assert "limit" not in turning
+
+
+def test_verdicts_have_their_colors_and_are_escaped():
+    assert verdicts_html([]) == ""
+    text = verdicts_html([("a: <met>", (0.0, 1.0, 0.0, 1.0)), ("b", (1.0, 0.5, 0.1, 1.0))])
+    assert "<b style='color: rgb(0, 255, 0)'>a: &lt;met&gt;</b><br>" in text
+
+
+@pytest.mark.parametrize(
+    ("prefixes", "names"),
+    [
+        (["/basis_ik/left", "/basis_ik/right"], ["left", "right"]),
+        (["/arm1/basis_ik", "/arm2/basis_ik"], ["arm1", "arm2"]),
+        (["/a/b/c", "/d/b/c", "/d/e/c"], ["a/b", "d/b", "d/e"]),
+        (["/basis_ik", "/basis_ik/left"], ["basis_ik", "basis_ik/left"]),
+    ],
+)
+def test_arms_are_named_by_what_differs(prefixes, names):
+    assert short_names(prefixes) == names

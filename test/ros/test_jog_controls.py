@@ -7,7 +7,17 @@ import math
 
 import pytest
 
-from basis_ik.ros.web_view.jog_controls import DIRECTIONS, ZERO_TWIST, HeldButton, JointSliders
+from basis_ik.ros.teleop_keyboard import DIRECTIONS as KEYBOARD
+from basis_ik.ros.web_view.jog_controls import (
+    DIRECTIONS,
+    KEYS,
+    ZERO_TWIST,
+    HeldButton,
+    JointSliders,
+    Steps,
+    stepped,
+)
+from basis_ik.transforms.rigid import RigidTransform
 
 # The numbers themselves: with those of the module no change of them would be seen.
 HOLD_TIMEOUT = 0.15
@@ -21,6 +31,11 @@ def test_there_is_a_button_for_each_direction():
     assert len(set(vectors)) == 12
     assert all(sum(map(abs, vector)) == 1.0 for vector in vectors)
     assert DIRECTIONS["turn −y"] == ((0.0, 0.0, 0.0), (0.0, -1.0, 0.0))
+    for name, (linear, angular) in DIRECTIONS.items():
+        verb, (sign, axis) = name.split(" ")
+        vector = linear if verb == "move" else angular
+        assert vector["xyz".index(axis)] == (1.0 if sign == "+" else -1.0)
+    assert sorted(KEYS.values()) == sorted(KEYBOARD)
 
 
 def test_a_button_moves_the_tip_while_a_browser_reports_it():
@@ -32,6 +47,55 @@ def test_a_button_moves_the_tip_while_a_browser_reports_it():
     assert button.twist(1.1 + 0.99 * HOLD_TIMEOUT, 0.2, 0.5) == ((0.0, 0.0, 0.0), (0.0, 0.0, 0.5))
     assert button.twist(1.1 + HOLD_TIMEOUT, 0.2, 0.5) == ZERO_TWIST  # once
     assert button.twist(1.1 + HOLD_TIMEOUT, 0.2, 0.5) is None
+
+
+def test_a_second_browser_does_not_fight_the_first():
+    button = HeldButton()
+    button.hold("move +x", 1.0, 1)
+    button.hold("move −x", 1.1, 2)
+    assert button.twist(1.1, 1.0, 1.0) == DIRECTIONS["move +x"]
+    assert button.twist(1.0 + HOLD_TIMEOUT, 1.0, 1.0) == ZERO_TWIST
+    button.hold("move −x", 1.0 + HOLD_TIMEOUT, 2)  # the first has let go
+    assert button.twist(1.0 + HOLD_TIMEOUT, 1.0, 1.0) == DIRECTIONS["move −x"]
+
+
+def test_a_step_is_along_an_axis_of_root_or_tip():
+    tip = RigidTransform.from_rpy(0.0, 0.0, 0.5 * math.pi, (1.0, 2.0, 3.0))
+    moved = stepped(tip, "move +x", (0.1, 0.2), of_root=True)
+    assert moved.translation == pytest.approx([1.1, 2.0, 3.0])
+    assert moved.rotation == pytest.approx(tip.rotation)
+    moved = stepped(tip, "move +x", (0.1, 0.2), of_root=False)
+    assert moved.translation == pytest.approx([1.0, 2.1, 3.0])
+    about_root = stepped(tip, "turn −x", (0.1, 0.2), of_root=True)
+    about_tip = stepped(tip, "turn +y", (0.1, 0.2), of_root=False)
+    assert about_root.translation == pytest.approx(tip.translation)
+    assert about_root.rotation == pytest.approx(about_tip.rotation)  # the tip's y is the root's -x
+    expected = RigidTransform.from_rpy(-0.2, 0.0, 0.0).rotation @ tip.rotation
+    assert about_root.rotation == pytest.approx(expected)
+
+
+def test_steps_are_taken_one_at_a_time_and_add_up():
+    def at(x):
+        return RigidTransform.from_rpy(0.0, 0.0, 0.0, (x, 0.0, 0.0))
+
+    def further(pose):
+        return at(pose.translation[0] + 0.1)
+
+    def step(now, measured, **status):
+        goal = steps.next(now, status, at(measured), further)
+        if goal is not None:
+            steps.sent(now, f"stamp {now}")
+        return None if goal is None else pytest.approx(goal.translation[0])
+
+    steps = Steps()
+    assert step(1.0, 0.5) == 0.6
+    assert step(1.29, 0.5) is None  # the status may not have it yet
+    under_way = {"target_stamp": "stamp 1.0", "state": "MOVING"}
+    assert step(2.0, 0.55, **under_way) is None
+    assert step(2.0, 0.55, **under_way | {"state": "HOLDING"}) is None
+    assert step(2.0, 0.599, **under_way | {"state": "ARRIVED"}) == 0.7  # not 0.699
+    assert step(3.0, 0.2, target_stamp="another's", state="ARRIVED") == 0.3
+    assert step(4.0, 0.2, target_stamp="another's", state="MOVING") == 0.3
 
 
 @pytest.fixture
@@ -89,34 +153,36 @@ def test_all_targets_can_be_dropped(sliders):
     assert sliders.velocities({"a": 0.1}, HERE, 1.0) is None
 
 
-ENDS = (-1.5, 1.5)
+ENDS = (-1500.0, 1500.0)  # of a slider in millimetres
+MM = 1e3
 
 
 def test_a_slider_shows_its_joint(sliders):
-    assert sliders.to_show("a", 0.3004, 0.0, *ENDS) == 0.3
-    assert sliders.to_show("a", 0.0049, 0.0, *ENDS) is None
-    assert sliders.to_show("a", 0.0051, 0.0, *ENDS) == 0.005
-    assert sliders.to_show("a", -0.0051, 0.0, *ENDS) == -0.005
-    assert sliders.to_show("a", math.nan, 0.0, *ENDS) is None
-    assert sliders.to_show("a", 2.0, 0.0, *ENDS) == 1.5
-    assert sliders.to_show("a", -2.0, 0.0, *ENDS) == -1.5
-    assert sliders.to_show("turning", 2.0 * math.pi + 0.5, 0.0, -math.pi, math.pi) == 0.5
+    assert sliders.to_show("a", 0.30004, 0.0, *ENDS, MM) == 300.0
+    assert sliders.to_show("a", 0.0049, 0.0, *ENDS, MM) is None
+    assert sliders.to_show("a", 0.00511, 0.0, *ENDS, MM) == 5.1
+    assert sliders.to_show("a", -0.0051, 0.0, *ENDS, MM) == -5.1
+    assert sliders.to_show("a", math.nan, 0.0, *ENDS, MM) is None
+    assert sliders.to_show("a", 2.0, 0.0, *ENDS, MM) == 1500.0
+    assert sliders.to_show("a", -2.0, 0.0, *ENDS, MM) == -1500.0
+    turned = 2.0 * math.pi + math.radians(30.0)
+    assert sliders.to_show("turning", turned, 0.0, -180.0, 180.0, math.degrees(1.0)) == 30.0
 
 
 def test_a_slider_is_its_users_until_the_joint_is_there(sliders):
     sliders.set("a", 0.5, 1)
-    assert sliders.to_show("a", 0.0, 0.5, *ENDS) is None
+    assert sliders.to_show("a", 0.0, 500.0, *ENDS, MM) is None
     sliders.velocities({"a": 0.5}, HERE, 1.0)
-    assert sliders.to_show("a", 0.499, 0.5, *ENDS) == 0.499
-    assert sliders.to_show("a", 0.499, 0.5, *ENDS) is None  # once
+    assert sliders.to_show("a", 0.499, 500.0, *ENDS, MM) == 499.0
+    assert sliders.to_show("a", 0.499, 500.0, *ENDS, MM) is None  # once
 
 
-@pytest.mark.parametrize("position", [-1.5, 0.5, 1.5])
+@pytest.mark.parametrize("position", [-1500.0, 500.0, 1500.0])
 def test_a_slider_that_may_have_been_crossed_is_sent_again(sliders, position):
     """A GUI sends a value only if it differs from the last one it has had."""
-    sliders.set("a", position, 1)
-    sliders.velocities({"a": position}, HERE, 1.0)
-    sent = sliders.to_show("a", position, position, *ENDS)
+    sliders.set("a", position / MM, 1)
+    sliders.velocities({"a": position / MM}, HERE, 1.0)
+    sent = sliders.to_show("a", position / MM, position, *ENDS, MM)
     assert sent != position
     assert sent == pytest.approx(position, abs=1e-8)
     assert ENDS[0] <= sent <= ENDS[1]
@@ -125,4 +191,4 @@ def test_a_slider_that_may_have_been_crossed_is_sent_again(sliders, position):
 def test_the_slider_of_a_stopped_joint_goes_back_to_it(sliders):
     sliders.set("a", 0.5, 1)
     sliders.cancel()
-    assert sliders.to_show("a", 0.1, 0.5, *ENDS) == 0.1
+    assert sliders.to_show("a", 0.1, 500.0, *ENDS, MM) == 100.0

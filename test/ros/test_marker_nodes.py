@@ -28,9 +28,9 @@ def scene():
 @pytest.fixture
 def show(scene, tmp_path):
     """Show shapes, one message after the other."""
-    nodes = MarkerNodes(
-        scene, FrameNodes(scene, FrameBuffer()), MeshReader(lambda _: None), "/arm/markers"
-    )
+    frames = FrameNodes(scene, FrameBuffer())
+    nodes = MarkerNodes(scene, frames, MeshReader(lambda _: None), "/arm/markers")
+    nodes.frames = frames
     drawing = Drawing(lifetime=2.0)
 
     def show(*shapes, now=0.0):
@@ -117,9 +117,9 @@ def test_what_is_deleted_goes(show, scene):
 
 def test_everything_goes_when_nobody_publishes_any_more(show, scene):
     nodes = show(ball(), now=10.0)
-    nodes.expire(11.9)
+    nodes.update(11.9)
     assert scene.kinds() == ["icosphere"]
-    nodes.expire(12.1)
+    nodes.update(12.1)
     assert scene.kinds() == []
     show(ball(), now=20.0)
     assert scene.kinds() == ["icosphere"]
@@ -127,3 +127,36 @@ def test_everything_goes_when_nobody_publishes_any_more(show, scene):
 
 def test_the_frame_of_an_arms_markers_is_the_root_of_its_chain(show):
     assert show(ball()).root == "world"
+
+
+def test_verdicts_are_for_the_panel_and_hide_nothing_in_the_scene(show, scene):
+    verdict = {"frame": "world", "pose": AWAY, "height": 0.1}
+    nodes = show(
+        Text(name="state", color=RED, text="stopped", **verdict),
+        Text(name="verdict", number=1, color=RED, text="met", **verdict),
+    )
+    assert list(nodes.verdicts.values()) == [("stopped", RED), ("met", RED)]
+    assert scene.kinds() == []
+    show(Text(name="state", color=RED, text="no target", **verdict))
+    assert list(nodes.verdicts.values()) == [("no target", RED)]
+    nodes.update(3.0)
+    assert nodes.verdicts == {}
+
+
+def test_a_layer_that_is_switched_off_is_hidden_until_it_is_on_again(show, scene):
+    shapes = [Lines(name=name, frame="w", color=RED, ends=LINES, width=0.1)
+              for name in ("reach", "ghost", "chain", "target")]  # fmt: skip
+
+    def seen():
+        return {name.split("_")[-2] for name, node in scene.nodes.items()
+                if node.kind == "line_segments" and node.visible}  # fmt: skip
+
+    nodes = show(*shapes[:2])
+    assert seen() == {"reach", "ghost"}
+    nodes.frames.hidden = frozenset({"ghost", "frames"})
+    nodes.update(0.0)
+    show(*shapes)  # what comes later is hidden, too
+    assert seen() == {"reach", "target"}
+    nodes.frames.hidden = frozenset()
+    nodes.update(0.0)
+    assert seen() == {"reach", "ghost", "chain", "target"}

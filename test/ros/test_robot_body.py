@@ -234,3 +234,13 @@ def test_a_robot_has_the_frame_prefix_of_its_publisher(world, leaves):
     else:
         assert world.node("icosphere").name == "/frames/arm1%2Farm/arm1_robot_description_0"
         assert robot.model.root == "arm1/base"
+
+
+def test_a_layer_hides_the_robot(world):
+    body = world.body(visual("<sphere radius='1'/>"))
+    world.frames.hidden = frozenset({"robots"})
+    body.update()
+    assert not world.node("icosphere").visible
+    world.frames.hidden = frozenset()
+    body.update()
+    assert world.node("icosphere").visible

@@ -5,40 +5,59 @@
 
 from __future__ import annotations
 
-import html
 import math
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from control_msgs.msg import JointJog
 from diagnostic_msgs.msg import DiagnosticStatus
-from geometry_msgs.msg import TwistStamped
+from geometry_msgs.msg import PoseStamped, TwistStamped
 from rclpy.node import Node
 from rclpy.task import Future
 from std_srvs.srv import SetBool, Trigger
-from viser import GuiApi, GuiTabGroupHandle
+from viser import GuiApi, GuiFolderHandle, GuiTabGroupHandle, Icon
 
-from basis_ik.arm.chain_state import State
+from basis_ik.arm.chain_state import LATCHES
 from basis_ik.errors import BasisIkError
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.robot import RobotModel
-from basis_ik.ros.web_view.arm_plot import COMMANDED, MEASURED, ArmPlot
+from basis_ik.ros.convert import pose_message
+from basis_ik.ros.web_view.arm_plot import ArmPlot
 from basis_ik.ros.web_view.gizmos import Gizmos
-from basis_ik.ros.web_view.jog_controls import DIRECTIONS, HeldButton, JointSliders
+from basis_ik.ros.web_view.jog_controls import (
+    DIRECTIONS,
+    HELD,
+    KEYS,
+    STEPS,
+    HeldButton,
+    JointSliders,
+    Steps,
+    stepped,
+)
+from basis_ik.ros.web_view.looks import (
+    ACTIONS,
+    DEGREES,
+    MILLIMETRES,
+    PAD,
+    Gauge,
+    Unit,
+    gauges_html,
+    number,
+    status_html,
+)
+from basis_ik.transforms.rigid import RigidTransform
 
 HOLD_RATE = 20.0  # Hz: how often a browser reports that a button is held
 SLIDER_PERIOD = 0.5  # s between two updates of the sliders from the measured joints
-LEVELS = {DiagnosticStatus.OK: "#3cb44b", DiagnosticStatus.WARN: "#f58231"}
-ALARM = "#e6194b"
+GAUGE_PERIOD = 0.2  # s between two updates of the gauges
+KEYS_HINT = "move this arm by w s, a d, r f, and turn it by u j, i k, o l, as teleop_keyboard does"
+AXIS_COLORS = {"x": "pink", "y": "teal", "z": "blue"}  # as the handle's
 # Menu entries that the panel has buttons for anyway.
-BUTTONS = ("stop", "go on", "home")
-LATENCIES = ("solve, median", "solve, largest", "joint states: age", "control period: work, p99")
-# Fixed, with a scroll bar: a text that grew would move the buttons below it under the user's hand.
-TEXT_HEIGHT = "12em"
-_MARK = re.compile(r"^\[[x ]\] ")  # of a menu's entry that can be checked
-ERRORS = ("position [mm]", "orientation [deg]", "farthest joint [deg]")
+BUTTONS = ("stop", "go on")
+_MARK = re.compile(r"^\[([x ])\] ")  # of a menu's entry that can be checked
+LATCHED = {state.name for state in LATCHES.values()}
 
 
 class Joint(NamedTuple):
@@ -61,12 +80,25 @@ class PanelContext(NamedTuple):
         commanded: The controllers' references by joint.
         browsers: Returns the ids of the connected browsers.
         post: Queues a function for the node's thread.
+        between: Returns where a frame is in another one; None if unknown.
+        take_keys: Takes the keys away from all panels but one.
     """
 
     joints: Mapping[str, Joint]
     commanded: Mapping[str, Joint]
     browsers: Callable[[], frozenset[int]]
     post: Callable[[Callable[[], None]], None]
+    between: Callable[[str, str], RigidTransform | None]
+    take_keys: Callable[[ArmPanel], None]
+
+
+class PanelPlaces(NamedTuple):
+    """Where the parts of panels are; nothing in one arm's panel moves another arm's."""
+
+    stops: GuiFolderHandle
+    """Of all arms; always in sight."""
+    arms: GuiTabGroupHandle
+    """A tab for each arm."""
 
 
 class ArmPanel:
@@ -75,7 +107,7 @@ class ArmPanel:
     Args:
         node: Owns the subscriptions, publishers and clients.
         gui: viser's GUI.
-        arms: The arms' tabs. The panel is a tab, so that nothing in another arm's panel moves it.
+        places: Where its parts are.
         prefix: Prefix of the chain's topics: `/basis_ik`, `/basis_ik/left`.
         context: Shared with other panels.
 
@@ -87,7 +119,7 @@ class ArmPanel:
         self,
         node: Node,
         gui: GuiApi,
-        arms: GuiTabGroupHandle,
+        places: PanelPlaces,
         prefix: str,
         context: PanelContext,
     ) -> None:
@@ -97,29 +129,39 @@ class ArmPanel:
         self._html, self._response = "", ""
         self._loop: dict[str, str] = {}
         self._solves: dict[str, str] = {}
-        self._held = HeldButton()
+        self._held, self._steps = HeldButton(), Steps()
         self._status = node.create_subscription(
             DiagnosticStatus, f"{prefix}/status", self._on_status, 10
         )
         self._twists = node.create_publisher(TwistStamped, f"{prefix}/twist", 1)
         self._jogs = node.create_publisher(JointJog, f"{prefix}/joint_jog", 1)
+        self._targets = node.create_publisher(PoseStamped, f"{prefix}/target_pose", 1)
         self._requests: list[tuple[Any, Any]] = []
-        self._tab = arms.add_tab(prefix.strip("/"))
+        with places.stops:
+            self._stop = self._service("stop", Trigger, Trigger.Request(), "red")
+            self._stop.visible = False
+        self._tab = places.arms.add_tab(prefix.strip("/"))
         with self._tab:
+            gui.add_html(ACTIONS)
             self._text = gui.add_html("")
-            self._service("stop", "stop", Trigger, Trigger.Request(), "red")
-            self._service("enable", "enable", SetBool, SetBool.Request(data=True), "green")
-            self._service("home", "home", Trigger, Trigger.Request())
+            self._enable = self._service("enable", SetBool, SetBool.Request(data=True), "green")
+            self._actions = gui.add_folder(None)
             tabs = gui.add_tab_group()
-        self._menu, self._joints_tab = tabs.add_tab("handle"), tabs.add_tab("joints")
-        jog, self._plots = tabs.add_tab("jog"), tabs.add_tab("plot")
+        jog, self._joints_tab = tabs.add_tab("jog"), tabs.add_tab("joints")
+        self._menu, self._plots = tabs.add_tab("handle"), tabs.add_tab("plot")
         with jog:
-            self._frame = gui.add_dropdown("along the axes of", ("root", "tip"))
-            self._linear = gui.add_slider("m/s", 0.01, 0.5, 0.01, 0.1)
-            self._angular = gui.add_slider("rad/s", 0.05, 1.5, 0.05, 0.3)
+            gui.add_html(PAD)
             for direction in DIRECTIONS:
                 self._jog_button(direction)
+            self._press = gui.add_dropdown("a press moves", (HELD, *STEPS))
+            self._frame = gui.add_dropdown("axes of", ("root", "tip"))
+            self._linear = gui.add_slider("mm/s", 10, 500, 10, 100)
+            self._angular = gui.add_slider("°/s", 3, 90, 1, 15)
+            self._keys = gui.add_checkbox("keys", False, hint=KEYS_HINT)
+        self._commands: list[Any] = []
+        self._keys.on_update(self._on_keys)
         with self._joints_tab:
+            self._gauges = gui.add_html("")
             self._pace = gui.add_slider("speed", 0.05, 1.0, 0.05, 0.3)
         self._menu_items: dict[str, Any] = {}
         self._menu_version = -1
@@ -127,37 +169,104 @@ class ArmPanel:
         self._chain: Chain | None = None
         self._built_for: tuple[object, ...] = ()
         self._sliders: dict[str, Any] = {}
+        self._units: dict[str, Unit] = {}
         self._joint_sliders = JointSliders({}, frozenset())
         self._plot: ArmPlot | None = None
-        self._followed_at = -math.inf
+        self._followed_at = self._gauged_at = -math.inf
 
     def destroy(self) -> None:
         """Remove the panel, its topics and its clients."""
+        self.release_keys()
+        self._stop.remove()
         self._tab.remove()
         self._node.destroy_subscription(self._status)
-        for publisher in (self._twists, self._jogs):
+        for publisher in (self._twists, self._jogs, self._targets):
             self._node.destroy_publisher(publisher)
         for client, _ in self._requests:
             self._node.destroy_client(client)
 
     # Buttons -------------------------------------------------------------------------------------
 
-    def _service(self, label: str, name: str, kind: Any, request: Any, color: Any = None) -> None:
+    def _service(self, name: str, kind: Any, request: Any, color: Any) -> Any:
         client = self._node.create_client(kind, f"{self.prefix}/{name}")
         self._requests.append((client, request))
-        button = self._gui.add_button(label, color=color)
+        button = self._gui.add_button(name, color=color)
 
         async def on_click(_: Any) -> None:
             self._context.post(lambda: self._call(name, client, request))
 
         button.on_click(on_click)
+        return button
+
+    def show_stop(self, name: str) -> None:
+        """Show the arm's own stop, beside that of all arms."""
+        self._stop.label, self._stop.visible = f"stop {name}", True
 
     def _jog_button(self, direction: str) -> None:
-        async def on_hold(_: Any) -> None:
-            # The time of arrival, so that a late message does not prolong the motion.
-            self._held.hold(direction, time.monotonic())
+        async def on_hold(event: Any) -> None:
+            if self._press.value == HELD:
+                # The time of arrival, so that a late message does not prolong the motion.
+                self._held.hold(direction, time.monotonic(), event.client_id)
 
-        self._gui.add_button(direction).on_hold(on_hold, callback_hz=HOLD_RATE)
+        async def on_click(_: Any) -> None:
+            if self._press.value != HELD:
+                self._context.post(lambda: self._step(direction))
+
+        button = self._gui.add_button(direction, color=AXIS_COLORS[direction[-1]])
+        button.on_hold(on_hold, callback_hz=HOLD_RATE)
+        button.on_click(on_click)
+
+    async def _on_keys(self, _: Any) -> None:
+        self._context.post(self._bind_keys)
+
+    def _bind_keys(self) -> None:
+        """Bind the keys if the user wants so; a key that is held repeats, as a held button does."""
+        for command in self._commands:
+            command.remove()
+        self._commands = []
+        if not self._keys.value:
+            return
+        self._context.take_keys(self)
+        for direction, key in KEYS.items():
+            command = self._gui.add_command(direction, hotkey=key.upper())
+            command.on_trigger(self._on_key(direction))
+            self._commands.append(command)
+
+    def _on_key(self, direction: str) -> Callable[[Any], Any]:
+        async def on_trigger(event: Any) -> None:
+            if self._press.value == HELD:
+                self._held.hold(direction, time.monotonic(), event.client_id)
+            else:
+                self._context.post(lambda: self._step(direction))
+
+        return on_trigger
+
+    def release_keys(self) -> None:
+        """Give the keys away."""
+        self._keys.value = False
+        self._bind_keys()
+
+    def _step(self, direction: str) -> None:
+        """Send the target one step away, unless the last step is under way."""
+        chain, now = self._chain, time.monotonic()
+        tip = None if chain is None else self._context.between(chain.root, self._tool(chain))
+        if chain is None or tip is None:
+            return
+        of_root, step = self._frame.value == "root", STEPS[self._press.value]
+        goal = self._steps.next(
+            now, self._values, tip, lambda at: stepped(at, direction, step, of_root=of_root)
+        )
+        if goal is None:
+            return
+        self._joint_sliders.cancel()
+        message = PoseStamped(pose=pose_message(goal))
+        message.header.frame_id = chain.root
+        message.header.stamp = stamp = self._node.get_clock().now().to_msg()
+        self._targets.publish(message)
+        self._steps.sent(now, f"{stamp.sec}.{stamp.nanosec:09}")
+
+    def _tool(self, chain: Chain) -> str:
+        return self._values.get("tool_frame") or chain.tip
 
     def _call(self, name: str, client: Any, request: Any) -> None:
         self._joint_sliders.cancel()
@@ -220,6 +329,10 @@ class ArmPanel:
         for slider in self._sliders.values():
             slider.remove()
         self._sliders = {}
+        self._units = {
+            name: MILLIMETRES if slides else DEGREES
+            for name, slides in zip(chain.joint_names, chain.prismatic, strict=True)
+        }
         turning = [
             name
             for name, low, high in zip(chain.joint_names, chain.lower, chain.upper, strict=True)
@@ -233,24 +346,17 @@ class ArmPanel:
                 self._add_slider(name, *ends)
         if self._plot is not None:
             self._plot.destroy()
-        pairs = [f"{name} {of}".removesuffix(f" {MEASURED}") for name in chain.joint_names
-                 for of in (MEASURED, COMMANDED)]  # fmt: skip
-        kinds = {
-            "positions": pairs,
-            "velocities": pairs,
-            "errors": ERRORS,
-            "latency [ms]": LATENCIES,
-        }
         with self._plots:
-            self._plot = ArmPlot(self._gui, kinds)
+            self._plot = ArmPlot(self._gui, self._units)
 
     def _add_slider(self, name: str, low: float, high: float) -> None:
-        step = 10.0 ** math.floor(math.log10(max(high - low, 1e-6) / 1000.0))
-        slider = self._gui.add_slider(name, low, high, step, min(max(0.0, low), high))
+        unit, text = self._units[name]
+        low, high = math.ceil(low * unit * 10.0) / 10.0, math.floor(high * unit * 10.0) / 10.0
+        slider = self._gui.add_slider(f"{name} {text}", low, high, 0.1, min(max(0.0, low), high))
 
         async def on_update(event: Any) -> None:
             if event.client_id is not None:  # a user, not `_follow_joints`
-                position, browser = float(event.target.value), int(event.client_id)
+                position, browser = float(event.target.value) / unit, int(event.client_id)
                 self._context.post(lambda: self._joint_sliders.set(name, position, browser))
 
         slider.on_update(on_update)
@@ -271,18 +377,21 @@ class ArmPanel:
         if now - self._followed_at > SLIDER_PERIOD:
             self._followed_at = now
             self._follow_joints()
+        if now - self._gauged_at > GAUGE_PERIOD:
+            self._gauged_at = now
+            self._show_gauges(self._chain)
         if self._plot is not None and self._plot.is_due(now):
-            self._plot.add(now, self._sample(self._chain.joint_names))
+            self._plot.add(now, self._sample())
 
     def _send_twist(self, now: float) -> None:
-        twist = self._held.twist(now, self._linear.value, self._angular.value)
+        twist = self._held.twist(now, 1e-3 * self._linear.value, math.radians(self._angular.value))
         if twist is None or self._chain is None:
             return
         self._joint_sliders.cancel()
         message = TwistStamped()
         message.header.stamp = self._node.get_clock().now().to_msg()
-        tool = self._values.get("tool_frame") or self._chain.tip
-        message.header.frame_id = self._chain.root if self._frame.value == "root" else tool
+        of_root = self._frame.value == "root"
+        message.header.frame_id = self._chain.root if of_root else self._tool(self._chain)
         v, w = message.twist.linear, message.twist.angular
         (v.x, v.y, v.z), (w.x, w.y, w.z) = twist
         self._twists.publish(message)
@@ -304,24 +413,41 @@ class ArmPanel:
         for name, slider in self._sliders.items():
             measured = self._context.joints.get(name, Joint()).position
             position = self._joint_sliders.to_show(
-                name, measured, slider.value, slider.min, slider.max
+                name, measured, slider.value, slider.min, slider.max, self._units[name].scale
             )
             if position is not None:
                 slider.value = position
 
+    def _show_gauges(self, chain: Chain) -> None:
+        gauges = [
+            Gauge(
+                name, low, high,
+                self._context.joints.get(name, Joint()).position,
+                self._context.commanded.get(name, Joint()).position,
+                *self._units[name],
+            )
+            for name, low, high in zip(chain.joint_names, chain.lower, chain.upper, strict=True)
+        ]  # fmt: skip
+        text = gauges_html(gauges)
+        if text != self._gauges.content:
+            self._gauges.content = text
+
     def _show_menu(self, gizmos: Gizmos) -> None:
         """Show the entries of the handle's menu as buttons.
 
-        A button keeps its place: it is disabled while its entry is not in the menu.
+        A button keeps its place: it is disabled while its entry is not in the menu. *home* is
+        beside *enable*.
         """
         titles = {_MARK.sub("", title): title for title in gizmos.menu}
-        with self._menu:
-            for name in titles:
-                if name not in self._menu_items and name not in BUTTONS:
+        for name in titles:
+            if name not in self._menu_items and name not in BUTTONS:
+                with self._actions if name == "home" else self._menu:
                     self._menu_items[name] = self._menu_button(name)
         for name, button in self._menu_items.items():
             button.disabled = name not in titles
-            button.label = titles.get(name, button.label)
+            mark = _MARK.match(titles.get(name, ""))
+            if mark is not None:
+                button.icon = Icon.CIRCLE_CHECK if mark[1] == "x" else Icon.CIRCLE
 
     def _menu_button(self, name: str) -> Any:
         def select() -> None:
@@ -340,71 +466,28 @@ class ArmPanel:
         text = status_html(self._message, self._values, self._response)
         if text != self._html:
             self._html = self._text.content = text
+        # Only while it has an effect.
+        self._enable.disabled = self._values.get("state") not in LATCHED
 
-    def _sample(self, names: Sequence[str]) -> dict[str, list[float]]:
+    def _sample(self) -> dict[str, list[float]]:
+        """Return the values of the plots' curves, in the units of their names."""
         unknown, (joints, commanded, *_) = Joint(), self._context
-        each = [(joints.get(n, unknown), commanded.get(n, unknown)) for n in names]
+        each = [
+            (unit.scale, joints.get(name, unknown), commanded.get(name, unknown))
+            for name, unit in self._units.items()
+        ]
         return {
-            "positions": [joint.position for pair in each for joint in pair],
-            "velocities": [joint.velocity for pair in each for joint in pair],
+            "positions": [scale * joint.position for scale, *pair in each for joint in pair],
+            "velocities": [scale * joint.velocity for scale, *pair in each for joint in pair],
             "errors": [
-                1e3 * _number(self._values.get("position_error")),
-                math.degrees(_number(self._values.get("orientation_error"))),
-                math.degrees(_number(self._values.get("arm_distance"))),
+                1e3 * number(self._values.get("position_error")),
+                math.degrees(number(self._values.get("orientation_error"))),
+                math.degrees(number(self._values.get("arm_distance"))),
             ],
-            "latency [ms]": [
-                _number(self._solves.get("solve_ms_p50")),
-                _number(self._solves.get("solve_ms_max")),
-                1e3 * _number(self._solves.get("joint_state_age")),
-                _number(self._loop.get("turn_ms_p99")),
+            "latency": [
+                number(self._solves.get("solve_ms_p50")),
+                number(self._solves.get("solve_ms_max")),
+                1e3 * number(self._solves.get("joint_state_age")),
+                number(self._loop.get("turn_ms_p99")),
             ],
         }
-
-
-def status_html(message: DiagnosticStatus | None, values: Mapping[str, str], response: str) -> str:
-    """Return a status as HTML, with all its texts escaped.
-
-    Args:
-        message: The status; None before the first.
-        values: Its values.
-        response: The last response of a service; may be empty.
-    """
-    if message is None:
-        return _boxed(f"no status of this arm<br>{html.escape(response)}")
-    color = LEVELS.get(message.level, ALARM)
-    state = values.get("state", "")
-    meaning = State[state].value if state in State.__members__ else ""
-    lines = [f"{state}: {meaning}" if meaning else state]
-    if values.get("since"):
-        lines.append(f"since: {values['since']}")
-    if values.get("verdict") == "REFUSED":
-        lines.append("verdict: REFUSED")
-    elif values.get("verdict"):
-        millimetres = 1e3 * _number(values.get("position_error"))
-        degrees = math.degrees(_number(values.get("orientation_error")))
-        lines.append(f"verdict: {values['verdict']}, off by {millimetres:.2f} mm, {degrees:.2f}°")
-    if values.get("input"):
-        lines.append(f"input: {values['input']}")
-    for key, value in values.items():
-        if key.startswith("last_refusal."):
-            name = key.removeprefix("last_refusal.")
-            age = _number(values.get(f"last_refusal_age.{name}"))
-            lines.append(f"last refusal of {name}, {age:.1f} s ago: {value}")
-    if response:
-        lines.append(response)
-    body = "<br>".join(html.escape(line) for line in lines)
-    return _boxed(f"<b style='color: {color}'>{html.escape(message.message)}</b><br>{body}")
-
-
-def _boxed(body: str) -> str:
-    return (
-        f"<div style='margin: 0 1em 0.5em; font-size: 0.85em; height: {TEXT_HEIGHT}; "
-        f"overflow-y: auto; overflow-wrap: anywhere'>{body}</div>"
-    )
-
-
-def _number(text: str | None) -> float:
-    try:
-        return float(text or "nan")
-    except ValueError:
-        return math.nan

@@ -13,9 +13,23 @@ from rclpy.time import Time
 from tf2_ros import TransformException
 from viser import FrameHandle, SceneApi
 
+from basis_ik.ros.convert import transform_value
 from basis_ik.ros.frame_buffer import FrameBuffer
+from basis_ik.transforms.rigid import RigidTransform
 
+AXES, THIN = 0.1, 0.003  # m: length and radius of a frame's axes
 MOVED = 1e-6  # m, and components of a quaternion: smaller changes are not sent
+
+# What a user can switch off, each with the namespaces of markers that belong to it.
+LAYERS: dict[str, tuple[str, ...]] = {
+    "robots": (),
+    "ghost": ("ghost", "chain"),
+    "reach": ("reach",),
+    "passes": ("passes",),
+    "limits": ("limits", "limit_names"),
+    "gaps": ("gaps", "gap_sizes"),
+    "frames": (),
+}
 
 
 class Place(NamedTuple):
@@ -36,19 +50,22 @@ class FrameNodes:
 
     Attributes:
         fixed: The frame in which the scene is drawn; empty while unknown.
+        hidden: The layers that the user has switched off, of `LAYERS`.
     """
 
     def __init__(self, scene: SceneApi, buffer: FrameBuffer) -> None:
         self._scene, self._buffer = scene, buffer
         self._nodes: dict[str, FrameHandle] = {}
         self._places: dict[str, Place | None] = {}
-        self.fixed = ""
+        self.fixed, self.hidden = "", frozenset({"frames"})
 
     def path(self, frame: str) -> str:
         """Return the path of a frame's node, created if necessary; it prefixes its children's."""
         name = f"/frames/{quote(frame, safe='')}"
         if frame not in self._nodes:
-            self._nodes[frame] = self._scene.add_frame(name, show_axes=False, visible=False)
+            self._nodes[frame] = self._scene.add_frame(
+                name, show_axes=False, axes_length=AXES, axes_radius=THIN, visible=False
+            )
             self._places[frame] = None
         return name
 
@@ -60,6 +77,15 @@ class FrameNodes:
         """Return a frame's pose at the last update; None if unknown or without a node."""
         return self._places.get(frame)
 
+    def between(self, frame: str, other: str) -> RigidTransform | None:
+        """Return frame_T_other by the newest transforms; None if unknown."""
+        try:
+            message = self._buffer.lookup_transform(frame, other, Time())
+        except TransformException:
+            return None
+        found = transform_value(message.transform)
+        return found if isinstance(found, RigidTransform) else None
+
     def root_of(self, frame: str) -> str:
         """Return the topmost ancestor of a frame."""
         parents, seen = self._buffer.parents, {frame}
@@ -70,7 +96,10 @@ class FrameNodes:
 
     def update(self) -> None:
         """Move all nodes to their frames, and hide those without a transform."""
+        shown = "frames" not in self.hidden
         for frame, node in self._nodes.items():
+            if node.show_axes is not shown:
+                node.show_axes = shown
             place, before = self._look_up(frame), self._places[frame]
             if place == before:
                 continue

@@ -6,39 +6,53 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
+
+import numpy as np
+
+from basis_ik.ros.teleop_keyboard import DIRECTIONS as KEYBOARD
+from basis_ik.ros.teleop_keyboard import Triple
+from basis_ik.transforms.rigid import RigidTransform
 
 HOLD_TIMEOUT = 0.15  # s that a button counts as held after a browser's last report
 GAIN = 2.0  # 1/s: a joint's velocity per remaining distance
 TOLERANCE = 2e-3  # rad or m within which a joint has reached its slider
 SLIDER_STEP = 5e-3  # rad or m: a slider is not moved by less
-_ECHO = 1e-9  # rad or m: makes a value that a browser may not show one that is sent to it
+_ECHO = 1e-9  # makes a value that a browser may not show one that is sent to it
+SETTLED = 0.3  # s after which the status speaks of a step that was sent
 
-Triple = tuple[float, float, float]
-ZERO = (0.0, 0.0, 0.0)
-ZERO_TWIST = (ZERO, ZERO)
-_AXES: dict[str, Triple] = {
-    "+x": (1.0, 0.0, 0.0), "−x": (-1.0, 0.0, 0.0),
-    "+y": (0.0, 1.0, 0.0), "−y": (0.0, -1.0, 0.0),
-    "+z": (0.0, 0.0, 1.0), "−z": (0.0, 0.0, -1.0),
-}  # fmt: skip
-# Fractions of the linear and the angular speed for each button.
-DIRECTIONS: dict[str, tuple[Triple, Triple]] = {
-    **{f"move {axis}": (vector, ZERO) for axis, vector in _AXES.items()},
-    **{f"turn {axis}": (ZERO, vector) for axis, vector in _AXES.items()},
+ZERO_TWIST = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+# Fractions of the linear and the angular speed for each button, in the order of the pad.
+# Its keys are those of `teleop_keyboard`.
+KEYS = {
+    f"{verb} {sign}{axis}": key
+    for axis, keys in (("x", "swju"), ("y", "daki"), ("z", "frlo"))
+    for (verb, sign), key in zip(
+        (("move", "−"), ("move", "+"), ("turn", "−"), ("turn", "+")), keys, strict=True
+    )
+}
+DIRECTIONS = {name: KEYBOARD[key] for name, key in KEYS.items()}
+HELD = "as long as it is held"
+# Lengths [m] and angles [rad] of a step.
+STEPS = {
+    f"{millimetres} mm, {degrees}°": (1e-3 * millimetres, math.radians(degrees))
+    for millimetres, degrees in ((1, 1), (10, 5), (50, 15))
 }
 
 
 class HeldButton:
-    """The button that a browser reports as held."""
+    """The button that a browser reports as held; while it is, no other browser's counts."""
 
     def __init__(self) -> None:
         self._direction, self._until, self._moves = "", -math.inf, False
+        self._browser: int | None = None
 
-    def hold(self, direction: str, now: float) -> None:
+    def hold(self, direction: str, now: float, browser: int | None = None) -> None:
         """Record that a browser reports a button as held at a time [s]."""
-        self._direction, self._until = direction, now + HOLD_TIMEOUT
+        if now >= self._until or browser == self._browser:
+            self._direction, self._until = direction, now + HOLD_TIMEOUT
+            self._browser = browser
 
     def twist(self, now: float, linear: float, angular: float) -> tuple[Triple, Triple] | None:
         """Return the twist to send, if any; a release gives one zero twist.
@@ -55,6 +69,62 @@ class HeldButton:
         self._moves = True
         (x, y, z), (a, b, c) = DIRECTIONS[self._direction]
         return (x * linear, y * linear, z * linear), (a * angular, b * angular, c * angular)
+
+
+class Steps:
+    """Targets one step apart: one at a time, each from where the last one ends."""
+
+    def __init__(self) -> None:
+        self._sent, self._stamp = -math.inf, ""
+        self._goal = RigidTransform.identity()
+
+    def next(
+        self,
+        now: float,
+        status: Mapping[str, str],
+        root_T_tip: RigidTransform,
+        change: Callable[[RigidTransform], RigidTransform],
+    ) -> RigidTransform | None:
+        """Return the target of a step, root_T_target; None while the last one is under way.
+
+        Args:
+            now: The time [s].
+            status: The arm's status.
+            root_T_tip: Where the tip is measured.
+            change: Returns where a step from a pose leads to.
+        """
+        own, state = status.get("target_stamp") == self._stamp, status.get("state")
+        if now - self._sent < SETTLED or (own and state in ("MOVING", "HOLDING")):
+            return None
+        self._goal = change(self._goal if own and state == "ARRIVED" else root_T_tip)
+        return self._goal
+
+    def sent(self, now: float, stamp: str) -> None:
+        """Record that the step was sent at a time [s], with a stamp as the status has it."""
+        self._sent, self._stamp = now, stamp
+
+
+def stepped(
+    root_T_tip: RigidTransform, direction: str, step: tuple[float, float], *, of_root: bool
+) -> RigidTransform:
+    """Return a tip's pose after a step.
+
+    Args:
+        root_T_tip: Its pose before.
+        direction: Name of the direction.
+        step: Length [m] and angle [rad].
+        of_root: Whether the direction is along an axis of the root; otherwise of the tip.
+    """
+    linear, angular = (np.array(each) for each in DIRECTIONS[direction])
+    turn = RigidTransform.from_rpy(*(step[1] * angular))  # about one axis alone
+    rotation, point = root_T_tip.rotation, root_T_tip.translation
+    if of_root:
+        return RigidTransform.from_rotation_translation(
+            turn.rotation @ rotation, point + step[0] * linear
+        )
+    return RigidTransform.from_rotation_translation(
+        rotation @ turn.rotation, point + rotation @ (step[0] * linear)
+    )
 
 
 class SliderTarget(NamedTuple):
@@ -93,9 +163,9 @@ class JointSliders:
         self._set.clear()
 
     def to_show(
-        self, joint: str, measured: float, shown: float, low: float, high: float
+        self, joint: str, measured: float, shown: float, low: float, high: float, unit: float
     ) -> float | None:
-        """Return the position that a joint's slider is to show [rad or m]; None: as it is.
+        """Return the position that a joint's slider is to show [units]; None: as it is.
 
         A slider that has a target is the user's. Afterwards it is always sent once: a value for
         the browser and one from it may have crossed, and then each side shows the other's.
@@ -103,18 +173,19 @@ class JointSliders:
         Args:
             joint: Name of the joint.
             measured: Position of the joint [rad or m].
-            shown: Position that the slider shows, as far as is known here [rad or m].
-            low: Lower end of the slider [rad or m].
-            high: Upper end of the slider [rad or m].
+            shown: Position that the slider shows, as far as is known here [units].
+            low: Lower end of the slider [units].
+            high: Upper end of the slider [units].
+            unit: The slider's units in a rad or m.
         """
         if joint in self._set or not math.isfinite(measured):
             return None
         if joint in self._turning:
             measured = math.remainder(measured, 2.0 * math.pi)
-        if joint not in self._touched and not abs(measured - shown) > SLIDER_STEP:
+        if joint not in self._touched and not abs(measured - shown / unit) > SLIDER_STEP:
             return None
         self._touched.discard(joint)
-        position = min(max(round(measured, 3), low), high)
+        position = min(max(round(measured * unit, 1), low), high)
         if position != shown:
             return position
         return position + (_ECHO if position < high else -_ECHO)

@@ -12,13 +12,16 @@ from std_msgs.msg import ColorRGBA
 from viser import SceneApi
 from visualization_msgs.msg import Marker, MarkerArray
 
-from basis_ik.ros.web_view.frame_nodes import FrameNodes
+from basis_ik.ros.web_view.frame_nodes import LAYERS, FrameNodes
 from basis_ik.ros.web_view.mesh_reader import MeshReader
-from basis_ik.ros.web_view.robot_body import rgb
-from basis_ik.view.shapes import Color
+from basis_ik.view.shapes import Color, rgb
 
 # Blended into translucent lines: viser's lines have no opacity.
 BACKGROUND: Color = (0.1, 0.1, 0.1, 1.0)
+
+
+# Texts that the panel shows, in their colours: viser's are black on boxes that hide what is behind.
+VERDICTS = ("state", "verdict")
 
 
 class _Drawn(NamedTuple):
@@ -34,14 +37,19 @@ class MarkerNodes:
         frames: The nodes of the frames.
         meshes: Reads mesh files.
         name: Name of the topic.
+
+    Attributes:
+        root: Frame of the last marker; empty before the first.
+        verdicts: Texts and colors of the markers that the panel shows.
     """
 
     def __init__(self, scene: SceneApi, frames: FrameNodes, meshes: MeshReader, name: str) -> None:
         self._scene, self._frames, self._meshes = scene, frames, meshes
         self._name = name.strip("/").replace("/", "_")
         self._drawn: dict[tuple[str, int], _Drawn] = {}
-        self._until = np.inf
+        self._until, self._hidden = np.inf, frames.hidden
         self.root = ""
+        self.verdicts: dict[tuple[str, int], tuple[str, Color]] = {}
 
     def show(self, message: MarkerArray, now: float) -> None:
         """Process a message at a time [s]; unchanged markers are not sent again."""
@@ -52,22 +60,37 @@ class MarkerNodes:
             elif marker.action == Marker.DELETE:
                 self._remove(key)
             else:
-                self._draw(key, marker)
+                if marker.ns in VERDICTS:
+                    self.verdicts[key] = marker.text, _color(marker.color)
+                else:
+                    self._draw(key, marker)
                 self.root = marker.header.frame_id
                 lifetime = marker.lifetime.sec + 1e-9 * marker.lifetime.nanosec
                 self._until = now + lifetime if lifetime else np.inf
 
-    def expire(self, now: float) -> None:
-        """Remove all markers if their lifetime is over at a time [s]: their publisher is gone."""
+    def update(self, now: float) -> None:
+        """Remove all markers if their lifetime is over at a time [s]: their publisher is gone.
+
+        Otherwise follow the user, who switches layers.
+        """
         if now > self._until:
             self.clear()
+        if self._hidden != self._frames.hidden:
+            self._hidden = self._frames.hidden
+            for (namespace, _), (_, handle) in self._drawn.items():
+                if handle is not None:
+                    handle.visible = self._is_shown(namespace)
+
+    def _is_shown(self, namespace: str) -> bool:
+        return not any(namespace in LAYERS[layer] for layer in self._hidden)
 
     def clear(self) -> None:
         """Remove all markers."""
-        for key in list(self._drawn):
+        for key in [*self._drawn, *self.verdicts]:
             self._remove(key)
 
     def _remove(self, key: tuple[str, int]) -> None:
+        self.verdicts.pop(key, None)
         drawn = self._drawn.pop(key, None)
         if drawn is not None and drawn.handle is not None:
             drawn.handle.remove()
@@ -89,7 +112,10 @@ class MarkerNodes:
             self._remove(key)
         frame = self._frames.path(marker.header.frame_id)
         path = f"{frame}/{self._name}_{marker.ns}_{marker.id}"
-        self._drawn[key] = _Drawn(marker, add_marker(self._scene, path, marker, self._meshes))
+        handle = add_marker(self._scene, path, marker, self._meshes)
+        if handle is not None and not self._is_shown(marker.ns):
+            handle.visible = False
+        self._drawn[key] = _Drawn(marker, handle)
 
 
 def _same_node(one: Marker, other: Marker) -> bool:

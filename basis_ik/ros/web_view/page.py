@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 from typing import Any, Protocol
 
@@ -22,16 +22,18 @@ from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from tf2_ros import TransformListener
-from viser import GuiTabGroupHandle, ViserServer
+from viser import ViserServer
 from visualization_msgs.msg import MarkerArray
 
 from basis_ik.arm.admission import printable
 from basis_ik.errors import BasisIkError
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.frame_buffer import FrameBuffer
-from basis_ik.ros.web_view.arm_panel import ArmPanel, Joint, PanelContext
-from basis_ik.ros.web_view.frame_nodes import FrameNodes
+from basis_ik.ros.web_view.arm_panel import ArmPanel, Joint, PanelContext, PanelPlaces
+from basis_ik.ros.web_view.cameras import Cameras
+from basis_ik.ros.web_view.frame_nodes import LAYERS, FrameNodes
 from basis_ik.ros.web_view.gizmos import Gizmos
+from basis_ik.ros.web_view.looks import STOPS, STYLE, verdicts_html
 from basis_ik.ros.web_view.marker_nodes import MarkerNodes
 from basis_ik.ros.web_view.mesh_reader import MeshReader
 from basis_ik.ros.web_view.reach_layer import ReachLayer
@@ -40,14 +42,6 @@ from basis_ik.ros.web_view.robot_body import RobotBody
 SCAN_PERIOD = 1.0  # s between two queries of the graph
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
-VIEW_DIRECTION = np.array([1.0, -1.3, 0.9])  # from the robots' centre to the camera, in extents
-
-# On a phone the panel is a sheet at the bottom, which grows upwards with what it contains. Blank
-# space at its end keeps it at its greatest height, so that what is added moves nothing.
-FULL_SHEET = (
-    "<style>.full-sheet { height: 0 } @media (max-width: 36em) { .full-sheet { height: 100vh } }"
-    "</style><div class='full-sheet'></div>"
-)
 
 
 class Part(Protocol):
@@ -88,8 +82,10 @@ class Page:
             self._commanded,
             lambda: frozenset(server.get_clients()),
             self._actions.put,
+            self._frames.between,
+            self._take_keys,
         )
-        self._scanned_at, self._framed = -math.inf, ""
+        self._scanned_at, self._cameras = -math.inf, Cameras(server)
         self._diagnostics = node.create_subscription(
             DiagnosticArray, "/diagnostics", self._on_diagnostics, 10
         )
@@ -100,7 +96,15 @@ class Page:
         server.scene.add_grid(
             "/grid", 4.0, 4.0, cell_color=(70, 70, 70), section_color=(90, 90, 90)
         )
-        self._arms: GuiTabGroupHandle | None = None
+        server.gui.add_html(STYLE, order=-3.0)
+        with server.gui.add_folder("layers", order=1e3, expand_by_default=False):
+            self._layers = {
+                name: server.gui.add_checkbox(name, name not in self._frames.hidden)
+                for name in LAYERS
+            }
+        self._places: PanelPlaces | None = None
+        self._stop: Any = None
+        self._verdicts = server.gui.add_html("")
         self._hint = server.gui.add_html(
             "<p style='margin: 0 1em 0.5em'>no robot_description yet</p>"
         )
@@ -122,18 +126,26 @@ class Page:
         if now - self._scanned_at >= SCAN_PERIOD:
             self._scanned_at = now
             self._scan_graph()
+        self._frames.hidden = frozenset(
+            name for name, layer in self._layers.items() if not layer.value
+        )
         self._frames.update()
         self._place_cameras()
+        self._show_verdicts()
         for part in self._parts.values():
             part.update(now)
 
     async def _on_stop_all(self, _: Any) -> None:
         def stop() -> None:
-            for part in self._parts.values():
-                if isinstance(part, ArmPanel):
-                    part.stop()
+            for panel in self._panels():
+                panel.stop()
 
         self._actions.put(stop)
+
+    def _take_keys(self, taker: ArmPanel) -> None:
+        for panel in self._panels():
+            if panel is not taker:
+                panel.release_keys()
 
     # Parts ---------------------------------------------------------------------------------------
 
@@ -156,9 +168,9 @@ class Page:
             if topic not in self._parts:
                 self._parts[topic] = factory(topic)
         self._choose_fixed_frame()
-        for part in self._parts.values():
-            if isinstance(part, ArmPanel):
-                self._set_robot(part)
+        self._name_stops()
+        for panel in self._panels():
+            self._set_robot(panel)
 
     def _factory(
         self, topic: str, types: list[str], topics: dict[str, list[str]]
@@ -200,13 +212,27 @@ class Page:
 
     def _new_panel(self, topic: str) -> Part:
         gui, prefix = self._server.gui, topic.rpartition("/")[0]
-        if self._arms is None:
+        if self._places is None:
             # Above all else, so that nothing that comes or goes moves them.
-            with gui.add_folder("all arms", order=-2.0):
-                gui.add_button("stop all arms", color="red").on_click(self._on_stop_all)
-            self._arms = gui.add_tab_group(order=-1.0)
-            gui.add_html(FULL_SHEET, order=1e9)
-        return ArmPanel(self._node, gui, self._arms, prefix, self._context)
+            self._places = PanelPlaces(
+                gui.add_folder("stop", order=-2.0), gui.add_tab_group(order=-1.0)
+            )
+            with self._places.stops:
+                gui.add_html(STOPS)
+                self._stop = gui.add_button("stop", color="red")
+                self._stop.on_click(self._on_stop_all)
+        return ArmPanel(self._node, gui, self._places, prefix, self._context)
+
+    def _name_stops(self) -> None:
+        """Name the stops: one arm has one; of several, each has its own beside that of all."""
+        panels = self._panels()
+        if len(panels) > 1:
+            self._stop.label = "stop all arms"
+            for panel, name in zip(panels, short_names([p.prefix for p in panels]), strict=True):
+                panel.show_stop(name)
+
+    def _panels(self) -> list[ArmPanel]:
+        return [part for part in self._parts.values() if isinstance(part, ArmPanel)]
 
     def _robots(self) -> dict[str, RobotModel]:
         """Return the robots by the namespaces of their descriptions."""
@@ -219,7 +245,7 @@ class Page:
     def _choose_fixed_frame(self) -> None:
         robots = list(self._robots().values())
         frames = self._frames.names()
-        self._hint.visible = not robots and (self._arms is not None or not frames)
+        self._hint.visible = not robots and (self._places is not None or not frames)
         if self._given_frame:
             self._frames.fixed = self._given_frame
         elif robots:
@@ -227,6 +253,20 @@ class Page:
         elif frames:
             (root, _), *_ = Counter(map(self._frames.root_of, frames)).most_common(1)
             self._frames.fixed = root
+
+    def _show_verdicts(self) -> None:
+        """Show the verdicts of nodes without a panel."""
+        panels = {f"{panel.prefix}/markers" for panel in self._panels()}
+        text = verdicts_html(
+            [
+                verdict
+                for topic, part in self._parts.items()
+                if isinstance(part, _Markers) and topic not in panels
+                for verdict in part.nodes.verdicts.values()
+            ]
+        )
+        if text != self._verdicts.content:
+            self._verdicts.content = text
 
     def _set_robot(self, panel: ArmPanel) -> None:
         """Set a panel's robot: the one with the longest namespace that contains the panel."""
@@ -239,26 +279,17 @@ class Page:
             panel.set_robot(robots[max(above, key=len)], markers.nodes.root, gizmos)
 
     def _place_cameras(self) -> None:
-        """Point all cameras at the robots when their set has changed; without one, at all frames.
+        """Point cameras at the robots; without one, at all frames.
 
         As long as one of them has no transform the view stays.
         """
         robots = self._robots().values()
         links = [link for model in robots for link in model.links] or self._frames.names()
         key = ", ".join(sorted(model.name for model in robots) or sorted(links))
-        if not links or key == self._framed:
-            return
         places = [place.position for link in links if (place := self._frames.place(link))]
-        if len(places) < len(links) or not np.isfinite(places).all():
-            return
-        self._framed = key
-        low, high = np.min(places, axis=0), np.max(places, axis=0)
-        middle, extent = 0.5 * (low + high), max(float(np.linalg.norm(high - low)), 0.3)
-        browsers = [client.camera for client in self._server.get_clients().values()]
-        for camera in (self._server.initial_camera, *browsers):
-            # In this order: moving a camera also moves the point that it looks at.
-            camera.position = middle + extent * VIEW_DIRECTION
-            camera.look_at = middle
+        if links and len(places) == len(links) and np.isfinite(places).all():
+            self._cameras.look(key, np.array(places))
+        self._cameras.update()
 
     # Messages ------------------------------------------------------------------------------------
 
@@ -278,10 +309,19 @@ class Page:
             self._commanded[name] = Joint(position, velocity)
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
-        for part in self._parts.values():
-            if isinstance(part, ArmPanel):
-                for status in message.status:
-                    part.on_diagnostics(status)
+        for panel in self._panels():
+            for status in message.status:
+                panel.on_diagnostics(status)
+
+
+def short_names(prefixes: Sequence[str]) -> list[str]:
+    """Return the prefixes of several arms without what all begin and end with."""
+    parts = [prefix.strip("/").split("/") for prefix in prefixes]
+    for end in (0, -1):
+        while all(len(each) > 1 for each in parts) and len({each[end] for each in parts}) == 1:
+            for each in parts:
+                del each[end]
+    return ["/".join(each) for each in parts]
 
 
 class _Listener:
@@ -309,8 +349,8 @@ class _Markers:
         )
 
     def update(self, now: float) -> None:
-        """Remove them when their lifetime is over."""
-        self.nodes.expire(now)
+        """Update them."""
+        self.nodes.update(now)
 
     def destroy(self) -> None:
         """Remove them."""

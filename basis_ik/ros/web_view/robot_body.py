@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from viser import SceneApi
@@ -15,7 +15,7 @@ from basis_ik.robot.robot import RobotModel
 from basis_ik.robot.visuals import Visual
 from basis_ik.ros.web_view.frame_nodes import FrameNodes
 from basis_ik.ros.web_view.mesh_reader import PLAIN, MeshFile, MeshReader
-from basis_ik.view.shapes import Color
+from basis_ik.view.shapes import Color, rgb
 
 UNPAINTED: Color = (0.7, 0.7, 0.72, 1.0)
 SKELETON: Color = (0.95, 0.6, 0.1, 1.0)
@@ -41,7 +41,7 @@ class RobotBody:
         self._scene, self._frames, self._meshes, self.model = scene, frames, meshes, model
         self._name, self._shown = name, False
         self._waiting = list(enumerate(model.visuals))
-        self._undo: list[Callable[[], None]] = []
+        self._handles: list[Any] = []
         self._lines: FloatArray | None = None
         for link in model.links:
             frames.path(link)
@@ -49,11 +49,18 @@ class RobotBody:
     def destroy(self) -> None:
         """Remove the robot from the scene."""
         self._waiting.clear()
-        for undo in self._undo:
-            undo()
+        for handle in self._handles:
+            handle.remove()
 
     def update(self) -> None:
         """Show more bodies, reading at most one file; without any bodies, draw lines."""
+        self._show_more()
+        shown = "robots" not in self._frames.hidden
+        for handle in self._handles:
+            if handle.visible is not shown:
+                handle.visible = shown
+
+    def _show_more(self) -> None:
         while self._waiting:
             number, visual = self._waiting.pop(0)
             new = visual.kind == "mesh" and not self._meshes.holds(visual.file)
@@ -68,7 +75,7 @@ class RobotBody:
         mesh = self._meshes.get(visual.file) if visual.kind == "mesh" else None
         if visual.kind == "mesh" and mesh is None:
             return
-        self._undo.append(add_visual(self._scene, path, visual, mesh))
+        self._handles.append(add_visual(self._scene, path, visual, mesh))
         self._shown = True
 
     def _draw_lines(self) -> None:
@@ -86,14 +93,10 @@ class RobotBody:
         handle = self._scene.add_line_segments(
             f"/lines/{self._name}", lines, rgb(SKELETON), thickness=LINE * extent
         )
-        if self._lines is None:
-            self._undo.append(lambda: self._scene.remove_by_name(handle.name))
-        self._lines = lines
+        self._handles, self._lines = [handle], lines  # in the place of the one before
 
 
-def add_visual(
-    scene: SceneApi, path: str, visual: Visual, mesh: MeshFile | None = None
-) -> Callable[[], None]:
+def add_visual(scene: SceneApi, path: str, visual: Visual, mesh: MeshFile | None = None) -> Any:
     """Show a body.
 
     Args:
@@ -103,7 +106,7 @@ def add_visual(
         mesh: The content of its file, if it is a mesh.
 
     Returns:
-        A function that removes it.
+        Its handle.
     """
     color = visual.color or UNPAINTED
     opacity = color[3] if color[3] < 1.0 else None
@@ -132,10 +135,4 @@ def add_visual(
             path, visual.size * mesh.vertices, mesh.faces, color=rgb(color), opacity=opacity,
             flat_shading=True, side="double", **place,
         )  # fmt: skip
-    return handle.remove
-
-
-def rgb(color: Color) -> tuple[int, int, int]:
-    """Return a color as three bytes, without its opacity."""
-    red, green, blue = (round(255 * min(max(each, 0.0), 1.0)) for each in color[:3])
-    return red, green, blue
+    return handle

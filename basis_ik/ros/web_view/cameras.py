@@ -1,0 +1,101 @@
+# SPDX-FileCopyrightText: 2026 basis_ik maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The browsers' cameras: all that is to be seen fits into the free part of each window."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from viser import ViserServer
+
+from basis_ik.numerics.arrays import FloatArray
+
+SIDE = np.array([1.0, 1.0, 0.75])  # where cameras stand, as seen from the middle: as RViz's
+SPARE = 0.25  # around the points, in their extents: bodies, the handle and a text
+SMALLEST = 0.5  # m: least extent
+SAME = 0.02  # relative: smaller changes of a window or a camera are none
+
+
+class View(NamedTuple):
+    """Where a camera is, and what it looks at.
+
+    Attributes:
+        position: [m].
+        look_at: [m].
+    """
+
+    position: FloatArray
+    look_at: FloatArray
+
+
+def fitted(points: FloatArray, field: float, aspect: float) -> View:
+    """Return the nearest view from `SIDE` that has points, with space around them, in sight.
+
+    Args:
+        points: Shape (n, 3) [m].
+        field: Vertical field of view [rad].
+        aspect: Width of the window divided by its height.
+    """
+    low, high = points.min(axis=0), points.max(axis=0)
+    middle, extent = 0.5 * (low + high), max(float(np.linalg.norm(high - low)), SMALLEST)
+    back = SIDE / np.linalg.norm(SIDE)
+    right = np.cross([0.0, 0.0, 1.0], back)
+    right /= np.linalg.norm(right)
+    toward, across, up = ((points - middle) @ np.stack([back, right, np.cross(back, right)]).T).T
+    slope = math.tan(0.5 * field)
+    needed = np.maximum(
+        (np.abs(across) + SPARE * extent) / (slope * aspect),
+        (np.abs(up) + SPARE * extent) / slope,
+    )
+    return View(middle + float((toward + needed).max()) * back, middle)
+
+
+class Cameras:
+    """Places the camera of each browser when what is to be seen, or its window, has changed.
+
+    A camera that its user has moved stays when the window changes, and one browser's camera when
+    another one comes.
+
+    Args:
+        server: viser's server.
+    """
+
+    def __init__(self, server: ViserServer) -> None:
+        self._server = server
+        self._key, self._points = "", np.zeros((0, 3))
+        self._placed: dict[int, tuple[str, float, View]] = {}  # key, aspect and view by browser
+
+    def look(self, key: str, points: FloatArray) -> None:
+        """Set what is to be seen.
+
+        Args:
+            key: Its name; cameras are placed anew if it is another one.
+            points: Shape (n, 3) [m].
+        """
+        if key != self._key:
+            self._key, self._points = key, points
+
+    def update(self) -> None:
+        """Place the cameras that need it."""
+        if not self._key:
+            return
+        for browser, client in self._server.get_clients().items():
+            camera = client.camera
+            key, aspect, view = self._placed.get(browser, ("", 0.0, None))
+            if key == self._key and (
+                abs(camera.aspect / aspect - 1.0) < SAME
+                or (view is not None and not _near(camera.position, view))
+            ):
+                continue
+            view = fitted(self._points, camera.fov, camera.aspect)
+            self._placed[browser] = self._key, camera.aspect, view
+            # In this order: moving a camera also moves the point that it looks at.
+            camera.position, camera.look_at = view
+
+
+def _near(position: FloatArray, view: View) -> bool:
+    distance = float(np.linalg.norm(view.position - view.look_at))
+    return float(np.linalg.norm(position - view.position)) < SAME * distance
