@@ -47,8 +47,9 @@ SCREENSHOTS = ROOT / "build" / "screenshots"
 PATIENCE = 300.0  # s: only ends what hangs
 expect.set_options(timeout=1e3 * PATIENCE)
 SIZE = {"width": 640, "height": 480}
-# Pages draw two pictures a second, not as many as they can: they are drawn in software.
-FEW = "window.requestAnimationFrame = (draw) => setTimeout(() => draw(performance.now()), 500);"
+# Pages draw few pictures a second, not as many as they can: they are drawn in software.
+FEW = "window.requestAnimationFrame = (draw) => setTimeout(() => draw(performance.now()), %g);"
+SLOW, QUICK = 500.0, 50.0  # ms between two pictures; quick where next to nothing is drawn
 # What is drawn, small; `kept` is what it is compared with.
 PICTURES = (
     f"const SCENE = '{SCENE}';"
@@ -102,11 +103,11 @@ def open_page(chromium):
     """Open a page in a new browser window."""
     errors = []
 
-    def open_page(url, size=SIZE):
+    def open_page(url, size=SIZE, pause=SLOW):
         page = chromium.new_context(viewport=size).new_page()
         page.set_default_timeout(1e3 * PATIENCE)
         page.on("pageerror", lambda error: errors.append(str(error)))
-        page.add_init_script(FEW + PICTURES)
+        page.add_init_script(FEW % pause + PICTURES)
         page.goto(url)
         page.locator(SCENE).wait_for()
         return page
@@ -255,7 +256,7 @@ def test_a_robot_takes_the_place_of_the_one_before_and_moves(open_page, own_doma
         showroom.pose(0.0)
         page.wait_for_function(CHANGED)
         for position in (0.6, 0.0):
-            page.wait_for_function(STILL, polling=1000)
+            page.wait_for_function(STILL, polling=2.0 * SLOW)
             showroom.pose(position)
             page.wait_for_function(CHANGED)
     expect(page.get_by_text("no robot_description yet")).to_be_hidden()
@@ -332,7 +333,8 @@ AT = """([x, y]) => document.elementFromPoint(x, y)?.closest("button")?.innerTex
 
 def test_nothing_that_moves_an_arm_changes_its_place(open_page, own_domain, tmp_path):
     started = Started(tmp_path, own_domain, *program("web_view"))
-    pages, peer = [open_page(started.url(), each) for each in (SIZE, PHONE)], Pretender(own_domain)
+    pages = [open_page(started.url(), each, QUICK) for each in (SIZE, PHONE)]
+    peer = Pretender(own_domain)
     page, places = pages[0], [{}, {}]
     hint = page.get_by_text("no robot_description yet")
     expect(hint).to_be_visible()
@@ -630,9 +632,9 @@ def test_a_gizmo_that_is_dragged_moves_the_arm(page, arm):
         return place if is_lit else None
 
     before, rng = arm.tip(), np.random.default_rng(0)
-    page.wait_for_function(STILL, polling=1000)
+    stamp = arm.status["target_stamp"]
     page.get_by_text("bring it back to the tip").click()
-    page.wait_for_function(CHANGED)
+    arm.wait_for(lambda: arm.status.get("target_stamp") not in (None, stamp))
     x, y = arm.wait_for(hover)
     page.mouse.down()
     page.mouse.move(x - 40, y - 50, steps=6)
@@ -644,7 +646,9 @@ def test_a_gizmo_that_is_dragged_moves_the_arm(page, arm):
 
 
 def test_a_verdict_that_changes_is_read_on_the_page(page, arm):
+    page.evaluate(KEEP)
     arm.send(OUT)
+    page.wait_for_function(CHANGED)  # the arm is drawn where it is now
     expect(page.get_by_text("too far by").first).to_be_visible()
     arm.send(HOME)
     expect(page.get_by_text("reached", exact=True)).to_be_visible()
@@ -652,14 +656,12 @@ def test_a_verdict_that_changes_is_read_on_the_page(page, arm):
 
 def test_stop_is_shown_in_two_browsers(page, arm, other_page):
     expect(other_page.get_by_text("reached", exact=True)).to_be_visible()
-    page.evaluate(KEEP)
     arm.depart(FAR)
     page.get_by_role("button", name="stop", exact=True).click()
     for each in (page, other_page):
         expect(each.get_by_text("call ~/enable to continue")).to_be_visible()
     arm.wait_for(arm.is_at_rest)
     assert np.linalg.norm(arm.tip() - FAR) > 0.05
-    page.wait_for_function(CHANGED)  # the arm is drawn where it is now
     other_page.get_by_role("button", name="enable", exact=True).click()
     expect(page.get_by_text("no target")).to_be_visible()
     assert arm.is_at_rest()
