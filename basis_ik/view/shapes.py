@@ -133,9 +133,10 @@ def axes(name: str, frame: str, pose: RigidTransform, length: float, width: floa
     )
 
 
-_CORNERS = np.array(list(product((-0.5, 0.5), repeat=3)))
-_PAIRS = [(a, b) for a in range(8) for b in range(a) if np.sum(_CORNERS[a] != _CORNERS[b]) == 1]
-BOX_EDGES = read_only(_CORNERS[np.array(_PAIRS)].reshape(-1, 3))
+CORNERS = read_only(np.array(list(product((-0.5, 0.5), repeat=3))))
+"""Corners of a cube of edge 1 around the origin, shape (8, 3)."""
+_PAIRS = [(a, b) for a in range(8) for b in range(a) if np.sum(CORNERS[a] != CORNERS[b]) == 1]
+BOX_EDGES = read_only(CORNERS[np.array(_PAIRS)].reshape(-1, 3))
 """Ends of the edges of a cube of edge 1 around the origin, shape (24, 3)."""
 _AXES = read_only(np.stack([np.zeros((3, 3)), np.eye(3)], axis=1).reshape(-1, 3))
 

@@ -160,3 +160,12 @@ def test_a_layer_that_is_switched_off_is_hidden_until_it_is_on_again(show, scene
     nodes.frames.hidden = frozenset()
     nodes.update(0.0)
     assert seen() == {"reach", "ghost", "chain", "target"}
+
+
+def test_lines_say_how_far_the_scene_extends(show):
+    nodes = show(
+        Lines(name="l", frame="w", color=RED, ends=LINES, width=0.1, pose=AWAY), ball(frame="v")
+    )
+    ((frame, points),) = nodes.extents()
+    assert frame == "w"
+    assert np.allclose(points - LINES, [1.0, 2.0, 3.0])

@@ -20,7 +20,7 @@ from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.web_view.frame_nodes import FrameNodes
 from basis_ik.ros.web_view.mesh_reader import MeshReader
 from basis_ik.ros.web_view.page import _Robot
-from basis_ik.ros.web_view.robot_body import RobotBody
+from basis_ik.ros.web_view.robot_body import RobotBody, extents_of
 from basis_ik.transforms.rigid import RigidTransform
 
 ROBOT = """<robot name="r"><link name="base"/><link name="arm">{visuals}</link>
@@ -244,3 +244,29 @@ def test_a_layer_hides_the_robot(world):
     world.frames.hidden = frozenset()
     body.update()
     assert world.node("icosphere").visible
+
+
+def test_points_of_a_frame_are_where_that_is(world):
+    world.frames.path("arm")
+    corner = np.array([[1.0, 0.0, 0.5]])
+    assert world.frames.points("arm", corner) is None
+    assert world.frames.between("base", "arm") is None
+    world.move(1.0, 2.0, 3.0)
+    assert np.allclose(world.frames.points("arm", corner), [[0.0, 2.0, 3.5]])
+    assert np.allclose(world.frames.between("base", "arm").translation, [1.0, 2.0, 3.0])
+
+
+def test_a_robot_extends_as_far_as_its_bodies(world):
+    bodies = visual("<box size='2 4 6'/>") + visual("<mesh filename='/none.stl'/>")
+    ((link, corners),) = extents_of(world.body(bodies).model)
+    assert link == "arm"
+    assert np.allclose(np.abs(corners).max(axis=0), [1.0, 2.0, 4.0])  # 1 m above the link
+
+
+def test_axes_of_frames_are_a_layer(world):
+    node = world.scene.nodes[world.frames.path("arm")]
+    world.frames.update()
+    assert not node.show_axes
+    world.frames.hidden = frozenset()
+    world.frames.update()
+    assert node.show_axes

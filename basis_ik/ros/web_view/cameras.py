@@ -14,7 +14,7 @@ from viser import ViserServer
 from basis_ik.numerics.arrays import FloatArray
 
 SIDE = np.array([1.0, 1.0, 0.75])  # where cameras stand, as seen from the middle: as RViz's
-SPARE = 0.25  # around the points, in their extents: bodies, the handle and a text
+SPARE = 0.2  # around the points, in their extents: meshes, the handle and a text
 SMALLEST = 0.5  # m: least extent
 SAME = 0.02  # relative: smaller changes of a window or a camera are none
 
@@ -68,15 +68,17 @@ class Cameras:
         self._key, self._points = "", np.zeros((0, 3))
         self._placed: dict[int, tuple[str, float, View]] = {}  # key, aspect and view by browser
 
-    def look(self, key: str, points: FloatArray) -> None:
-        """Set what is to be seen.
+    def look(self, key: str, points: FloatArray) -> bool:
+        """Set what is to be seen; return whether it is something else than before.
 
         Args:
             key: Its name; cameras are placed anew if it is another one.
             points: Shape (n, 3) [m].
         """
-        if key != self._key:
+        is_new = key != self._key
+        if is_new:
             self._key, self._points = key, points
+        return is_new
 
     def update(self) -> None:
         """Place the cameras that need it."""

@@ -13,6 +13,7 @@ from rclpy.time import Time
 from tf2_ros import TransformException
 from viser import FrameHandle, SceneApi
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.ros.convert import transform_value
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.transforms.rigid import RigidTransform
@@ -76,6 +77,14 @@ class FrameNodes:
     def place(self, frame: str) -> Place | None:
         """Return a frame's pose at the last update; None if unknown or without a node."""
         return self._places.get(frame)
+
+    def points(self, frame: str, within: FloatArray) -> FloatArray | None:
+        """Return points (k, 3) of a frame in the fixed one [m]; None if that is unknown."""
+        place = self._places.get(frame)
+        if place is None or not np.isfinite(place.position).all():
+            return None
+        fixed_T_frame = RigidTransform.from_quaternion_xyzw(np.roll(place.wxyz, -1), place.position)
+        return fixed_T_frame.apply(within)
 
     def between(self, frame: str, other: str) -> RigidTransform | None:
         """Return frame_T_other by the newest transforms; None if unknown."""

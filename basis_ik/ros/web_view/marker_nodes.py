@@ -12,8 +12,11 @@ from std_msgs.msg import ColorRGBA
 from viser import SceneApi
 from visualization_msgs.msg import Marker, MarkerArray
 
+from basis_ik.numerics.arrays import FloatArray
+from basis_ik.ros.convert import pose_value
 from basis_ik.ros.web_view.frame_nodes import LAYERS, FrameNodes
 from basis_ik.ros.web_view.mesh_reader import MeshReader
+from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.view.shapes import Color, rgb
 
 # Blended into translucent lines: viser's lines have no opacity.
@@ -81,6 +84,19 @@ class MarkerNodes:
                 if handle is not None:
                     handle.visible = self._is_shown(namespace)
 
+    def extents(self) -> list[tuple[str, FloatArray]]:
+        """Return where markers are, shape (k, 3) [m], by their frames: the ends of lines."""
+        return [
+            (
+                marker.header.frame_id,
+                _pose(marker).apply(
+                    np.array([(p.x, p.y, p.z) for p in marker.points]).reshape(-1, 3)
+                ),
+            )
+            for marker, _ in self._drawn.values()
+            if marker.type == Marker.LINE_LIST
+        ]
+
     def _is_shown(self, namespace: str) -> bool:
         return not any(namespace in LAYERS[layer] for layer in self._hidden)
 
@@ -133,6 +149,11 @@ def _only_moved(one: Marker, other: Marker) -> bool:
 def _place(marker: Marker) -> tuple[tuple[float, ...], tuple[float, ...]]:
     p, q = marker.pose.position, marker.pose.orientation
     return (p.x, p.y, p.z), (q.w, q.x, q.y, q.z)
+
+
+def _pose(marker: Marker) -> RigidTransform:
+    pose = pose_value(marker.pose)
+    return pose if isinstance(pose, RigidTransform) else RigidTransform.identity()
 
 
 def add_marker(scene: SceneApi, path: str, marker: Marker, meshes: MeshReader) -> Any:

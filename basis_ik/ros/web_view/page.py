@@ -37,9 +37,10 @@ from basis_ik.ros.web_view.looks import STOPS, STYLE, verdicts_html
 from basis_ik.ros.web_view.marker_nodes import MarkerNodes
 from basis_ik.ros.web_view.mesh_reader import MeshReader
 from basis_ik.ros.web_view.reach_layer import ReachLayer
-from basis_ik.ros.web_view.robot_body import RobotBody
+from basis_ik.ros.web_view.robot_body import RobotBody, extents_of
 
 SCAN_PERIOD = 1.0  # s between two queries of the graph
+FLOOR = 0.05  # m: the grid is at the fixed frame's height if nothing reaches farther below it
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 
@@ -93,7 +94,7 @@ class Page:
         server.gui.set_panel_label("basis_ik")
         server.gui.main_panel.dock_right()
         server.scene.configure_default_lights(cast_shadow=False)
-        server.scene.add_grid(
+        self._grid = server.scene.add_grid(
             "/grid", 4.0, 4.0, cell_color=(70, 70, 70), section_color=(90, 90, 90)
         )
         server.gui.add_html(STYLE, order=-3.0)
@@ -286,9 +287,17 @@ class Page:
         robots = self._robots().values()
         links = [link for model in robots for link in model.links] or self._frames.names()
         key = ", ".join(sorted(model.name for model in robots) or sorted(links))
-        places = [place.position for link in links if (place := self._frames.place(link))]
-        if links and len(places) == len(links) and np.isfinite(places).all():
-            self._cameras.look(key, np.array(places))
+        extents = [extent for model in robots for extent in extents_of(model)]
+        if not robots:
+            markers = [part.nodes for part in self._parts.values() if isinstance(part, _Markers)]
+            extents = [extent for nodes in markers for extent in nodes.extents()]
+        extents += [(link, np.zeros((1, 3))) for link in links]
+        points = [self._frames.points(frame, within) for frame, within in extents]
+        known = [each for each in points if each is not None]
+        if links and len(known) == len(points) and self._cameras.look(key, np.vstack(known)):
+            # What stands, stands on the grid.
+            low = min(float(np.vstack(known)[:, 2].min()), 0.0)
+            self._grid.position = (0.0, 0.0, low if low < -FLOOR else 0.0)
         self._cameras.update()
 
     # Messages ------------------------------------------------------------------------------------

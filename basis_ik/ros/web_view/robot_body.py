@@ -15,7 +15,7 @@ from basis_ik.robot.robot import RobotModel
 from basis_ik.robot.visuals import Visual
 from basis_ik.ros.web_view.frame_nodes import FrameNodes
 from basis_ik.ros.web_view.mesh_reader import PLAIN, MeshFile, MeshReader
-from basis_ik.view.shapes import Color, rgb
+from basis_ik.view.shapes import CORNERS, Color, rgb
 
 UNPAINTED: Color = (0.7, 0.7, 0.72, 1.0)
 SKELETON: Color = (0.95, 0.6, 0.1, 1.0)
@@ -94,6 +94,15 @@ class RobotBody:
             f"/lines/{self._name}", lines, rgb(SKELETON), thickness=LINE * extent
         )
         self._handles, self._lines = [handle], lines  # in the place of the one before
+
+
+def extents_of(model: RobotModel) -> list[tuple[str, FloatArray]]:
+    """Return the corners of the boxes around a robot's bodies but meshes, (8, 3) [m], by link."""
+    return [
+        (visual.link, visual.link_T_body.apply(np.array(visual.size) * CORNERS))
+        for visual in model.visuals
+        if visual.kind != "mesh"
+    ]
 
 
 def add_visual(scene: SceneApi, path: str, visual: Visual, mesh: MeshFile | None = None) -> Any:
