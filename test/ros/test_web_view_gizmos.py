@@ -3,6 +3,7 @@
 
 """The interactive markers of the page, beside a server as RViz knows it."""
 
+import asyncio
 import time
 from types import SimpleNamespace
 
@@ -12,12 +13,13 @@ from interactive_markers import InteractiveMarkerServer, MenuHandler
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.service import Service
 from viser import ViserServer
-from visualization_msgs.msg import InteractiveMarker
+from visualization_msgs.msg import InteractiveMarker, InteractiveMarkerUpdate
 
 from basis_ik.ros.web_view import gizmos
 from basis_ik.ros.web_view.gizmos import Gizmos
 
 PATIENCE = 60.0  # s
+FRAMES = SimpleNamespace(path=lambda frame: f"/{frame}")
 
 
 @pytest.fixture
@@ -55,7 +57,7 @@ def test_markers_are_requested_again_when_an_answer_is_lost(node, scene, monkeyp
     menu.insert("home", callback=lambda feedback: None)
     menu.apply(server, "target")
     server.applyChanges()
-    shown = Gizmos(node, scene, SimpleNamespace(path=lambda frame: f"/{frame}"), "target", print)
+    shown = Gizmos(node, scene, FRAMES, "target", print, frozenset)
     executor = SingleThreadedExecutor(context=node.context)
     executor.add_node(node)
     end = time.monotonic() + PATIENCE
@@ -66,3 +68,47 @@ def test_markers_are_requested_again_when_an_answer_is_lost(node, scene, monkeyp
     assert len(answered) > 1
     shown.destroy()
     server.shutdown()
+
+
+class StandInNode:
+    """What gizmos ask of a node; `sent` has the feedback."""
+
+    def __init__(self):
+        self.sent = []
+
+    def create_subscription(self, kind, topic, take, depth):
+        self.take = take
+
+    def create_publisher(self, kind, topic, depth):
+        return SimpleNamespace(publish=self.sent.append)
+
+    def create_client(self, kind, name):
+        return SimpleNamespace(service_is_ready=lambda: False)
+
+
+def test_a_second_browser_does_not_drag_what_the_first_holds():
+    node, drag, here = StandInNode(), [], {1, 2}
+    handle = SimpleNamespace(on_update=drag.append, remove=lambda: None)
+    scene = SimpleNamespace(add_transform_controls=lambda *_, **__: handle)
+    shown = Gizmos(node, scene, FRAMES, "target", lambda do: do(), lambda: frozenset(here))
+    marker = InteractiveMarker(name="target", scale=0.2)
+    node.take(InteractiveMarkerUpdate(type=1, markers=[marker]))
+
+    def moves(browser, phase, x):
+        target = SimpleNamespace(position=(x, 0.0, 0.0), wxyz=(1.0, 0.0, 0.0, 0.0))
+        event = SimpleNamespace(target=target, phase=phase, client_id=browser)
+        asyncio.run(drag[0](event))
+        shown.update(0.0)
+
+    moves(1, "start", 0.0)
+    moves(2, "start", 0.5)
+    moves(2, "update", 0.6)
+    moves(1, "update", 0.1)
+    moves(2, "end", 0.7)
+    moves(1, "end", 0.1)
+    moves(2, "start", 0.8)
+    assert [each.pose.position.x for each in node.sent] == [0.0, 0.1, 0.1, 0.8]
+    here.remove(2)  # in mid-drag
+    shown.update(0.0)
+    moves(1, "start", 0.2)
+    assert node.sent[-1].pose.position.x == 0.2

@@ -47,8 +47,15 @@ class _Gizmo(NamedTuple):
     handle: Any
 
 
+class _Held(NamedTuple):
+    name: str
+    browser: int | None
+
+
 class Gizmos:
     """The interactive markers of one server.
+
+    While a browser drags a gizmo, others do not move it.
 
     Args:
         node: Owns the subscription, client and publisher.
@@ -56,6 +63,7 @@ class Gizmos:
         frames: The nodes of the frames.
         namespace: Namespace of the server: `/basis_ik/target`.
         post: Queues a function for the node's thread.
+        browsers: Returns the ids of the connected browsers.
 
     Attributes:
         menu: The entries of all markers' menus: titles, and functions that select them.
@@ -69,10 +77,12 @@ class Gizmos:
         frames: FrameNodes,
         namespace: str,
         post: Callable[[Callable[[], None]], None],
+        browsers: Callable[[], frozenset[int]],
     ) -> None:
         self._node, self._scene, self._frames, self._post = node, scene, frames, post
+        self._browsers = browsers
         self._gizmos: dict[str, _Gizmo] = {}
-        self._held: str | None = None
+        self._held: _Held | None = None
         self._moved: Feedback | None = None
         self._sequence: int | None = None  # number of the last update shown; None: all needed
         self._response: Future | None = None
@@ -97,6 +107,8 @@ class Gizmos:
 
     def update(self, now: float) -> None:
         """Send the dragged gizmo's newest pose; request all markers if updates were missed."""
+        if self._held is not None and self._held.browser not in self._browsers():
+            self._held = None  # it went away in mid-drag
         if self._moved is not None:
             self._feedback.publish(self._moved)
             self._moved = None
@@ -131,7 +143,7 @@ class Gizmos:
             self._erase(name)
         for moved in message.poses:
             gizmo = self._gizmos.get(moved.name)
-            if gizmo is None or moved.name == self._held:
+            if gizmo is None or self._is_held(moved.name):
                 continue
             if moved.header.frame_id != gizmo.marker.header.frame_id:
                 self._sequence = None
@@ -143,15 +155,18 @@ class Gizmos:
         if gizmo is not None:
             gizmo.handle.remove()
             self._update_menu()
-        if name == self._held:
+        if self._is_held(name):
             self._held = None
+
+    def _is_held(self, name: str) -> bool:
+        return self._held is not None and self._held.name == name
 
     def _show(self, marker: InteractiveMarker) -> None:
         """Show a marker; keep its gizmo if only pose or menu have changed."""
         before = self._gizmos.get(marker.name)
         if before is not None and _appearance(before.marker) == _appearance(marker):
             self._gizmos[marker.name] = before._replace(marker=marker)
-            if marker.name != self._held:
+            if not self._is_held(marker.name):
                 before.handle.position, before.handle.wxyz = _values(marker.pose)
         else:
             if before is not None:
@@ -172,18 +187,18 @@ class Gizmos:
 
         async def on_update(event: Any) -> None:
             position, wxyz = tuple(event.target.position), tuple(event.target.wxyz)
-            phase = event.phase
-            self._post(lambda: self._drag(name, phase, position, wxyz))
+            phase, held = event.phase, _Held(name, event.client_id)
+            self._post(lambda: self._drag(held, phase, position, wxyz))
 
         handle.on_update(on_update)
         return handle
 
-    def _drag(self, name: str, phase: str, position: Any, wxyz: Any) -> None:
+    def _drag(self, by: _Held, phase: str, position: Any, wxyz: Any) -> None:
         """Send feedback of a user's drag; updates are sent by `update`."""
-        gizmo = self._gizmos.get(name)
-        if gizmo is None:
+        gizmo = self._gizmos.get(by.name)
+        if gizmo is None or (self._is_held(by.name) and self._held != by):
             return
-        feedback = Feedback(client_id=CLIENT, marker_name=name)
+        feedback = Feedback(client_id=CLIENT, marker_name=by.name)
         feedback.header.frame_id = gizmo.marker.header.frame_id
         p, q = feedback.pose.position, feedback.pose.orientation
         p.x, p.y, p.z = map(float, position)
@@ -192,7 +207,7 @@ class Gizmos:
             feedback.event_type = Feedback.POSE_UPDATE
             self._moved = feedback
             return
-        self._held = name if phase == "start" else None
+        self._held = by if phase == "start" else None
         feedback.event_type = Feedback.MOUSE_DOWN if phase == "start" else Feedback.MOUSE_UP
         self._moved = None
         self._feedback.publish(feedback)

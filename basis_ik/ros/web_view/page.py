@@ -209,7 +209,8 @@ class Page:
 
     def _new_gizmos(self, topic: str) -> Part:
         namespace = topic.rpartition("/")[0]
-        return Gizmos(self._node, self._server.scene, self._frames, namespace, self._actions.put)
+        post, browsers = self._context.post, self._context.browsers
+        return Gizmos(self._node, self._server.scene, self._frames, namespace, post, browsers)
 
     def _new_panel(self, topic: str) -> Part:
         gui, prefix = self._server.gui, topic.rpartition("/")[0]
