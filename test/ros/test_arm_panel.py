@@ -7,7 +7,14 @@ import math
 import pytest
 from diagnostic_msgs.msg import DiagnosticStatus
 
-from basis_ik.ros.web_view.looks import DEGREES, Gauge, gauges_html, status_html, verdicts_html
+from basis_ik.ros.web_view.looks import (
+    DEGREES,
+    Gauge,
+    curves_html,
+    gauges_html,
+    status_html,
+    verdicts_html,
+)
 from basis_ik.ros.web_view.page import short_names
 
 VALUES = {
@@ -28,7 +35,8 @@ def test_state_verdict_and_reasons_are_shown():
     for words in (
         "<b style='color: #f58231'>stopped by the operator</b>",
         "since: ~/stop was called",
-        "off by 12.3 mm, 5.73°; input: pose",
+        "off by 12.3 mm, 5.73°",
+        "input: pose",
         "last refusal of twist, 2 s ago: NON_FINITE: x",
         "stop: done",
     ):
@@ -43,6 +51,24 @@ def test_the_level_is_a_color(level, color):
     assert f"<b style='color: {color}'>x</b>" in status_html(
         DiagnosticStatus(level=level, message="x"), {"state": "COMPILING"}, ""
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "color"),
+    [("no target", "grey"), ("left: jogging", "white"), ("reached", "#3cb44b"), ("x", "#3cb44b")],
+)
+def test_what_needs_no_warning_has_the_color_that_it_has_in_rviz(text, color):
+    ok = DiagnosticStatus(level=DiagnosticStatus.OK, message=text)
+    assert f"<b style='color: {color}'>{text}</b>" in status_html(ok, {}, "")
+    warn = DiagnosticStatus(level=DiagnosticStatus.WARN, message=text)
+    assert f"<b style='color: #f58231'>{text}</b>" in status_html(warn, {}, "")
+
+
+def test_curves_are_named_once_in_their_colors():
+    text = curves_html([("<a> °", "#111111"), ("<a> ° commanded", "#111111"), ("b °", "#222222")])
+    assert "<span style='color: #111111'>&lt;a&gt; °</span> · " in text
+    assert text.count("commanded") == 1
+    assert "commanded" not in curves_html([("b °", "#222222")])
 
 
 def test_nothing_in_it_is_read_as_html():

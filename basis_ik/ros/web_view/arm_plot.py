@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 from viser import GuiApi
 
-from basis_ik.ros.web_view.looks import Unit
+from basis_ik.ros.web_view.looks import COMMANDED, Unit, curves_html
 
 SPAN = 20.0  # s shown
 SAMPLE_RATE = 10.0  # Hz
 SEND_RATE = 5.0  # Hz
 COLORS = ("#e6194b", "#3cb44b", "#4363d8", "#f58231", "#911eb4", "#42d4f4", "#f032e6", "#bfef45")
-COMMANDED = "commanded"
 ALL = "all joints"
 
 
@@ -50,6 +49,8 @@ class ArmPlot:
         }
         self._shown: tuple[str, str] = ("", "")
         self._plot: Any = None
+        with self._folder:
+            self._legend = gui.add_html("")
         self._sampled = self._sent = -np.inf
 
     def destroy(self) -> None:
@@ -93,11 +94,16 @@ class ArmPlot:
         if self._plot is not None:
             self._plot.data = data
             return
-        curves = map(_curve, *_numbered([names[k] for k in chosen]))
+        curves = list(map(_curve, *_numbered([names[k] for k in chosen])))
         series: list[dict[str, Any]] = [{"label": "s"}, *curves]
+        self._legend.content = curves_html([(each["label"], each["stroke"]) for each in curves])
         with self._folder:
             self._plot = self._gui.add_uplot(
-                data, tuple(series), aspect=1.3, scales={"x": {"time": False}}
+                data,
+                tuple(series),
+                aspect=1.3,
+                scales={"x": {"time": False}},
+                legend={"show": False},  # a line for each curve, of which there may be 14
             )
 
 

@@ -15,9 +15,12 @@ from diagnostic_msgs.msg import DiagnosticStatus
 from basis_ik.verdict import shown_angle, shown_length
 from basis_ik.view.arm_scene import AT_LIMIT
 from basis_ik.view.shapes import Color, rgb
+from basis_ik.view.words import PHRASES
 
 LEVELS = {DiagnosticStatus.OK: "#3cb44b", DiagnosticStatus.WARN: "#f58231"}
 ALARM = "#e6194b"
+# Of what needs no warning, as in RViz.
+COLORS = {each.text: each.color for each in PHRASES if each.color in ("grey", "white")}
 
 # viser's parts know no rows, and scroll all that they contain. A marker in a container, which shows
 # nothing itself, lets a rule find the container. Where a rule finds nothing, viser's looks stay.
@@ -55,9 +58,10 @@ div:has(.ik-stops) {{ overflow: visible }}
   div:has(+ .mantine-Paper-root > div > .mantine-ScrollArea-root) {{ height: 50% !important }}
 }}
 </style><div class='ik-page'></div>"""
+COMMANDED = "commanded"  # ends the name of a curve
 STOPS, ACTIONS, PAD = (f"<div class='ik-{name}'></div>" for name in ("stops", "actions", "pad"))
 # Fixed, with a scroll bar: a text that grew would move the buttons below it under the user's hand.
-VERDICT_HEIGHT = "5.6em"
+VERDICT_HEIGHT = "6.6em"
 
 
 class Unit(NamedTuple):
@@ -135,21 +139,29 @@ def status_html(message: DiagnosticStatus | None, values: Mapping[str, str], res
     """
     if message is None:
         return _bar(ALARM, "no status of this arm", [response])
-    facts = []
+    lines = []
     if values.get("verdict") not in (None, "REFUSED"):
         away = number(values.get("position_error")), number(values.get("orientation_error"))
-        facts.append(f"off by {shown_length(away[0])}, {shown_angle(away[1])}")
-    if values.get("input"):
-        facts.append(f"input: {values['input']}")
-    lines = ["; ".join(facts)]
-    if values.get("since"):
-        lines.append(f"since: {values['since']}")
+        lines.append(f"off by {shown_length(away[0])}, {shown_angle(away[1])}")
+    lines += [f"{key}: {values[key]}" for key in ("since", "input") if values.get(key)]
     for key, value in values.items():
         if key.startswith("last_refusal."):
             name = key.removeprefix("last_refusal.")
             age = number(values.get(f"last_refusal_age.{name}"))
             lines.append(f"last refusal of {name}, {age:.0f} s ago: {value}")
-    return _bar(LEVELS.get(message.level, ALARM), message.message, [*lines, response])
+    color = LEVELS.get(message.level, ALARM)
+    if message.level == DiagnosticStatus.OK:  # of several arms, each says its name first
+        color = COLORS.get(message.message.rpartition(": ")[2], color)
+    return _bar(color, message.message, [*lines, response])
+
+
+def curves_html(curves: Sequence[tuple[str, str]]) -> str:
+    """Return the names of a plot's curves in their colors; what is commanded is dashed."""
+    measured = [(name, color) for name, color in curves if not name.endswith(COMMANDED)]
+    names = [f"<span style='color: {color}'>{html.escape(name)}</span>" for name, color in measured]
+    dashed = ["dashed: commanded"] if len(measured) < len(curves) else []
+    body = " · ".join([*names, *dashed])
+    return f"<div style='margin: 0 0.8em; font-size: 0.75em; height: 5em'>{body}</div>"
 
 
 def verdicts_html(verdicts: Sequence[tuple[str, Color]]) -> str:
