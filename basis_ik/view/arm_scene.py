@@ -47,6 +47,9 @@ MOST_TEXT = 1.5  # largest width of a line of text, in extents
 LINE = 48  # characters of a line
 SMALLEST = 0.5  # m: smallest size for which shapes are scaled
 APART = 0.02  # rad or m: remaining distance of a joint above which the ghost is shown
+SEEN_TURN = 0.01  # rad: smaller errors of the orientation are not drawn
+NEAR_REACH, REACH_LINE = 0.85, 0.002  # reaches: how far it is near, and the width of its lines
+RANGE, ARC_LINES = 0.9, 32  # radius of an arc in tenths of the extent, and lines that replace it
 AT_LIMIT = 1e-3  # rad or m: a joint this close to a limit is shown as at the limit
 
 Poses = dict[str, RigidTransform]
@@ -110,7 +113,8 @@ class ArmScene:
         free = view.measured.tobytes() if destination is None else b""
         made_of = (view.goal, view.solution, view.stages, under_way, free)
         if not _same(made_of, self._of):
-            self._of, self._kept, self._top = made_of, [_reach(chain)], -np.inf
+            self._of, self._kept, self._top = made_of, [], -np.inf
+            self._kept.append(_reach(chain, _is_near_reach(view)))
             if destination is not None:
                 poses = chain.link_poses(destination)
                 self._top = _top(poses)
@@ -140,6 +144,14 @@ def _under_way(view: ArmView, destination: FloatArray) -> bool:
     return going and bool((np.abs(destination - view.measured) > APART).any())
 
 
+def _is_near_reach(view: ArmView) -> bool:
+    """Return whether a target pose is near the sphere that bounds the arm's reach, or beyond."""
+    goal = view.goal
+    return isinstance(goal, PoseGoal) and bool(
+        np.linalg.norm(goal.root_T_target.translation) > NEAR_REACH * view.chain.reach
+    )
+
+
 def _top(links: Poses) -> float:
     return max(float(pose.translation[2]) for pose in links.values())
 
@@ -164,6 +176,35 @@ def _solution_shapes(view: ArmView, q: FloatArray, poses: Poses, size: float) ->
     if view.solution is not None and not view.solution.success:
         ends, width = dashes(nearest, desired), 0.08 * size
         yield Lines(name="miss", frame=frame, color=MAGENTA, ends=ends, width=width)
+        if isinstance(goal, PoseGoal) and view.solution.orientation_error > SEEN_TURN:
+            ends = _turn(tip.rotation, goal.root_T_target, 1.6 * size)
+            yield Lines(name="turn", frame=frame, color=MAGENTA, ends=ends, width=width)
+
+
+def _turn(reached: FloatArray, target: RigidTransform, radius: float) -> FloatArray:
+    """Return the ends of the lines of an arc at a target: from a reached axis to the wanted one.
+
+    Of the three axes it is the one that turns farthest.
+
+    Args:
+        reached: Rotation of the tip, shape (3, 3).
+        target: root_T_target.
+        radius: [m].
+    """
+    k = int(np.argmin(np.sum(reached * target.rotation, axis=0)))
+    start, end = reached[:, k], target.rotation[:, k]
+    angle = float(np.arccos(np.clip(start @ end, -1.0, 1.0)))
+    side = end - (start @ end) * start
+    length = np.linalg.norm(side)
+    if length < 1e-6:  # half a turn, about any axis across
+        side = np.cross(start, np.eye(3)[np.argmin(np.abs(start))])
+        length = np.linalg.norm(side)
+    turns = np.linspace(0.0, angle, ARC_LINES + 1)
+    arc = np.outer(np.cos(turns), start) + np.outer(np.sin(turns), side / length)
+    # From the target to where its axis would be, and along the arc to where it is.
+    return target.translation + radius * np.concatenate(
+        [np.stack([np.zeros(3), start]), joined(arc)]
+    )
 
 
 def _ghost(view: ArmView, poses: Poses, size: float) -> Iterator[Shape]:
@@ -189,12 +230,23 @@ def _state(words: Words, frame: str, top: float, size: float) -> Text:
 
 
 def _limits(chain: Chain, q: FloatArray, poses: Poses, size: float) -> Iterator[Shape]:
-    """Yield a ball at each joint that is at a limit, and its name above it."""
+    """Yield a ball at each joint that is at a limit, its name above it, and an arc of its range."""
     lower, upper = q <= chain.lower + AT_LIMIT, q >= chain.upper - AT_LIMIT
     held = {chain.joint_names[k]: bool(upper[k]) for k in np.flatnonzero(lower | upper)}
     joints = [joint for joint in chain.joints if joint.name in held]
     for number, joint in enumerate(joints):
         place = poses[joint.child].translation
+        if joint.kind == "revolute":
+            k = chain.joint_names.index(joint.name)
+            ends = _range(chain, k, q[k], poses[joint.child], joint.axis, RANGE * size)
+            yield Lines(
+                name="limit_ranges",
+                number=number,
+                frame=chain.root,
+                color=RED,
+                ends=ends,
+                width=0.03 * size,
+            )
         yield Ball(
             name="limits",
             number=number,
@@ -210,8 +262,29 @@ def _limits(chain: Chain, q: FloatArray, poses: Poses, size: float) -> Iterator[
             color=RED,
             pose=at(place + np.array([0.0, 0.0, 0.5 * size])),
             text=f"{joint.name} at its {'upper' if held[joint.name] else 'lower'} limit",
-            height=0.35 * size,
+            height=0.5 * size,
         )
+
+
+def _range(
+    chain: Chain, k: int, value: float, child: RigidTransform, axis: FloatArray, radius: float
+) -> FloatArray:
+    """Return the ends of the lines of a joint's range: an arc about it, and where it is.
+
+    Args:
+        chain: The chain.
+        k: Number of the joint.
+        value: Its position [rad].
+        child: root_T_child; the link turns with the joint.
+        axis: The joint's axis in that frame, shape (3,).
+        radius: [m].
+    """
+    low, high = chain.lower[k], min(chain.upper[k], chain.lower[k] + 2.0 * np.pi)
+    across = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
+    across *= radius / np.linalg.norm(across)
+    turns = np.linspace(low, high, ARC_LINES + 1) - value
+    arc = np.outer(np.cos(turns), across) + np.outer(np.sin(turns), np.cross(axis, across))
+    return child.apply(np.concatenate([joined(arc), np.stack([np.zeros(3), 1.3 * across])]))
 
 
 def _gaps(view: ArmView, size: float) -> Iterator[Shape]:
@@ -265,11 +338,12 @@ def _along(tip: RigidTransform, ray: Ray, desired: FloatArray) -> tuple[FloatArr
     return origin, origin + np.linalg.norm(desired - origin) * axis
 
 
-def _reach(chain: Chain) -> Lines:
-    """Return the sphere that bounds the arm's reach, as three great circles.
+def _reach(chain: Chain, near: bool) -> Lines:
+    """Return the sphere that bounds the arm's reach, as three great circles, faint if not near.
 
     RViz selects the nearest surface under the mouse, however transparent: a solid sphere would
     block everything inside it.
     """
-    ends, width = great_circles(chain.reach), 0.004 * chain.reach
-    return Lines(name="reach", frame=chain.root, color=FAINT, ends=ends, width=width)
+    ends, width = great_circles(chain.reach), REACH_LINE * chain.reach
+    color = FAINT if near else (*FAINT[:3], 0.4 * FAINT[3])
+    return Lines(name="reach", frame=chain.root, color=color, ends=ends, width=width)

@@ -24,7 +24,7 @@ ORANGE, YELLOW, MAGENTA = (1.0, 0.5, 0.1, 1.0), (1.0, 0.8, 0.1, 1.0), (1.0, 0.2,
 WHITE = (0.95, 0.95, 0.95, 1.0)
 GREY, FAINT = (0.75, 0.75, 0.75, 1.0), (0.6, 0.7, 1.0, 0.5)
 
-CIRCLE_LINES = 32  # lines that replace a circle
+CIRCLE_LINES = 96  # lines that replace a circle
 DASHES = 7  # of a line for a missing distance
 LETTER = 0.5  # width of a letter relative to its height, slightly more than RViz's mean
 IDENTITY = RigidTransform.identity()

@@ -71,7 +71,7 @@ def test_a_marker_is_locked_to_its_frame_and_expires():
     assert marker.header.frame_id == "tool"
     assert (marker.header.stamp.sec, marker.header.stamp.nanosec) == (0, 0)
     assert marker.frame_locked
-    assert (marker.lifetime.sec, marker.lifetime.nanosec) == (1, 500_000_000)
+    assert (marker.lifetime.sec, marker.lifetime.nanosec) == (4, 500_000_000)
 
 
 def test_every_message_deletes_earlier_markers():

@@ -31,7 +31,7 @@ def show(scene, tmp_path):
     frames = FrameNodes(scene, FrameBuffer())
     nodes = MarkerNodes(scene, frames, MeshReader(lambda _: None), "/arm/markers")
     nodes.frames = frames
-    drawing = Drawing(lifetime=2.0)
+    drawing = Drawing(period=2.0)
 
     def show(*shapes, now=0.0):
         nodes.show(drawing.message(shapes), now)
@@ -117,9 +117,9 @@ def test_what_is_deleted_goes(show, scene):
 
 def test_everything_goes_when_nobody_publishes_any_more(show, scene):
     nodes = show(ball(), now=10.0)
-    nodes.update(11.9)
+    nodes.update(14.9)
     assert scene.kinds() == ["icosphere"]
-    nodes.update(12.1)
+    nodes.update(15.1)
     assert scene.kinds() == []
     show(ball(), now=20.0)
     assert scene.kinds() == ["icosphere"]
@@ -139,7 +139,7 @@ def test_verdicts_are_for_the_panel_and_hide_nothing_in_the_scene(show, scene):
     assert scene.kinds() == []
     show(Text(name="state", color=RED, text="no target", **verdict))
     assert list(nodes.verdicts.values()) == [("no target", RED)]
-    nodes.update(3.0)
+    nodes.update(6.0)
     assert nodes.verdicts == {}
 
 

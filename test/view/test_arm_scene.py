@@ -12,8 +12,10 @@ from arm_views import scene_of, view_of
 from basis_ik.arm.chain_state import State
 from basis_ik.arm.goals import JointGoal, PointGoal, PoseGoal, Ray
 from basis_ik.pose.fabrik_passes import Stage
+from basis_ik.pose.solve import Solution
 from basis_ik.robot.robot import RobotModel
 from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.verdict import Reason, Verdict
 from basis_ik.view.arm_scene import APART, LINE, ArmScene, extent
 from basis_ik.view.shapes import BLUE, GREEN, GREY, LETTER, ORANGE, RED, Ball, Lines
 
@@ -60,6 +62,13 @@ def test_the_reach_is_thin_lines_around_the_root(chain):
     rings = shown(chain, Q)["reach"]
     assert rings.width < 0.01 * chain.reach
     assert np.allclose(np.linalg.norm(rings.ends, axis=1), chain.reach)
+
+
+def test_the_reach_is_faint_unless_a_target_is_near_it(chain):
+    at_rest, inside, outside = (
+        shown(chain, Q, goal)["reach"].color[3] for goal in (None, PoseGoal(NEAR), PoseGoal(FAR))
+    )
+    assert at_rest == inside < 0.5 * outside
 
 
 # Where it is going ------------------------------------------------------------------------------
@@ -144,6 +153,40 @@ def test_without_a_solution_there_is_no_miss(chain):
     shapes = shown(chain, Q, PoseGoal(FAR), solution=None)
     assert "target" in shapes
     assert not set(shapes) & {"miss", "ghost"}
+
+
+def test_an_orientation_that_is_off_is_an_arc_from_the_reached_axis_to_the_wanted_one(chain):
+    tip = chain.forward(Q)
+    for turn in (0.3, 2.0, np.pi):
+        wanted = tip @ RigidTransform.from_rpy(turn, 0.0, 0.0)
+        reason = Reason(Verdict.ORIENTATION_UNREACHABLE, turn=turn)
+        missed = Solution(Q, reason.verdict, 0.0, turn, 0, 0, reason)
+        ends = shown(chain, Q, PoseGoal(wanted), solution=missed)["turn"].ends
+        start, end = (each - tip.translation for each in (ends[1], ends[-1]))
+        assert np.allclose(ends[0], tip.translation)
+        assert np.linalg.norm(start) == pytest.approx(np.linalg.norm(end))
+        cosine = start @ end / np.linalg.norm(start) ** 2
+        assert np.arccos(max(cosine, -1.0)) == pytest.approx(turn, abs=1e-6)
+    reason = Reason(Verdict.TOO_FAR, missing=0.1)
+    far = Solution(Q, reason.verdict, 0.1, 0.0, 0, 0, reason)
+    assert "turn" not in shown(chain, Q, PoseGoal(tip), solution=far)
+
+
+@pytest.mark.parametrize("end", ["lower", "upper"])
+def test_the_range_of_a_joint_at_its_limit_is_an_arc_with_a_mark_where_it_is(chain, end):
+    q = Q.copy()
+    q[2] = getattr(chain, end)[2]  # the elbow: half a turn to each side
+    shapes = shown(chain, q)
+    *arc, centre, mark = shapes["limit_ranges"].ends
+    elbow = chain.link_poses(q)["forearm_link"].translation
+    assert np.allclose(centre, elbow)
+    assert np.allclose(shapes["limits"].pose.translation, elbow)
+    radii = np.linalg.norm(np.array(arc) - elbow, axis=1)
+    assert np.allclose(radii, radii[0])
+    limit = arc[0] if end == "lower" else arc[-1]
+    assert np.allclose(mark - elbow, 1.3 * (limit - elbow), atol=1e-6)
+    beyond = chain.link_poses(Q)["forearm_link"].translation
+    assert np.allclose(elbow, beyond), "it turns in its place"
 
 
 def test_a_pointing_ray_ends_as_far_as_the_point(chain):

@@ -44,7 +44,6 @@ from basis_ik.warm_up import WarmUp, frames_steps
 
 STATUS_PERIOD = 0.5  # s
 SHOW_PERIOD = 0.05  # s: least time between two messages with markers
-LINGER = 1.0  # s that markers stay after the next ones are due
 STRUCTURE_PERIOD = 1.0  # s between two queries of the frames' parents
 MISSING_PERIOD = 0.2  # s: the same while a frame is missing
 
@@ -84,7 +83,7 @@ class FramesNode(Node):
         self._broadcaster = TransformBroadcaster(self)
         self._status = self.create_publisher(DiagnosticStatus, "~/status", 10)
         self._markers = self.create_publisher(MarkerArray, "~/markers", 1)
-        self._drawing = Drawing(SHOW_PERIOD + LINGER)
+        self._drawing = Drawing(SHOW_PERIOD)
         self._parents: dict[str, str] = {}
         self._structure_time = self._status_time = self._shown_time = -STRUCTURE_PERIOD
         self._journal = Journal(self)

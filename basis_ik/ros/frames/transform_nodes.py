@@ -41,7 +41,6 @@ from basis_ik.view.shapes import Shape
 from basis_ik.warm_up import WarmUp, transform_nodes_steps
 
 STATUS_PERIOD = 0.5  # s
-LINGER = 1.0  # s that markers stay after the next ones are due
 HANDLE = 1.4  # diameter of a handle's rings, in edges of the boxes
 
 
@@ -60,7 +59,7 @@ class TransformNodes(Node):
         self._journal = Journal(self)
         self._broadcaster = TransformBroadcaster(self)
         self._markers = self.create_publisher(MarkerArray, "~/markers", 1)
-        self._drawing = Drawing(1.0 / self._layout.rate + LINGER)
+        self._drawing = Drawing(1.0 / self._layout.rate)
         self._status = self.create_publisher(DiagnosticStatus, "~/status", 10)
         self._handles = NodeHandles(self, HANDLE * self._size, self._on_drag)
         self._changes = -1

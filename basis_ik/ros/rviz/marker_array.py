@@ -16,6 +16,8 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.ros.convert import duration_message, pose_message
 from basis_ik.view.shapes import Ball, Color, Lines, Mesh, Shape, Text
 
+LINGER = 3.0  # s that markers stay after the next ones are due: slow clients draw once a second
+
 
 class Drawing:
     """Converts successive scenes to messages.
@@ -24,11 +26,11 @@ class Drawing:
     message deletes all other markers, because earlier messages may have been lost.
 
     Args:
-        lifetime: Time for which a marker stays without a new message [s].
+        period: Time between two messages [s]; a marker stays `LINGER` longer without a new one.
     """
 
-    def __init__(self, lifetime: float) -> None:
-        self._lifetime = duration_message(lifetime)
+    def __init__(self, period: float) -> None:
+        self._lifetime = duration_message(period + LINGER)
         self._drawn: dict[tuple[str, int], tuple[Shape | None, Marker]] = {}
 
     def message(self, scene: Iterable[Shape]) -> MarkerArray:

@@ -22,7 +22,6 @@ from basis_ik.view.words import words
 SHOWN_PASSES = 12  # of FABRIK: about 1 ms of work for each new target
 FOLLOWING = 3  # successive updates with new solutions, from which on a goal counts as moving
 NEAR = 0.1  # m up to which an object is near
-LINGER = 1.0  # s that markers stay after the next ones are due
 
 
 class Markers:
@@ -38,7 +37,7 @@ class Markers:
         arm = controller.arm
         self._node, self._arm = node, arm
         self._scene, self._ghost = ArmScene(), Ghost(arm.chain, arm.model.visuals_of(arm.chain))
-        self._drawing = Drawing(1.0 / rate + LINGER)
+        self._drawing = Drawing(1.0 / rate)
         self._publisher = node.create_publisher(MarkerArray, controller.resolve("markers"), 1)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timer = node.create_timer(1.0 / rate, self._on_timer, clock=steady)

@@ -27,7 +27,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "ghost": ("ghost", "chain"),
     "reach": ("reach",),
     "passes": ("passes",),
-    "limits": ("limits", "limit_names"),
+    "limits": ("limits", "limit_names", "limit_ranges"),
     "gaps": ("gaps", "gap_sizes"),
     "frames": (),
 }
