@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import cycle
 
 import numpy as np
 
@@ -17,7 +18,6 @@ from basis_ik.view.shapes import (
     BLUE,
     BOX_EDGES,
     GREEN,
-    GREY,
     IDENTITY,
     RED,
     WHITE,
@@ -29,6 +29,10 @@ from basis_ik.view.shapes import (
     at,
 )
 
+# Of nodes in turn; yellow are combined ones.
+NODE_COLORS = (
+    (0.3, 0.8, 0.9, 1.0), (0.9, 0.5, 0.9, 1.0), (0.6, 0.9, 0.4, 1.0), (1.0, 0.6, 0.4, 1.0),
+)  # fmt: skip
 WIDTH = 0.02  # of lines, in edges of the box; half for combined nodes
 LETTERS = 0.3  # height of a name, in edges of the box
 GAP = 0.1  # between a box and the shape above it, in edges of the cube
@@ -56,25 +60,39 @@ def nodes_scene(views: Iterable[NodeView], size: float) -> list[Shape]:
 
     tf frames are rigid; the shapes show scale and shear. The box (number 0) is the image of a cube
     around the node's origin, the axes (1) are the node's, and a line (2) leads from its origin to
-    its center. A combined node has the same box as the last node of its chain; it is drawn again
-    above that box (3, 4), with its name (5).
+    its center. Its name (6) is above the box and has its color. A combined node has the same box as
+    the last node of its chain; it is drawn again above that box (3, 4), with its name (5).
 
     Args:
         views: The nodes.
         size: Edge of the cube [m].
     """
-    return [shape for view in views for shape in _shapes(view, size)]
+    colors = cycle(NODE_COLORS)
+    return [
+        shape
+        for view in views
+        for shape in _shapes(view, size, YELLOW if view.chain else next(colors))
+    ]
 
 
-def _shapes(view: NodeView, size: float) -> Iterator[Shape]:
+def _shapes(view: NodeView, size: float, color: Color) -> Iterator[Shape]:
     name, stretch = view.name, view.root_N_node.stretch
+    up = view.root_N_node.rotation[2]  # the root's z
+    half = float(np.max(size * BOX_EDGES @ stretch @ up))
     if not view.chain:
-        yield from _body(name, stretch, size, 0, IDENTITY, GREY, WIDTH * size)
+        yield from _body(name, stretch, size, 0, IDENTITY, color, WIDTH * size)
+        yield Text(
+            name=name,
+            number=6,
+            frame=name,
+            color=color,
+            pose=at((half + (GAP + 0.5 * LETTERS) * size) * up),
+            text=name,
+            height=LETTERS * size,
+        )
     else:
         thin = 0.5 * WIDTH * size
         yield from _body(name, stretch, size, 0, IDENTITY, YELLOW, thin)
-        up = view.root_N_node.rotation[2]  # the root's z
-        half = float(np.max(size * BOX_EDGES @ stretch @ up))
         above = at((2.0 * half + GAP * size) * up)
         yield from _body(name, stretch, size, 3, above, YELLOW, thin)
         yield Text(

@@ -6,6 +6,7 @@
 Every expected value comes from products of 4×4 matrices that are made here from the fields.
 """
 
+import itertools
 import math
 import re
 import time
@@ -226,6 +227,12 @@ def seen(watcher, name, number):
     marker = watcher.markers[name, number]
     place, rotation = watcher.frame(marker.header.frame_id)
     return np.array([rotation @ xyz(p) + place for p in marker.points])
+
+
+def test_handles_differ_in_size_so_that_one_in_another_can_be_picked(watcher):
+    sizes = [watcher.handle(name).scale for name in ("turntable", "arm", "leaf")]
+    assert sizes == sorted(sizes, reverse=True)
+    assert all(small <= 0.75 * large for large, small in itertools.pairwise(sizes))
 
 
 def test_boxes_and_axes_are_scaled_and_sheared_like_the_nodes(watcher, nodes):

@@ -8,8 +8,8 @@ import pytest
 
 from basis_ik.transforms.node import TransformNode
 from basis_ik.transforms.rigid import RigidTransform
-from basis_ik.view.nodes import NodeView, nodes_scene
-from basis_ik.view.shapes import GREY, YELLOW
+from basis_ik.view.nodes import NODE_COLORS, NodeView, nodes_scene
+from basis_ik.view.shapes import YELLOW
 
 SIZE = 0.2
 NODE = TransformNode(
@@ -49,7 +49,7 @@ def images(points):
 
 def test_a_box_and_axes_are_the_images_of_a_cube_and_axes():
     found = shown()
-    assert found[0].color == GREY
+    assert found[0].color == found[6].color == NODE_COLORS[0]
     corners = [
         (x, y, z) for x in (-0.1, 0.1) for y in (-0.1, 0.1) for z in (-0.1, 0.1)
     ]  # half the edge
@@ -82,4 +82,14 @@ def test_a_combined_node_is_drawn_again_above_its_box():
 
 @pytest.mark.parametrize("chain", [(), ("arm", "leaf")])
 def test_only_a_combined_node_is_drawn_twice(chain):
-    assert set(shown(chain=chain)) == {0, 1, 2} | ({3, 4, 5} if chain else set())
+    assert set(shown(chain=chain)) == {0, 1, 2} | ({3, 4, 5} if chain else {6})
+
+
+def test_names_are_above_the_boxes_and_neighbours_have_other_colors():
+    found = shown()
+    text = ROOT_T_FRAME.apply(found[6].pose.translation)
+    assert found[6].text == "leaf"
+    assert text[2] - 0.5 * found[6].height > in_root(found[0])[:, 2].max()
+    views = [NodeView(name, NODE, np.zeros(3), ("a",) if name == "c" else ()) for name in "abcd"]
+    colors = [shape.color for shape in nodes_scene(views, SIZE) if shape.number == 0]
+    assert colors == [*NODE_COLORS[:2], YELLOW, NODE_COLORS[2]]

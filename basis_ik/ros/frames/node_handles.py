@@ -27,6 +27,7 @@ MOVES: dict[str, tuple[str, ...]] = {
     **{f"{MOVE}{axis}": ("translation",) for axis in TO_AXIS},
     **{f"{TURN}{axis}": ("rotation",) for axis in TO_AXIS},
 }
+SHRINK, LEAST = 0.75, 0.4  # size of each handle relative to the one before; and to the first
 CLICK = 1e-5  # m and relative: a viewer computes in single precision
 
 Fields = dict[str, list[float]]
@@ -83,7 +84,8 @@ class NodeHandles:
 
     Args:
         node: The ROS node that serves them.
-        size: Diameter of their rings [m].
+        size: Diameter of the first one's rings [m]; the next ones are smaller, so that one in
+            another can be picked.
         on_drag: Called with the name of a node, the pose of its handle, and the changed fields.
     """
 
@@ -109,11 +111,12 @@ class NodeHandles:
         self._root = root
         for name in self._places.keys() - places.keys():
             self._server.erase(name)
-        for name, place in places.items():
+        for number, (name, place) in enumerate(places.items()):
             if name in self._places:
                 self._server.setPose(name, pose_message(place))
             else:
-                marker = drag_marker(name, root, place, self._size, Mode.POSE)
+                size = self._size * max(SHRINK**number, LEAST)
+                marker = drag_marker(name, root, place, size, Mode.POSE)
                 marker.description = name
                 self._server.insert(marker, feedback_callback=self._on_feedback)
         self._server.applyChanges()
