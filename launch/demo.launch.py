@@ -6,6 +6,7 @@
 import time
 from pathlib import Path
 
+import yaml
 from ament_index_python.packages import get_package_share_directory
 from launch import LaunchDescription
 from launch.actions import (
@@ -76,6 +77,9 @@ def start(context, launched_at):
     description = (share / "urdf" / f"{robot}.urdf").read_text()
     chain = RobotModel.from_urdf(description).chain()
     described = {"robot_description": description}
+    config = share / "config" / f"demo_{robot}.yaml"
+    parameters = yaml.safe_load(config.read_text())["/**"]["ros__parameters"]
+    start = parameters["initial_positions"]  # it is its home, too
 
     actions = [
         Node(
@@ -95,7 +99,7 @@ def start(context, launched_at):
                     "drive_time_constant": 0.03,
                     "physics": argument("physics"),
                 },
-                str(share / "config" / f"demo_{robot}.yaml"),
+                str(config),
             ],
             on_exit=end_launch,
         ),
@@ -110,6 +114,7 @@ def start(context, launched_at):
                     "max_velocity_scaling_factor": 1.0,
                     "max_acceleration_scaling_factor": 1.0,
                     "check_collisions": True,
+                    "home": [start[name] for name in chain.joint_names],
                 }
             ],
             ros_arguments=["--log-level", f"basis_ik:={argument('log_level')}"],

@@ -80,6 +80,7 @@ def generate_launch_description():
                 parameters=[
                     str(share / "config" / "robots" / "pan_tilt.yaml"),
                     {"max_velocity_scaling_factor": 1.0, "max_acceleration_scaling_factor": 1.0},
+                    {"home": [0.0, 0.0]},
                 ],
                 on_exit=end_launch,
             ),

@@ -17,6 +17,7 @@ import chromium as chromiums
 import numpy as np
 import pytest
 import rclpy
+import yaml
 from chromium import SCENE, find_chromium, open_chromium
 from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 from geometry_msgs.msg import PoseStamped, TwistStamped
@@ -709,6 +710,20 @@ def test_every_launch_file_takes_view():
     files = {path.name: path.read_text() for path in (ROOT / "launch").glob("*.launch.py")}
     lacking = {name for name, text in files.items() if '"view"' not in text}
     assert lacking == {"rviz.launch.py", "web_view.launch.py"}
+
+
+def test_each_arm_of_a_demo_has_a_home():
+    for name in ("demo", "point_head"):
+        assert '"home": [' in (ROOT / "launch" / f"{name}.launch.py").read_text()
+    arms = yaml.safe_load((ROOT / "config" / "two_arms.yaml").read_text())
+    starts = {
+        key: list(node["ros__parameters"]["initial_positions"].values())
+        for key, node in arms.items()
+        if "initial_positions" in node["ros__parameters"]
+    }
+    for name in ("left", "right"):
+        arm = arms["basis_ik"]["ros__parameters"][name]
+        assert arm["home"] == starts[arm["controller"]]
 
 
 def test_without_a_chromium_the_remedy_is_named(monkeypatch):
