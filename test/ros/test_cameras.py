@@ -12,8 +12,9 @@ import pytest
 from basis_ik.ros.web_view.cameras import Cameras, fitted
 
 FIELD = math.radians(75.0)
-WINDOWS = {"phone": 390 / 422, "laptop": 956 / 800, "desk": 1596 / 1080}
+WINDOWS = {"narrow": 0.5, "phone": 390 / 422, "laptop": 956 / 800, "desk": 1596 / 1080}
 ARM = np.array([(0.0, 0.0, 0.0), (0.0, 0.0, 0.4), (0.5, -0.1, 0.5), (0.6, 0.2, 0.1)])
+BEAM = np.array([(-0.5, 0.5, 0.0), (0.5, -0.5, 0.0)])  # across the view
 
 
 def pictured(points, view, aspect):
@@ -31,8 +32,9 @@ def pictured(points, view, aspect):
 
 @pytest.mark.parametrize("aspect", WINDOWS.values(), ids=WINDOWS)
 @pytest.mark.parametrize("size", [1.0, 30.0])
-def test_all_points_are_in_sight_and_not_far_away(aspect, size):
-    points = size * ARM + np.array([3.0, -2.0, 1.0])
+@pytest.mark.parametrize("shape", [ARM, BEAM], ids=["arm", "beam"])
+def test_all_points_are_in_sight_and_not_far_away(aspect, size, shape):
+    points = size * shape + np.array([3.0, -2.0, 1.0])
     view = fitted(points, FIELD, aspect)
     seen = np.abs(pictured(points, view, aspect)).max()
     assert 0.4 < seen < 0.9

@@ -157,12 +157,15 @@ def test_without_a_solution_there_is_no_miss(chain):
 
 def test_an_orientation_that_is_off_is_an_arc_from_the_reached_axis_to_the_wanted_one(chain):
     tip = chain.forward(Q)
+    half = RigidTransform.from_rotation_translation(np.diag([1.0, -1.0, -1.0]), np.zeros(3))
     for turn in (0.3, 2.0, np.pi):
-        wanted = tip @ RigidTransform.from_rpy(turn, 0.0, 0.0)
+        wanted = tip @ (half if turn == np.pi else RigidTransform.from_rpy(turn, 0.0, 0.0))
         reason = Reason(Verdict.ORIENTATION_UNREACHABLE, turn=turn)
         missed = Solution(Q, reason.verdict, 0.0, turn, 0, 0, reason)
         ends = shown(chain, Q, PoseGoal(wanted), solution=missed)["turn"].ends
         start, end = (each - tip.translation for each in (ends[1], ends[-1]))
+        radii = np.linalg.norm(ends[1:] - tip.translation, axis=1)
+        assert np.allclose(radii, radii[0])
         assert np.allclose(ends[0], tip.translation)
         assert np.linalg.norm(start) == pytest.approx(np.linalg.norm(end))
         cosine = start @ end / np.linalg.norm(start) ** 2
