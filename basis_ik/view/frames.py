@@ -96,7 +96,7 @@ def _shapes(
     *chain, target = ends
 
     def lines(name: str, ends: FloatArray, color: tuple[float, float, float, float]) -> Lines:
-        width = (0.12 if name == "bones" else 0.05) * size
+        width = (0.2 if name == "bones" else 0.05) * size
         return Lines(name=name, number=number, frame=root, color=color, ends=ends, width=width)
 
     yield lines("bones", joined(chain), WHITE)

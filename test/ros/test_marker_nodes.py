@@ -169,3 +169,10 @@ def test_lines_say_how_far_the_scene_extends(show):
     ((frame, points),) = nodes.extents()
     assert frame == "w"
     assert np.allclose(points - LINES, [1.0, 2.0, 3.0])
+
+
+def test_bones_are_known(show):
+    assert not show(ball()).has_bones
+    bones = Lines(name="bones", frame="w", color=RED, ends=LINES, width=0.1)
+    assert show(bones).has_bones
+    assert not show(ball()).has_bones

@@ -270,3 +270,11 @@ def test_axes_of_frames_are_a_layer(world):
     world.frames.hidden = frozenset()
     world.frames.update()
     assert node.show_axes
+
+
+def test_a_robot_beside_its_corrected_bones_is_faded(world):
+    body = world.body(visual("<sphere radius='1'/>"))
+    for faded, opacity in ((False, 0.5), (True, 0.3), (False, 0.5)):
+        world.frames.faded = faded
+        body.update()
+        assert world.node("icosphere").opacity == opacity

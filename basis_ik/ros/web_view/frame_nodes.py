@@ -52,6 +52,7 @@ class FrameNodes:
     Attributes:
         fixed: The frame in which the scene is drawn; empty while unknown.
         hidden: The layers that the user has switched off, of `LAYERS`.
+        faded: Whether robots are as they were before a correction, which is drawn as bones.
     """
 
     def __init__(self, scene: SceneApi, buffer: FrameBuffer) -> None:
@@ -59,6 +60,7 @@ class FrameNodes:
         self._nodes: dict[str, FrameHandle] = {}
         self._places: dict[str, Place | None] = {}
         self.fixed, self.hidden = "", frozenset({"frames"})
+        self.faded = False
 
     def path(self, frame: str) -> str:
         """Return the path of a frame's node, created if necessary; it prefixes its children's."""

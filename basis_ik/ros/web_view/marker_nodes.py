@@ -84,6 +84,11 @@ class MarkerNodes:
                 if handle is not None:
                     handle.visible = self._is_shown(namespace)
 
+    @property
+    def has_bones(self) -> bool:
+        """Whether it shows corrected bones."""
+        return any(namespace == "bones" for namespace, _ in self._drawn)
+
     def extents(self) -> list[tuple[str, FloatArray]]:
         """Return where markers are, shape (k, 3) [m], by their frames: the ends of lines."""
         return [

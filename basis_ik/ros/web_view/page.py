@@ -130,6 +130,9 @@ class Page:
         self._frames.hidden = frozenset(
             name for name, layer in self._layers.items() if not layer.value
         )
+        self._frames.faded = any(
+            part.nodes.has_bones for part in self._parts.values() if isinstance(part, _Markers)
+        )
         self._frames.update()
         self._place_cameras()
         self._show_verdicts()

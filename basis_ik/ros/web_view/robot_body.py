@@ -19,6 +19,7 @@ from basis_ik.view.shapes import CORNERS, Color, rgb
 
 UNPAINTED: Color = (0.7, 0.7, 0.72, 1.0)
 SKELETON: Color = (0.95, 0.6, 0.1, 1.0)
+FADED = 0.3  # opacity of a robot beside its corrected bones
 LINE = 0.02  # width of a robot's lines, as a fraction of its extent
 
 
@@ -42,6 +43,7 @@ class RobotBody:
         self._name, self._shown = name, False
         self._waiting = list(enumerate(model.visuals))
         self._handles: list[Any] = []
+        self._opacities: dict[str, float | None] = {}
         self._lines: FloatArray | None = None
         for link in model.links:
             frames.path(link)
@@ -55,10 +57,14 @@ class RobotBody:
     def update(self) -> None:
         """Show more bodies, reading at most one file; without any bodies, draw lines."""
         self._show_more()
-        shown = "robots" not in self._frames.hidden
+        shown, faded = "robots" not in self._frames.hidden, self._frames.faded
         for handle in self._handles:
             if handle.visible is not shown:
                 handle.visible = shown
+            own = self._opacities.setdefault(handle.name, getattr(handle, "opacity", FADED))
+            wanted = FADED if faded else own
+            if getattr(handle, "opacity", wanted) != wanted:
+                handle.opacity = wanted
 
     def _show_more(self) -> None:
         while self._waiting:
