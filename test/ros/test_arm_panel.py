@@ -90,7 +90,7 @@ def test_a_gauge_shows_range_limit_and_what_is_told():
 
     middle = shown(0.0, 0.5)
     assert "&lt;a&gt;" in middle
-    assert "0.0 °" in middle
+    assert "> 0.0 °" in shown(-1e-9)
     assert "limit" not in middle
     assert middle.index("left: calc(75.0%") < middle.index("left: calc(50.0%")
     assert "lower limit -57.3 °" in shown(-1.0)

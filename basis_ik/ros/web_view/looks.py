@@ -116,7 +116,8 @@ def _gauge(gauge: Gauge) -> str:
         place = 100.0 * min(max((value - low) / (high - low), 0.0), 1.0)
         return f"<i style='position: absolute; left: calc({place:.1f}% - 2px); {style}'></i>"
 
-    value = f"{gauge.scale * gauge.measured:.1f} {gauge.text}" if math.isfinite(at) else "unknown"
+    shown = round(gauge.scale * gauge.measured, 1) + 0.0  # no -0.0
+    value = f"{shown:.1f} {gauge.text}" if math.isfinite(at) else "unknown"
     return (
         "<div style='display: flex; justify-content: space-between; line-height: 1.25'>"
         f"<span style='overflow: hidden; text-overflow: ellipsis'>{html.escape(gauge.name)}</span>"
