@@ -119,6 +119,7 @@ class Refusals:
         counts: Number of refused messages by reason.
         refused: Number of refused messages by input.
         accepted: Number of accepted targets by input.
+        stamps: Stamp of the last target that was accepted, or replaced before; by input [ns].
         last: The last refusal by input; the newest is last.
     """
 
@@ -126,7 +127,18 @@ class Refusals:
     counts: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
     accepted: Counter[str] = field(default_factory=Counter)
+    stamps: dict[str, int] = field(default_factory=dict)
     last: dict[str, LastRefusal] = field(default_factory=dict)
+
+    def accept(self, request: Request) -> None:
+        """Count an accepted target."""
+        self.accepted[request.input] += 1
+        self.know(request)
+
+    def know(self, request: Request) -> None:
+        """Store the stamp of a target that is accepted, or has been replaced before."""
+        if request.stamp:
+            self.stamps[request.input] = request.stamp
 
     def add(self, refused: Refused, request: Request) -> LastRefusal:
         """Count a refused message, and return its refusal."""

@@ -862,7 +862,8 @@ class Arm:
             return False
         if self.pipeline.stays_at_line_end and self.settings.path != "straight":
             return True
-        return bool(np.abs(self.pipeline.remaining(measured)).max() > MOVED_AWAY)
+        away = np.abs(self.pipeline.remaining(measured)).max() > MOVED_AWAY
+        return bool(away or self.displaced)
 
     def _set_goal(self, goal: Goal, measured: NDArray[np.float64], *, order: bool) -> None:
         self._last_placement = self.targets.placements

@@ -526,6 +526,7 @@ class TargetInput:
             name: Name of its service.
         """
         request = self.request(name)
+        self._pass_over(self._line)
         self._line, self._settled = [], request.number
         self._place(_Placed(None, request, goal, follow=False))
 
@@ -575,8 +576,9 @@ class TargetInput:
                 over = f"its last point was due {steady - found.course.end:.3f} s ago"
                 found = Refused(Refusal.STALE, over)
             if not isinstance(found, Refused):
+                self._pass_over(self._line[:k])  # older targets are obsolete
                 self._place(_Placed(target, request, found, self._follows(target), time))
-                del self._line[: k + 1]  # older targets are obsolete
+                del self._line[: k + 1]
                 self._log.recovered("target", "targets are valid again")
                 return True
             # Only a missing transform can still become available.
@@ -585,11 +587,16 @@ class TargetInput:
                 del self._line[k]
         return False
 
+    def _pass_over(self, waiting: Sequence[_Waiting]) -> None:
+        """Let those who sent targets know that others have come before these were pursued."""
+        for each in waiting:
+            self._refusals.know(each.request)
+
     def _place(self, placed: _Placed) -> None:
         """Pursue a new target or goal."""
         self._placed = placed
         self.placements += 1
-        self._refusals.accepted[placed.request.input] += 1
+        self._refusals.accept(placed.request)
 
     def _follow(self, steady: float) -> None:
         """Transform the current target again, if its frame may have moved."""
@@ -693,6 +700,7 @@ class TargetInput:
 
     def clear(self) -> None:
         """Drop all targets; a refusal before that is history, too."""
+        self._pass_over(self._line)
         self._line, self._placed, self._settled = [], None, self._requests + 1
 
     def reset(self) -> None:
@@ -726,6 +734,7 @@ class TargetInput:
         self._newest = max(self._newest, target.stamp)
         age = 1e-9 * (arrival.now - target.stamp) if target.stamp else 0.0
         waiting = _Waiting(target, request, arrival.steady, arrival.steady - age)
+        self._pass_over(self._line[1:])
         self._line, self._settled = [*self._line[:1], waiting], request.number
         self._taken_at = arrival.steady
         return True

@@ -119,6 +119,7 @@ class Pursuit:
         """Return True once the arm is there, the error that has ended the pursuit, or False."""
         if status.values.get(f"last_refusal_stamp.{self._name}") == self._stamp is not None:
             return TargetRefusedError(status.values[f"last_refusal.{self._name}"], status)
+        self._seen = self._seen or self._is_taken(status)
         own, other = self._whose(status)
         self._seen = self._seen or own
         if status.state in ENDED:  # which may be from before, unless it is repeated
@@ -135,16 +136,23 @@ class Pursuit:
             return True
         return NotReachedError(status.message, status)
 
+    def _is_taken(self, status: Status) -> bool:
+        """Return whether the node has accepted this target, which it may pursue no longer."""
+        if self._stamp is None:  # a goal of a service, which has no stamp
+            return status.count(f"accepted.{self._name}") > self._before
+        return status.values.get(f"last_accepted_stamp.{self._name}") == self._stamp
+
     def _whose(self, status: Status) -> tuple[bool, bool]:
         """Return whether the arm pursues this target, and whether another one since."""
         current = status.values.get("target_stamp", "")
-        goes_home = status.values.get("input") == "joint_positions"
-        if self._stamp is None:  # a goal of a service, which has no stamp
-            taken = status.count(f"accepted.{self._name}") > self._before
-            return taken and goes_home, taken and bool(current)
-        later = bool(current) and _time(current) > _time(self._stamp)
-        other = bool(current) and current != self._stamp
-        return current == self._stamp, later or (self._seen and (other or goes_home))
+        newest = status.values.get(f"last_accepted_stamp.{self._name}", "")
+        given = "" if current else status.values.get("input", "")  # of a service or an action
+        if self._stamp is None:
+            others = bool(current) or given == "trajectory"
+            return self._seen and given == "joint_positions", self._seen and others
+        later = any(each and _time(each) > _time(self._stamp) for each in (current, newest))
+        other = current not in ("", self._stamp) or given in ("joint_positions", "trajectory")
+        return current == self._stamp, later or (self._seen and other)
 
 
 def _time(stamp: str) -> tuple[int, int]:

@@ -154,7 +154,7 @@ class MoveGroupServer:
             return
         for arm in self._arms:
             arm.clutch.block(f"stopped by {EVENT}")
-            arm.targets.clear()
+            arm.targets.drop(f"stopped by {EVENT}")
         for goal in list(self._goals):
             if goal.moves:
                 self._abort(goal, CODES.PREEMPTED, f"stopped by {EVENT}")

@@ -200,6 +200,8 @@ def _notice(arm: Arm) -> Reason | None:
 def refusal_values(refusals: Refusals) -> dict[str, str]:
     """Return what was accepted and refused, by input, as values of a status."""
     values = {f"accepted.{name}": str(count) for name, count in sorted(refusals.accepted.items())}
+    for name, stamp in sorted(refusals.stamps.items()):
+        values[f"last_accepted_stamp.{name}"] = _shown_stamp(stamp)
     for counts in (refusals.refused, refusals.counts):
         values |= {f"refused.{name}": str(count) for name, count in sorted(counts.items())}
     for name, refusal in sorted(refusals.last.items()):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from basis_ik.arm.admission import Refusal, Refusals, Refused, StampRules, Units
-from basis_ik.arm.goals import Ray
+from basis_ik.arm.goals import JointGoal, Ray
 from basis_ik.arm.target_input import Arrival, FrameStamp, Located, TargetInput
 from basis_ik.robot.robot import RobotModel
 from basis_ik.transforms.rigid import RigidTransform
@@ -128,6 +128,38 @@ def test_the_newest_transformable_target_wins(targets, refusals):
     assert located(targets) == 2.0
     assert located(targets, NOW + 10_000_000_000) == 2.0
     assert refusals.counts == {}
+
+
+def by_a_twist(targets):
+    targets.offer_twist(BASE, STILL, STILL, Arrival(NOW, 0.0, RULES), lasts=0.1)
+    targets.locate(steady=0.0, patience=PATIENCE, oldest=0)
+
+
+@pytest.mark.parametrize(
+    "replace",
+    [
+        by_a_twist,
+        lambda targets: targets.put(JointGoal((0.0,) * 6), "home"),
+        lambda targets: targets.clear(),
+    ],
+    ids=["by a twist", "by a goal", "by a stop"],
+)
+def test_a_target_that_is_replaced_before_it_is_pursued_is_known_by_its_stamp(
+    targets, refusals, replace
+):
+    offer(targets, 1.0, frame="nowhere", stamped=True)
+    assert refusals.stamps == {}, "it still waits"
+    replace(targets)
+    assert refusals.stamps == {"target_pose": NOW}
+    assert refusals.accepted["target_pose"] == 0
+
+
+def test_the_newest_of_those_that_wait_replaces_the_one_before(targets, refusals):
+    offer(targets, 0.0, frame="nowhere")
+    offer(targets, 1.0, frame="nowhere", stamped=True)
+    assert refusals.stamps == {}
+    offer(targets, 2.0, frame="nowhere")
+    assert refusals.stamps == {"target_pose": NOW}
 
 
 def test_the_present_frame_is_followed_while_another_target_waits(tf, targets):

@@ -846,6 +846,16 @@ def test_the_event_stop_ends_a_goal_and_no_other_word_does(robot, action):
     assert move(robot, to_joints(robot, HOME, **FAST))[0] == SUCCEEDED
 
 
+def test_who_has_sent_a_target_hears_of_the_event_stop(robot):
+    sent = robot.send("base_link", NEAR).header.stamp
+    robot.topic("trajectory_execution_event").publish(String(data="stop"))
+    robot.run(0.1)
+    status = robot.statuses[-1]
+    assert status["last_refusal.target_pose"].endswith("(stopped by trajectory_execution_event)")
+    assert status["last_refusal_stamp.target_pose"] == f"{sent.sec}.{sent.nanosec:09}"
+    assert status["state"] == "READY"
+
+
 def test_the_event_stop_also_ends_what_has_not_begun(robot):
     robot.boundary.solving = 0.5
     goal = robot.act("move_action", to_joints(robot, AWAY))

@@ -104,6 +104,16 @@ def test_a_repeated_target_brings_back_a_displaced_arm(robot):
     robot.reach(robot.home, 1e-9)
 
 
+def test_a_repeated_target_also_brings_back_an_arm_that_is_hardly_displaced(robot):
+    """By more than goal_tolerance, where the arm is not at the target any more."""
+    robot.reach(robot.home)
+    assert robot.rests()
+    robot.positions = robot.positions + 0.02
+    robot.wait_status(state="HOLDING")
+    assert robot.rests()
+    robot.reach(robot.home, 1e-9)
+
+
 def test_an_arm_that_another_client_moves_at_rest_is_told(robot):
     robot.reach(robot.home)
     end = JointTrajectoryPoint(positions=robot.positions.tolist(), time_from_start=Duration(sec=2))
@@ -126,11 +136,11 @@ def test_an_arm_that_another_client_moves_at_rest_is_told(robot):
 def test_an_arm_that_hangs_a_little_is_not_moved(robot):
     robot.reach(robot.home)
     home = robot.positions
-    robot.positions = home + 0.01
+    robot.positions = home + 0.009  # less than goal_tolerance
     robot.run(0.5)
     robot.send("base_link", robot.home)
     robot.run(1.0)
-    assert np.array_equal(robot.positions, home + 0.01)
+    assert np.array_equal(robot.positions, home + 0.009)
     robot.positions = home
     robot.run(1.0)
 

@@ -59,12 +59,19 @@ def status(state="MOVING", stamp="", **values):
         ([status("STOPPED")] * 2, False),
         ([status("STOPPED")] * 3, StoppedError),
         ([status("STOPPED"), status("MOVING", OWN)], False),
+        ([status("READY", last_accepted_stamp__target_pose=OWN)], TargetRefusedError),
+        ([status("MOVING", "0.000000000", last_accepted_stamp__target_pose=OWN)], ReplacedError),
+        ([status("READY", last_accepted_stamp__target_pose=NEWER)], ReplacedError),
+        ([status("READY", last_accepted_stamp__target_pose=OLDER)], False),
+        ([status("MOVING", OWN), status("MOVING", input="trajectory")], ReplacedError),
     ],
     ids=[
         "on its way", "there", "beside it", "refused", "another refused", "another input refused",
         "replaced by another's", "replaced by a twist", "a twist before", "replaced at once",
         "replaced by home", "dropped", "stopped",
         "stopped before", "stopped for good", "enabled again",
+        "dropped unseen", "replaced unseen by a twist", "replaced unseen", "an older one accepted",
+        "replaced by a goal for MoveIt",
     ],
 )  # fmt: skip
 def test_statuses_tell_what_becomes_of_a_target(statuses, outcome):
@@ -83,6 +90,8 @@ def test_a_goal_of_a_service_is_known_by_its_count():
     assert pursuit.outcome(status("ARRIVED", **home, accepted__home="5")) is True
     later = pursuit.outcome(status("MOVING", NEWER, accepted__home="5"))
     assert isinstance(later, ReplacedError)
+    given = pursuit.outcome(status("MOVING", input="trajectory", accepted__home="5"))
+    assert isinstance(given, ReplacedError)
 
 
 # A node and an arm -------------------------------------------------------------------------------
@@ -265,6 +274,42 @@ def test_an_interrupted_go_stops_the_arm(robot, arm, domain):
     robot.set_parameter("speed_override", 1.0)
     np.testing.assert_allclose(robot.positions, here, atol=1e-6)
     assert np.abs(measured(robot).translation - FAR.translation).max() > 0.01
+
+
+JOGS = """
+from basis_ik.client import Arm
+Arm(timeout=300.0).jog((0.0, 0.0, 0.02), seconds=300.0)
+"""
+
+
+def killed_in_motion(robot, arm, process):
+    """Kill a client once it moves the arm, without giving it time to say so."""
+    start = robot.positions
+    robot.wait(lambda: np.abs(robot.positions - start).max() > 0.01, "the arm moves")
+    process.kill()
+    assert output_of(process)[0] == -signal.SIGKILL
+    return arm.status
+
+
+def test_a_target_outlives_the_client_that_is_killed(robot, arm, domain):
+    arm.move_to(NEAR, timeout=PATIENCE)
+    robot.set_parameter("speed_override", 0.05)
+    place = [str(each) for each in FAR.translation]
+    words = ("--to", *place, "--quaternion", "1", "0", "0", "0")
+    process = start_node(domain, program=("-m", "basis_ik.ros.programs", "go", *words))
+    assert killed_in_motion(robot, arm, process).state == "MOVING"
+    robot.set_parameter("speed_override", 1.0)
+    arm.wait_for(lambda: arm.status.state == "ARRIVED", time.monotonic() + PATIENCE)
+    np.testing.assert_allclose(measured(robot).matrix, FAR.matrix, atol=1e-3)
+
+
+def test_the_arm_brakes_when_the_client_that_jogs_it_is_killed(robot, arm, domain):
+    arm.move_to(NEAR, timeout=PATIENCE)
+    killed_in_motion(robot, arm, start_node(domain, program=("-c", JOGS)))
+    at_rest = ("READY", "ARRIVED")
+    arm.wait_for(lambda: arm.status.state in at_rest, time.monotonic() + PATIENCE)
+    assert arm.status.state in at_rest
+    assert "input" not in arm.status.values
 
 
 def go(domain, *words):
