@@ -862,6 +862,8 @@ class Arm:
             return False
         if self.pipeline.stays_at_line_end and self.settings.path != "straight":
             return True
+        if self.pipeline.would_differ(self.settings.wish):
+            return True
         away = np.abs(self.pipeline.remaining(measured)).max() > MOVED_AWAY
         return bool(away or self.displaced)
 
@@ -997,6 +999,7 @@ class Arm:
         pipeline.position_tolerance = settings.position_tolerance
         pipeline.orientation_tolerance = settings.orientation_tolerance
         pipeline.solver, pipeline.path = settings.solver, settings.path
+        pipeline.wish = settings.wish
         pipeline.singularities, pipeline.slides = settings.singularities, settings.jog_slides
         if pipeline.path != "joint" and not (self.execution.streams and pipeline.leads_lines):
             text = "path is ignored: straight needs six joints and an interface that streams"

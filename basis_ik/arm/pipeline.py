@@ -34,6 +34,7 @@ from basis_ik.arm.joint_jog import JointJog
 from basis_ik.arm.joints_kernel import FOLLOW, VELOCITY, is_equal
 from basis_ik.arm.limiter import Limiter, Motion
 from basis_ik.arm.limits import MotionLimits
+from basis_ik.arm.settings import Wish
 from basis_ik.arm.singularity import Notice, Singularities
 from basis_ik.collision.collision_scene import Gap, Scene, tables_of
 from basis_ik.look.look_at import look_at
@@ -41,6 +42,8 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pose.solve import MAX_ITERATIONS, Solution, solve
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.safety_kernel import is_inside, is_safe
+from basis_ik.search.pose_constraint import PoseConstraint
+from basis_ik.tasks.prefer import STARTS, solve_pole, solve_posture
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Reason, Verdict
 
@@ -166,6 +169,7 @@ class Pipeline:
             "straight_or_joint" (in joint space from where the line ends). A moving pose is followed
             in joint space once the tip is close. With fewer than six joints every motion is in
             joint space.
+        wish: What of poses counts, and which solutions are wanted; applies to later poses.
         phase: What the commands do.
         goal: The current goal.
         solution: The solution for it; None for goals that need none.
@@ -203,6 +207,7 @@ class Pipeline:
         self.position_tolerance = self.orientation_tolerance = 1e-5
         self.solver: Literal["descent", "fabrik"] = "descent"
         self.path: Literal["joint", "straight", "straight_or_joint"] = "joint"
+        self.wish = self._solved_wish = Wish()
         self.phase = Phase.IDLE
         self.goal: Goal | None = None
         self.solution: Solution | None = None
@@ -257,15 +262,17 @@ class Pipeline:
             self._held.reset()
             self._clear_notice()
         self.goal, self.solution = goal, None
+        self._solved_wish = self.wish
         if isinstance(goal, (PoseGoal, PointGoal)):
             by_passes = self.solver == "fabrik" and isinstance(goal, PoseGoal)
             quick = QUICK_PASSES if by_passes else QUICK
-            solution: Solution | None = self._solve(goal, seed, quick)
+            solution: Solution | None = self._solve_quickly(goal, seed, quick)
             scene = self._limiter.scene
             self._solved_in = None if scene is None else _version(scene)
-            if solution is not None and solution.verdict is Verdict.BUDGET_SPENT:
+            if solution is not None and self._takes_longer(goal, solution):
+                free_of = None if scene is None else scene.copy()
                 solution = self._long_solves.submit(
-                    partial(self._solve, goal, seed, MAX_ITERATIONS)
+                    partial(self._solve_longer, goal, seed, self.wish, free_of)
                 )
             elif (
                 scene is not None
@@ -275,7 +282,7 @@ class Pipeline:
                 and not scene.is_free(solution.positions)
             ):
                 solution = self._long_solves.submit(
-                    partial(self._solve_free, goal, seed, scene.copy())
+                    partial(self._solve_free, goal, seed, scene.copy(), self.wish.constraint)
                 )
             else:
                 self._long_solves.cancel()
@@ -434,7 +441,13 @@ class Pipeline:
         near = (np.abs(measured - command) <= BESIDE_COMMAND).all()
         return command if still and near else measured
 
-    def _solve(self, goal: PoseGoal | PointGoal, seed: FloatArray, max_iterations: int) -> Solution:
+    def _solve(
+        self,
+        goal: PoseGoal | PointGoal,
+        seed: FloatArray,
+        max_iterations: int,
+        constraint: PoseConstraint | None = None,
+    ) -> Solution:
         if isinstance(goal, PoseGoal):
             return solve(
                 self._chain,
@@ -444,7 +457,8 @@ class Pipeline:
                 position_tolerance=self.position_tolerance,
                 orientation_tolerance=self.orientation_tolerance,
                 max_iterations=max_iterations,
-                solver=self.solver,
+                constraint=constraint,
+                solver=self.solver if constraint is None else "descent",
             )
         return look_at(
             self._ray_chain,
@@ -456,7 +470,62 @@ class Pipeline:
             max_iterations=max_iterations,
         )
 
-    def _solve_free(self, goal: PoseGoal, seed: FloatArray, scene: Scene) -> Solution:
+    def _solve_quickly(
+        self, goal: PoseGoal | PointGoal, seed: FloatArray, max_iterations: int
+    ) -> Solution:
+        """Return a solution that fits into a period; an arm in motion keeps its branch."""
+        solution = self._solve(goal, seed, max_iterations, self.wish.constraint)
+        if solution.success and self._is_choosy(goal) and self.command is not None:
+            return self._preferred(goal, solution.positions, self.wish, 1)
+        return solution
+
+    def _is_choosy(self, goal: PoseGoal | PointGoal) -> bool:
+        """Return whether some solutions of a goal are better than others."""
+        return isinstance(goal, PoseGoal) and self.wish.prefers
+
+    def _takes_longer(self, goal: PoseGoal | PointGoal, quick: Solution) -> bool:
+        """Return whether a quick solution does not do."""
+        if quick.verdict is Verdict.BUDGET_SPENT:
+            return True
+        if quick.success:  # from rest, all branches are there to choose from
+            return self._is_choosy(goal) and self.command is None
+        return isinstance(goal, PoseGoal) and self.wish.weights is not None
+
+    def _solve_longer(
+        self, goal: PoseGoal | PointGoal, seed: FloatArray, wish: Wish, scene: Scene | None
+    ) -> Solution:
+        """Return the solution of a goal, with all that is wished."""
+        if isinstance(goal, PointGoal):
+            return self._solve(goal, seed, MAX_ITERATIONS)
+        solution = self._solve(goal, seed, MAX_ITERATIONS, wish.weighted)
+        if solution.success and wish.prefers:
+            solution = self._preferred(goal, seed, wish, STARTS)
+        if solution.success and scene is not None and not scene.is_free(solution.positions):
+            return self._solve_free(goal, seed, scene, wish.constraint)
+        return solution
+
+    def _preferred(
+        self, goal: PoseGoal | PointGoal, seed: FloatArray, wish: Wish, starts: int
+    ) -> Solution:
+        """Return the solution of a pose that is wanted most, by so many starts."""
+        assert isinstance(goal, PoseGoal)
+        target = goal.root_T_target
+        how = partial(
+            solve_posture if wish.elbow is None else solve_pole,
+            seed=seed,
+            position_only=goal.position_only,
+            constraint=wish.constraint,
+            starts=starts,
+            position_tolerance=self.position_tolerance,
+            orientation_tolerance=self.orientation_tolerance,
+        )
+        if wish.elbow is None:
+            return how(self._chain, target, wish.posture)
+        return how(self._chain, target, *wish.elbow)
+
+    def _solve_free(
+        self, goal: PoseGoal, seed: FloatArray, scene: Scene, constraint: PoseConstraint | None
+    ) -> Solution:
         """Return a solution that does not collide, whose objects may change meanwhile."""
         return solve(
             self._chain,
@@ -465,6 +534,7 @@ class Pipeline:
             position_only=goal.position_only,
             position_tolerance=self.position_tolerance,
             orientation_tolerance=self.orientation_tolerance,
+            constraint=constraint,
             scene=scene,
         )
 
@@ -572,7 +642,7 @@ class Pipeline:
         found = [self._destination]
         for time in (now, now + self._period):
             pose = PoseGoal(pose_of(course.at(time)[0]), goal.position_only)
-            solution = self._solve(pose, found[-1], QUICK)
+            solution = self._solve(pose, found[-1], QUICK, self.wish.constraint)
             found.append(solution.positions)
             self.solution = solution if time == now else self.solution
         velocity = (found[2] - found[1]) / self._period
@@ -762,6 +832,10 @@ class Pipeline:
             return False
         collides = solution is not None and solution.verdict is Verdict.COLLISION
         return (self.obstacle is not None or collides) and self._solved_in != _version(scene)
+
+    def would_differ(self, wish: Wish) -> bool:
+        """Return whether the goal would be solved for in another way by now."""
+        return isinstance(self.goal, PoseGoal) and wish != self._solved_wish
 
     @property
     def may_go_on(self) -> bool:

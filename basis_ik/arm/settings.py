@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -14,6 +16,7 @@ from basis_ik.arm.admission import StampRules, Units
 from basis_ik.arm.singularity import Singularities
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.chain import Chain
+from basis_ik.search.pose_constraint import PoseConstraint, Six, Triple
 
 # Drives that overshoot leave a joint slightly outside its limits. Farther outside than this, its
 # encoder or the model is wrong, or the arm was moved by hand.
@@ -34,6 +37,61 @@ class DeviceRules(NamedTuple):
     """Speed from which a change of the device's pose is a jump [m/s]."""
     max_angular_speed: float = 15.0
     """The same of its turning [rad/s]."""
+
+
+class Wish(NamedTuple):
+    """What of a pose counts, and which of its solutions is wanted."""
+
+    constraint: PoseConstraint | None = None
+    """What counts; None: all of it. It has no weights."""
+    weights: Six | None = None
+    """Of errors along and about the target's axes, where a pose is out of reach; None: as nothing
+    else is said, the position first."""
+    posture: tuple[float, ...] = ()
+    """Positions that the joints are to be near to (n,) [rad or m]; empty: none."""
+    elbow: tuple[str, Triple] | None = None
+    """A link of the chain, and the point in the root frame that it is to be near to [m]; it comes
+    before the posture. None: none."""
+
+    @property
+    def prefers(self) -> bool:
+        """Whether some of the solutions of a pose are better than others."""
+        return bool(self.posture) or self.elbow is not None
+
+    @property
+    def weighted(self) -> PoseConstraint | None:
+        """The constraint with the weights."""
+        if self.weights is None:
+            return self.constraint
+        return replace(self.constraint or PoseConstraint(), weights=self.weights)
+
+
+def allowance(position: Sequence[float], turn: Sequence[float]) -> PoseConstraint | None:
+    """Return what counts of a pose within tolerances; None: all of it.
+
+    About an axis with π or more the tip may turn freely. If that is one axis alone, the other two
+    tolerances bound how far it is tilted.
+
+    Args:
+        position: Largest distance along each of the target's axes [m]; one for all; empty: 0.
+        turn: Largest angle about each of them [rad]; one for all; empty: 0.
+    """
+    box, angles = (_three(each) for each in (position, turn))
+    free = [k for k, angle in enumerate(angles) if angle >= math.pi]
+    if len(free) == 3:
+        return PoseConstraint(orientation=False, box=box)
+    if len(free) == 1:
+        axis, tilt = np.eye(3)[free[0]], np.where(np.arange(3) == free[0], 0.0, angles)
+        return PoseConstraint(free_axis=axis, box=box, rotation_box=tilt)
+    if not any((*box, *angles)):
+        return None
+    bounds = [math.inf if angle >= math.pi else angle for angle in angles]
+    return PoseConstraint(box=box, rotation_box=bounds)
+
+
+def _three(values: Sequence[float]) -> Triple:
+    x, y, z = values if len(values) == 3 else (*values, 0.0)[:1] * 3
+    return x, y, z
 
 
 class Settings(NamedTuple):
@@ -89,6 +147,8 @@ class Settings(NamedTuple):
     """Where `go_home` moves to (n,) [rad or m]; empty: nowhere."""
     device: DeviceRules = DeviceRules()
     """How a device leads the tip."""
+    wish: Wish = Wish()
+    """What of poses counts, and which solutions are wanted."""
 
 
 def outside(chain: Chain, margin: Sequence[float], measured: FloatArray) -> str:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import Any
 
 from control_msgs.msg import JointJog
@@ -80,6 +81,12 @@ class ChainController:
         parameters.guard(f"{name}.tool_frame" if name else "tool_frame", tool.complaint)
         self._own = own = ChainParameters(parameters, name)
         own.check_home(chain)
+        own.check_wish(chain, model)
+        for parameter, check in (
+            ("preferred_posture", partial(own.posture_complaint, chain)),
+            ("elbow.link", partial(own.elbow_complaint, chain, model)),
+        ):
+            parameters.guard(f"{name}.{parameter}" if name else parameter, check)
         ray, limits = own.ray(model, chain), own.limits(chain)
         period, lag = 1.0 / parameters["update_rate"], parameters["tracking_lag"]
         self.journal = Journal(node, name)

@@ -160,11 +160,13 @@ def _reaching(
     starts: int,
     tolerances: tuple[float, float],
 ) -> tuple[Solution, ...]:
-    """Return the distinct solutions found; without any, the answer of `solve`."""
-    found = solve_all(
-        chain, target, seed, constraint=constraint, starts=count("starts", starts, 1),
-        position_tolerance=tolerances[0], orientation_tolerance=tolerances[1],
-    )  # fmt: skip
+    """Return the distinct solutions found; without any, or with one start, that of `solve`."""
+    found: tuple[Solution, ...] = ()
+    if count("starts", starts, 1) > 1:  # a closed form has all branches in one
+        found = solve_all(
+            chain, target, seed, constraint=constraint, starts=starts,
+            position_tolerance=tolerances[0], orientation_tolerance=tolerances[1],
+        )  # fmt: skip
     return found or (
         solve(
             chain, target, seed, constraint=constraint,

@@ -235,3 +235,17 @@ def test_a_bad_pole_is_refused(robot):
         with pytest.raises(SolveArgumentError) as caught:
             solve_pole(chain, target, "l4", (0, 0, 0), **keywords)
         assert caught.value.argument in keywords
+
+
+def test_one_start_keeps_the_branch_of_an_arm_with_a_closed_form(robot):
+    chain = robot("ur5")
+    seed = np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0])
+    other = seed * [1.0, 1.0, -1.0, 1.0, 1.0, 1.0]
+    target = chain.forward(seed + 0.05)
+    for branch in (
+        solve_posture(chain, target, other, seed, starts=1),
+        solve_pole(chain, target, "l3", (0.0, 0.0, -1.0), seed, starts=1),
+    ):
+        proven(chain, branch, target)
+        assert np.abs(branch.positions - seed).max() < 0.1
+    assert solve_posture(chain, target, other, seed).positions[2] < 0.0

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,8 @@ from basis_ik.arm.admission import SPEED_UNITS, StampRules, Units
 from basis_ik.arm.caps import SpeedCaps
 from basis_ik.arm.goals import Ray
 from basis_ik.arm.limits import MotionLimits
-from basis_ik.arm.settings import DeviceRules, Settings, misplaced
+from basis_ik.arm.settings import DeviceRules, Settings, Wish, allowance, misplaced
+from basis_ik.arm.target_input import carried_links
 from basis_ik.errors import BasisIkError
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.elements import listed, shown
@@ -133,6 +134,42 @@ class ChainParameters:
         if complaint:
             raise self.refused("home", f"does not fit: {complaint}")
 
+    def posture_complaint(self, chain: Chain, posture: Sequence[float]) -> str | None:
+        """Return why positions are no posture of the chain, or None."""
+        names = chain.joint_names
+        if len(posture) in (0, len(names)):
+            return None
+        return f"must have {len(names)} numbers ({', '.join(names)}), not {len(posture)}"
+
+    def elbow_complaint(self, chain: Chain, model: RobotModel, link: str) -> str | None:
+        """Return why a link cannot be the chain's elbow, or None."""
+        name = model.link(link)
+        if not name or name in carried_links(chain):
+            return None
+        links = listed(tuple(each for each in model.links if each in carried_links(chain)))
+        return f"is {shown(link)}, which is no link of the chain that its joints move: {links}"
+
+    def check_wish(self, chain: Chain, model: RobotModel) -> None:
+        """Check the parameters `preferred_posture` and `elbow.link`.
+
+        Raises:
+            ConfigError: One does not fit the chain.
+        """
+        for name, complaint in (
+            ("preferred_posture", self.posture_complaint(chain, self["preferred_posture"])),
+            ("elbow.link", self.elbow_complaint(chain, model, self["elbow.link"])),
+        ):
+            if complaint:
+                raise self.refused(name, complaint)
+
+    def wish(self, model: RobotModel) -> Wish:
+        """Return what of poses counts, and which solutions are wanted."""
+        constraint = allowance(self["tolerance.position"], self["tolerance.orientation"])
+        link, point = model.link(self["elbow.link"]), tuple(self["elbow.point"])
+        elbow = (link, point) if link and point else None
+        weights = tuple(self["weights"]) or None
+        return Wish(constraint, weights, tuple(self["preferred_posture"]), elbow)
+
     def settings(self, model: RobotModel) -> Settings:
         """Return the settings of the arm.
 
@@ -173,6 +210,7 @@ class ChainParameters:
                 model.link(self["device.axes"]),
                 *(self[f"device.{name}"] for name in DeviceRules._fields[1:]),
             ),
+            wish=self.wish(model),
         )
 
     def units(self) -> Units:

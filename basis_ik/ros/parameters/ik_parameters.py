@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from basis_ik.collision.collision_scene import LARGEST_PADDING
 from basis_ik.collision.point_cloud import COARSEST, FINEST
 from basis_ik.robot.joint_rates import LEAST_RATE, MOST_ACCELERATION, MOST_JERK
@@ -25,6 +27,21 @@ PLANNING_SCENES = SERVE, LISTEN, IGNORE = ("serve", "listen", "ignore")
 def cloud_topic_complaint(name: str) -> str | None:
     """Return why a text is neither a topic's name nor empty, or None."""
     return topic_complaint(name) if name else None
+
+
+def one_or_three_complaint(values: Sequence[float]) -> str | None:
+    """Return why numbers are not one for each axis, one for all or none, or None."""
+    return None if len(values) in (0, 1, 3) else f"must be 1 or 3 numbers, not {len(values)}"
+
+
+def weights_complaint(values: Sequence[float]) -> str | None:
+    """Return why numbers are neither six nor none, or None."""
+    return None if len(values) in (0, 6) else f"must be 6 numbers, not {len(values)}"
+
+
+def point_complaint(values: Sequence[float]) -> str | None:
+    """Return why numbers are neither three nor none, or None."""
+    return None if len(values) in (0, 3) else f"must be 3 numbers, not {len(values)}"
 
 
 NODE = (
@@ -292,6 +309,64 @@ CHAIN = (
         "limit or a singularity, `straight` stays there and `straight_or_joint` continues in joint "
         "space. Applies to later poses.",
         choices=PATHS,
+    ),
+    Declaration(
+        "tolerance.position",
+        [],
+        "How far from a target pose the tip may be along each of the target's axes, to count as "
+        "there [m]: one number for all, or three; empty: `position_threshold`. It stays where it "
+        "comes into that box. Applies to later poses, not to MoveIt's requests.",
+        0.0,
+        100.0,
+        element=float,
+        check=one_or_three_complaint,
+    ),
+    Declaration(
+        "tolerance.orientation",
+        [],
+        "The same of turns about the target's axes [rad]. From π on the tip turns freely about "
+        "that axis; if that is one axis, the other two numbers bound its tilt.",
+        0.0,
+        1e3,
+        element=float,
+        check=one_or_three_complaint,
+    ),
+    Declaration(
+        "weights",
+        [],
+        "Costs of errors along the axes of a target pose that cannot be reached [1/m], then about "
+        "them [1/rad]: the arm goes where the sum of the squares of cost times error is least. "
+        "Empty: to the nearest position, and there to the nearest orientation. Applies to later "
+        "poses.",
+        1e-6,
+        1e6,
+        element=float,
+        check=weights_complaint,
+    ),
+    Declaration(
+        "preferred_posture",
+        [],
+        "Joint positions that are preferred among those that reach a pose [rad, m]: from rest the "
+        "nearest of all branches, in motion on the arm's branch. Empty: those nearest to the arm. "
+        "Applies to later poses.",
+        -1e4,
+        1e4,
+        element=float,
+    ),
+    Declaration(
+        "elbow.link",
+        "",
+        "A link of the chain, as an elbow, that is to be near to `elbow.point` among the positions "
+        "that reach a pose; with both, `preferred_posture` does not count. Empty: none.",
+    ),
+    Declaration(
+        "elbow.point",
+        [],
+        "The point in the root link's frame [m]: three numbers; empty: none.",
+        -1e3,
+        1e3,
+        element=float,
+        check=point_complaint,
     ),
     Declaration(
         "singularities",
