@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from bench import HOME, down, running
 from geometry_msgs.msg import Pose, Quaternion, Transform, Vector3
-from moveit_client import MoveItClient, pose_stamped, state
+from moveit_client import MoveItClient, pose_stamped, state, tip_at
 from moveit_msgs.msg import (
     AttachedCollisionObject,
     JointConstraint,
@@ -24,6 +24,7 @@ from basis_ik.arm.limits import MotionLimits
 from basis_ik.collision.collision_scene import Scene
 from basis_ik.pose.solve import solve as search
 from basis_ik.ros.convert import pose_message, pose_value
+from basis_ik.ros.kinematics.motion_request import euler_xyz
 from basis_ik.ros.kinematics.services import UNCHECKED, KinematicsServices
 from basis_ik.ros.outputs.trajectory_messages import to_command
 from basis_ik.simulation.trajectory import Entry, TrajectorySample, plan_trajectory
@@ -601,12 +602,90 @@ def test_invalid_joint_constraints_are_refused(client, bad, word):
     assert word in answer.error_code.message
 
 
-def test_other_constraints_are_refused(client):
+def within(client, robot, target, *, place=None, turned=None, **tolerances):
+    """Ask for a pose within tolerances about it, or about another place or orientation."""
+    request = client.ik_request(stamped(target), joints=named(robot, HOME))
+    q = None if turned is None else pose_message(turned).orientation
+    request.ik_request.constraints = tip_at(
+        "base_link", "tool0", position=None if place is None else place.translation,
+        quaternion=None if q is None else (q.x, q.y, q.z, q.w), **tolerances,
+    )  # fmt: skip
+    return full_response(client, request)
+
+
+def joints_of(answer):
+    assert answer.error_code.val == CODE.SUCCESS, answer.error_code.message
+    found = answer.solution.joint_state
+    return dict(zip(found.name, found.position, strict=True))
+
+
+def test_a_pose_within_its_constraints_is_reached_exactly(client, robot):
+    answer = within(client, robot, ABOVE, place=ABOVE, turned=ABOVE, box=[0.2] * 3, turn=0.3)
+    assert near(reached(robot, joints_of(answer)), ABOVE)
+    assert answer.error_code.message == ""
+
+
+def test_constraints_say_how_far_from_the_pose_the_solution_may_be(client, robot):
+    far = down(0.95, 0.0, 0.30)  # where the tip cannot point down
+    assert within(client, robot, far).error_code.val == CODE.NO_IK_SOLUTION
+    answer = within(client, robot, far, place=far, box=[0.4, 0.3, 0.02])
+    off = far.inverse() @ reached(robot, joints_of(answer))
+    assert (np.abs(off.translation) <= np.array([0.2, 0.15, 0.01]) + 1e-5).all()
+    assert off.as_axis_angle()[1] < 1e-4, "all of the orientation counts"
+    way = np.linalg.norm(off.translation)
+    assert answer.error_code.message.startswith(f"within the constraints: {way:.3g} m and ")
+    answer = within(client, robot, far, turned=far, turn=1.5)
+    off = far.inverse() @ reached(robot, joints_of(answer))
+    assert np.linalg.norm(off.translation) < 2e-5, "all of the position counts"
+    assert off.as_axis_angle()[1] > 0.1
+    assert (np.abs(euler_xyz(off.matrix[:3, :3])) <= 1.5).all()
+
+
+def test_constraints_elsewhere_count_and_not_the_pose(client, robot):
+    other = down(0.40, -0.20, 0.40)
+    answer = within(client, robot, ABOVE, place=other, box=[0.02] * 3)
+    assert np.abs(reached(robot, joints_of(answer)).translation - other.translation).max() <= 0.01
+    beyond = down(2.0, 0.0, 0.4)
+    answer = within(client, robot, ABOVE, place=beyond, box=[0.02] * 3)
+    assert answer.error_code.val == CODE.NO_IK_SOLUTION
+    assert "outside the constraints" in answer.error_code.message
+
+
+def test_what_keeps_the_pose_keeps_joint_constraints_too(client, robot):
+    far = down(0.95, 0.0, 0.30)
+    request = client.ik_request(stamped(far), joints=named(robot, HOME))
+    constraints = tip_at("base_link", "tool0", position=far.translation, box=[0.5] * 3)
+    constraints.joint_constraints = [constraint("shoulder_pan_joint", 0.0, 0.3, 0.3)]
+    request.ik_request.constraints = constraints
+    joints = joints_of(full_response(client, request))
+    assert abs(joints["shoulder_pan_joint"]) <= 0.3
+    off = far.inverse() @ reached(robot, joints)
+    assert np.abs(off.translation).max() <= 0.25 + 1e-5
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "word"),
+    [
+        ("position_constraints", [PositionConstraint()], "position_constraints[0]: "),
+        ("position_constraints", [PositionConstraint()] * 2, "2 at once"),
+        ("position_constraints", [PositionConstraint(link_name="flange")], "is not tool0"),
+        (
+            "orientation_constraints",
+            [OrientationConstraint(parameterization=9)],
+            "orientation_constraints[0]: ",
+        ),
+        ("orientation_constraints", [OrientationConstraint()] * 2, "2 at once"),
+        ("orientation_constraints", [OrientationConstraint(link_name="x")], "'x' is not tool0"),
+        ("visibility_constraints", [VisibilityConstraint()], "visibility_constraints"),
+    ],
+)
+def test_other_constraints_are_refused_by_name(client, name, given, word):
     request = client.ik_request(stamped(ABOVE))
-    request.ik_request.constraints.position_constraints = [PositionConstraint()]
+    setattr(request.ik_request.constraints, name, given)
     answer = full_response(client, request)
     assert answer.error_code.val == CODE.INVALID_GOAL_CONSTRAINTS
-    assert "position_constraints" in answer.error_code.message
+    assert answer.error_code.message.startswith("constraints: ")
+    assert word in answer.error_code.message
 
 
 # Forward -------------------------------------------------------------------------------------

@@ -171,3 +171,11 @@ def test_a_value_that_does_not_fit_is_refused_by_name(started, name, value, comp
     answer = started.set_parameter(name, value)
     assert not answer.successful
     assert answer.reason.startswith(f"parameter '{name}' {complaint}")
+
+
+def test_what_fabrik_cannot_is_done_by_descent(robot):
+    set_all(robot, **{"solver": "fabrik", "tolerance.position": [0.1]})
+    status = go(robot, NEAR)
+    set_all(robot, solver="descent")
+    assert "passes" not in status
+    assert 0.01 < np.abs(left(robot, NEAR)[0]).max() <= 0.1 + 1e-4

@@ -66,16 +66,13 @@ def hold(constraints: Constraints, chain: Chain, seed: FloatArray) -> Start:
     """Return the start of a search that satisfies joint constraints.
 
     Args:
-        constraints: Constraints of a request; all kinds but joint constraints are refused.
+        constraints: Constraints of a request; others than those of joints do not count.
         chain: The chain to solve for.
         seed: The seed without constraints (n,).
 
     Raises:
         RequestRefusedError: INVALID_GOAL_CONSTRAINTS, with the name of the constraint.
     """
-    for kind in ("position", "orientation", "visibility"):
-        if getattr(constraints, f"{kind}_constraints"):
-            raise _bad_constraint(f"{kind}_constraints are not supported; joint_constraints are")
     if not constraints.joint_constraints:
         return Start(seed, None)
     lower, upper = chain.lower.copy(), chain.upper.copy()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +23,7 @@ from moveit_msgs.msg import (
 from shape_msgs.msg import SolidPrimitive
 from std_msgs.msg import Header
 
-from basis_ik.arm.admission import Refused
+from basis_ik.arm.admission import Refused, printable
 from basis_ik.arm.arm import Arm
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.chain import Chain
@@ -40,6 +40,7 @@ KINDS = ("joint", "position", "orientation", "visibility")
 # larger than the components of a rotation vector.
 INNER = (0.98, 0.6)
 POINT = "the constrained point"
+PARALLEL = 1e-6  # of the cosines between axes that count as parallel
 # pose of a frame in a chain's root: of root link, header, and positions of the joints
 Locate = Callable[[str, Header, Mapping[str, float]], RigidTransform]
 
@@ -155,12 +156,20 @@ class PoseTarget:
         turns = self.orientation and not np.isinf(free).all()
         found = [self._constraint(np.zeros(3), free, turns)]
         for inner in INNER:
-            # A cube in a sphere, or in a box that may be turned, fits with any axes.
-            cube = inner * min(self.radius, float(self.box.min())) / math.sqrt(3.0)
+            box = inner * self._box_about_target() if self.position else np.zeros(3)
             turn = np.maximum(free, inner * self.turn)
-            if (self.position and cube > exact) or (turns and (turn[free == 0.0] > exact).any()):
-                found.append(self._constraint(np.full(3, cube), turn, turns))
+            if (box > exact).any() or (turns and (turn[free == 0.0] > exact).any()):
+                found.append(self._constraint(box, turn, turns))
         return found
+
+    def _box_about_target(self) -> FloatArray:
+        """Return half the sizes of a box within the region, along the target's axes (3,) [m]."""
+        along = np.abs(self.root_T_target.rotation.T @ self.root_T_region.rotation)
+        if math.isinf(self.radius) and np.allclose(along, along.round(), rtol=0.0, atol=PARALLEL):
+            box: FloatArray = along.round() @ self.box
+            return box
+        # A cube in a sphere, or in a box that is turned, fits with any axes.
+        return np.full(3, min(self.radius, float(self.box.min())) / math.sqrt(3.0))
 
     def _constraint(self, box: FloatArray, turn: FloatArray, turns: bool) -> PoseConstraint:
         return PoseConstraint(
@@ -226,13 +235,56 @@ class GoalReader:
             raise _bad("goal_constraints", "there are none")
         return [self._one(goal, f"goal_constraints[{k}]") for k, goal in enumerate(goals)]
 
-    def _one(self, goal: Constraints, field: str) -> JointTarget | PoseTarget:
-        places, turns = goal.position_constraints, goal.orientation_constraints
+    def around(
+        self, constraints: Constraints, link: str, root_T_pose: RigidTransform, *, turns: bool
+    ) -> PoseTarget | None:
+        """Return what of a pose counts by constraints of its link; None: all of it.
+
+        Args:
+            constraints: Of a request for inverse kinematics.
+            link: The link whose pose it is.
+            root_T_pose: The pose, which counts where nothing else is said.
+            turns: Whether its orientation counts.
+
+        Raises:
+            RequestRefusedError: With the name of the field.
+        """
+        field = "constraints"
+        self._refuse_kinds(constraints, field)
+        both = (*constraints.position_constraints, *constraints.orientation_constraints)
+        if not both:
+            return None
+        for each in both:
+            if self._arm.model.link(each.link_name or link) != link:
+                raise _bad(field, f"link_name '{printable(each.link_name)}' is not {link}")
+        found = self._pose(
+            constraints,
+            constraints.position_constraints,
+            constraints.orientation_constraints,
+            link,
+            field,
+        )
+        place = found.root_T_target if found.position else root_T_pose
+        rotation = found.root_T_target if found.orientation else root_T_pose
+        target = RigidTransform.from_rotation_translation(rotation.rotation, place.translation)
+        if not found.position:
+            found = replace(found, root_T_region=root_T_pose, box=np.zeros(3), position=True)
+        if not found.orientation and turns:
+            found = replace(found, turn=np.zeros(3), orientation=True)
+        return replace(found, root_T_target=target)
+
+    def _refuse_kinds(self, goal: Constraints, field: str) -> None:
+        """Refuse constraints that are not supported."""
         if goal.visibility_constraints:
             raise _bad(field, "visibility_constraints are not supported")
-        for name, given in (("position", places), ("orientation", turns)):
+        for name in ("position", "orientation"):
+            given = getattr(goal, f"{name}_constraints")
             if len(given) > 1:
                 raise _bad(field, f"{name}_constraints: {len(given)} at once are not supported")
+
+    def _one(self, goal: Constraints, field: str) -> JointTarget | PoseTarget:
+        places, turns = goal.position_constraints, goal.orientation_constraints
+        self._refuse_kinds(goal, field)
         if not places and not turns:
             if not goal.joint_constraints:
                 raise _bad(field, "it has no constraints")
