@@ -13,7 +13,7 @@ import textwrap
 from pathlib import Path
 
 from basis_ik.ros.frames import transform_node_parameters as nodes
-from basis_ik.ros.parameters.ik_parameters import CHAIN, NODE
+from basis_ik.ros.parameters.ik_parameters import CHAIN, NODE, POSTURE
 
 ROOT = Path(__file__).parents[1]
 MARKDOWN, CONFIG = ROOT / "docs" / "parameters.md", ROOT / "config" / "basis_ik.yaml"
@@ -98,7 +98,7 @@ def remarks(declaration):
 
 def markdown():
     """Return docs/parameters.md."""
-    ik_node = INTRODUCTION + table(NODE) + OF_CHAINS + table(CHAIN)
+    ik_node = INTRODUCTION + table(NODE) + OF_CHAINS + table((*CHAIN, POSTURE))
     fields = OF_EACH_NODE + table((nodes.PARENT, *nodes.FIELD_PARAMETERS))
     combined = OF_COMBINED + table((nodes.CHAIN,))
     constraints = OF_CONSTRAINTS + table(nodes.CONSTRAINT.values())
@@ -117,7 +117,7 @@ def table(declarations):
 def config():
     """Return config/basis_ik.yaml."""
     text = HEAD
-    for each in (*NODE, *CHAIN):
+    for each in (*NODE, *CHAIN, POSTURE):
         comments = " ".join([each.description, *remarks(each)]).replace("`", "")
         text += "".join(f"    # {line}\n" for line in textwrap.wrap(comments, 94))
         comment = "# " if each.is_array else ""

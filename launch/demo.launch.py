@@ -78,8 +78,8 @@ def start(context, launched_at):
     chain = RobotModel.from_urdf(description).chain()
     described = {"robot_description": description}
     config = share / "config" / f"demo_{robot}.yaml"
-    parameters = yaml.safe_load(config.read_text())["/**"]["ros__parameters"]
-    start = parameters["initial_positions"]  # it is its home, too
+    (demo,) = yaml.safe_load(config.read_text()).values()
+    begins = demo["ros__parameters"]["initial_positions"]
 
     actions = [
         Node(
@@ -114,7 +114,7 @@ def start(context, launched_at):
                     "max_velocity_scaling_factor": 1.0,
                     "max_acceleration_scaling_factor": 1.0,
                     "check_collisions": True,
-                    "home": [start[name] for name in chain.joint_names],
+                    "home": [begins[name] for name in chain.joint_names],
                 }
             ],
             ros_arguments=["--log-level", f"basis_ik:={argument('log_level')}"],

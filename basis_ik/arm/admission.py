@@ -61,6 +61,7 @@ class Refusal(enum.Enum):
     BAD_GOAL = "a field of the goal is invalid"
     SIZE_MISMATCH = "names and values differ in number"
     DUPLICATE_JOINT = "a joint is named twice"
+    UNKNOWN_POSTURE = "the chain has no such posture"
     JUMP = "a joint has moved faster than it can"
     UNREACHABLE = "the target cannot be reached, and approximate is false"
     DROPPED = "the target was accepted, and dropped later"

@@ -30,7 +30,7 @@ from basis_ik.arm.measured import MeasuredState, StateStamp
 from basis_ik.arm.moment import Moment
 from basis_ik.arm.pace import Pace
 from basis_ik.arm.pipeline import Job, Phase, Pipeline
-from basis_ik.arm.settings import Settings, misplaced, outside
+from basis_ik.arm.settings import Postures, Settings, misplaced, outside
 from basis_ik.arm.statistics import ArmMeter
 from basis_ik.arm.target_input import Arrival, Frames, FrameStamp, TargetInput
 from basis_ik.arm.tracking import Tracking
@@ -108,6 +108,8 @@ class Design(NamedTuple):
     """Largest lag of the drives [s]."""
     margin: float
     """By how much the arm may be off its way [rad or m]."""
+    postures: Postures
+    """Joint positions by name."""
 
 
 class Surroundings(NamedTuple):
@@ -156,6 +158,7 @@ class Arm:
         chain: The chain.
         ray: As in the design.
         limits: As in the design.
+        postures: As in the design.
         tool: The tool that moves to the targets.
         measured: Measured positions of the joints.
         other_joints: The robot's other independent joints.
@@ -179,6 +182,7 @@ class Arm:
     ) -> None:
         self.name, self.model = design.name, design.model
         self.chain, self.ray, self.limits = design.chain, design.ray, design.limits
+        self.postures = design.postures
         self._period, self._caps = design.period, design.caps
         self._states, self._log = surroundings.states, surroundings.log
         self._stopwatch = surroundings.stopwatch
@@ -287,11 +291,12 @@ class Arm:
         if moving:
             self.execution.brake(self.pipeline, quickest=event is not Event.DROP_TARGET)
 
-    def go_to(self, positions: Sequence[float]) -> str | None:
-        """Move to joint positions, as for `~/home`, until there is a newer goal.
+    def go_to(self, positions: Sequence[float], name: str = "home") -> str | None:
+        """Move to joint positions, until there is a newer goal.
 
         Args:
             positions: One for each joint (n,) [rad or m].
+            name: Name of the input.
 
         Returns:
             Why not, or None.
@@ -300,8 +305,37 @@ class Arm:
             return self.state.why_not
         refused = misplaced(self.chain, positions)
         if refused is None:
-            self.targets.put(JointGoal(tuple(map(float, positions))), "home")
+            self.targets.put(JointGoal(tuple(map(float, positions))), name)
         return refused
+
+    def go_to_posture(self, posture: str, name: str = "posture") -> Refused | None:
+        """Move to a posture; joints that it does not have stay.
+
+        Args:
+            posture: Its name.
+            name: Name of the input.
+
+        Returns:
+            Why not, or None.
+        """
+        found = self.postures.get(posture)
+        if found is None:
+            known = ", ".join(map(printable, self.postures)) or "none"
+            detail = f"'{printable(posture)}'; there are: {known}"
+            return Refused(Refusal.UNKNOWN_POSTURE, detail)
+        if isinstance(found, str):
+            return Refused(Refusal.OUT_OF_RANGE, f"'{printable(posture)}': {found}")
+        rest = np.clip(self._rest(), self.chain.lower, self.chain.upper)
+        positions: list[float] = np.where(np.isnan(found), rest, found).tolist()
+        refused = self.go_to(positions, name)
+        return None if refused is None else Refused(Refusal.NOT_READY, refused)
+
+    def take_posture(self, posture: str) -> None:
+        """Accept a posture as target, if the arm may move."""
+        refused = self.go_to_posture(posture)
+        self._has_new = refused is None
+        if refused is not None and self.state.active:
+            self.targets.refuse(refused, self.targets.request("posture"))
 
     def follow(self, motion: Motion, name: str) -> MotionGoal | None:
         """Move along a motion, until there is a newer goal.
@@ -329,9 +363,11 @@ class Arm:
         return self.pipeline.begins_at(self.measured.positions()) if command is None else command
 
     def go_home(self) -> str | None:
-        """Move to the positions of the setting `home`; return why not, or None."""
-        home = self.settings.home
-        return self.go_to(home) if home else "the parameter home is empty"
+        """Move to the posture `home`; return why not, or None."""
+        if "home" not in self.postures:
+            return "the parameter home is empty"
+        refused = self.go_to_posture("home", "home")
+        return None if refused is None else refused.detail
 
     @property
     def resting(self) -> bool:

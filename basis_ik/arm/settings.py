@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, NamedTuple
 
@@ -22,6 +22,9 @@ from basis_ik.search.pose_constraint import PoseConstraint, Six, Triple
 # encoder or the model is wrong, or the arm was moved by hand.
 MOST_OUTSIDE = 0.5  # rad
 MOST_OUTSIDE_SLIDE = 0.1  # m
+
+Postures = Mapping[str, tuple[float, ...] | str]
+"""Positions (n,) by the name of the posture [rad or m], NaN of a joint that stays; or its fault."""
 
 
 class DeviceRules(NamedTuple):
@@ -143,8 +146,6 @@ class Settings(NamedTuple):
     """By how much the chain's limits are narrower than the robot's; empty: not [rad or m]."""
     tool_frame: str
     """The frame that moves to the targets; empty: the chain's tip."""
-    home: tuple[float, ...]
-    """Where `go_home` moves to (n,) [rad or m]; empty: nowhere."""
     device: DeviceRules = DeviceRules()
     """How a device leads the tip."""
     wish: Wish = Wish()

@@ -16,7 +16,7 @@ from basis_ik.collision.shape import SceneError
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.configurations import uniform
-from basis_ik.robot.elements import listed, read_file, read_xml
+from basis_ik.robot.elements import Element, listed, read_file, read_xml
 from basis_ik.robot.joint_path import parent_joints
 from basis_ik.robot.robot import RobotModel
 
@@ -32,6 +32,23 @@ Measure = Callable[[Sequence[Pair], FloatArray], FloatArray]
 """Returns the distances (s, p) of pairs of links at positions (s, n); at most the true ones."""
 
 
+def read_srdf(srdf: str | os.PathLike[str]) -> Element:
+    """Return the root element of an SRDF.
+
+    Args:
+        srdf: The file, or its text.
+
+    Raises:
+        UrdfError: It cannot be read, or is no XML.
+        SceneError: It is not of a robot.
+    """
+    text = os.fspath(srdf)
+    root = read_xml(text if "<" in text else read_file(text))
+    if root.tag != "robot":
+        raise SceneError("srdf", f"the root element is <{root.tag[:80]}>, an SRDF has <robot>")
+    return root
+
+
 def pairs_by_srdf(
     model: RobotModel, links: Sequence[CoveredLink], srdf: str | os.PathLike[str]
 ) -> tuple[list[Pair], dict[tuple[str, str], str], tuple[str, ...]]:
@@ -43,13 +60,9 @@ def pairs_by_srdf(
         srdf: The file, or its text.
 
     Raises:
-        UrdfError: It cannot be read, or is no XML.
-        SceneError: It is not of a robot.
+        UrdfError, SceneError: As of `read_srdf`.
     """
-    text = os.fspath(srdf)
-    root = read_xml(text if "<" in text else read_file(text))
-    if root.tag != "robot":
-        raise SceneError("srdf", f"the root element is <{root.tag[:80]}>, an SRDF has <robot>")
+    root = read_srdf(srdf)
     reasons: dict[tuple[str, str], str] = {}
     unknown: dict[str, None] = {}
     for element in root.all("disable_collisions"):

@@ -22,6 +22,7 @@ from moveit_msgs.srv import GetPositionFK
 from numpy.typing import ArrayLike
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.parameter import Parameter
+from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 
 from basis_ik.errors import BasisIkError
@@ -109,10 +110,11 @@ class Pursuit:
         stamp: The target's stamp as in a status; None: it has none, and is known by the count of
             accepted ones.
         before: That count before it was sent.
+        refused: The count of refused ones then.
     """
 
-    def __init__(self, name: str, stamp: str | None, before: int = 0) -> None:
-        self._name, self._stamp, self._before = name, stamp, before
+    def __init__(self, name: str, stamp: str | None, before: int = 0, refused: int = 0) -> None:
+        self._name, self._stamp, self._before, self._refused = name, stamp, before, refused
         self._seen, self._ends = False, 0
 
     def outcome(self, status: Status) -> MotionError | bool:
@@ -120,6 +122,9 @@ class Pursuit:
         if status.values.get(f"last_refusal_stamp.{self._name}") == self._stamp is not None:
             return TargetRefusedError(status.values[f"last_refusal.{self._name}"], status)
         self._seen = self._seen or self._is_taken(status)
+        refused = status.count(f"refused.{self._name}") > self._refused
+        if self._stamp is None and refused and not self._seen:
+            return TargetRefusedError(status.values[f"last_refusal.{self._name}"], status)
         own, other = self._whose(status)
         self._seen = self._seen or own
         if status.state in ENDED:  # which may be from before, unless it is repeated
@@ -547,15 +552,25 @@ class Arm:
         twists.publish(TwistStamped(header=message.header))  # at rest
 
     def home(self, *, timeout: float | None = MOTION, wait: bool = True) -> Motion:
-        """Move to the positions of the node's parameter `home`; as `move_to`."""
-        before = self._status.count("accepted.home")
+        """Move to the posture `home`; as `move_to`."""
 
         def call() -> None:
             response = self._call(self._home, Trigger.Request())
             if not response.success:
                 raise TargetRefusedError(response.message, self._status)
 
-        return self._start(Pursuit("home", None, before), timeout, wait, call)
+        return self._start(self._unstamped("home"), timeout, wait, call)
+
+    def go_to(self, posture: str, *, timeout: float | None = MOTION, wait: bool = True) -> Motion:
+        """Move to a posture of the node, by its name; as `move_to`."""
+        publisher, message = self._publisher(String, "posture"), String(data=posture)
+        pursuit = self._unstamped("posture")
+        return self._start(pursuit, timeout, wait, lambda: publisher.publish(message))
+
+    def _unstamped(self, name: str) -> Pursuit:
+        """Return who judges a target without a stamp, which is about to be sent."""
+        counts = (self._status.count(f"{what}.{name}") for what in ("accepted", "refused"))
+        return Pursuit(name, None, *counts)
 
     def stop(self) -> None:
         """Brake, and refuse targets until `enable`; return once the arm rests.

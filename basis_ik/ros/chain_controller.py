@@ -14,7 +14,7 @@ from geometry_msgs.msg import PointStamped, PoseStamped, TwistStamped
 from moveit_msgs.msg import CartesianTrajectory
 from rclpy.lifecycle import LifecycleNode
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Bool, Float64
+from std_msgs.msg import Bool, Float64, String
 from trajectory_msgs.msg import JointTrajectory
 
 from basis_ik.arm import clearance
@@ -80,7 +80,6 @@ class ChainController:
         tool = Tool(model, chain, buffer, boundary.thread("tool"))
         parameters.guard(f"{name}.tool_frame" if name else "tool_frame", tool.complaint)
         self._own = own = ChainParameters(parameters, name)
-        own.check_home(chain)
         own.check_wish(chain, model)
         for parameter, check in (
             ("preferred_posture", partial(own.posture_complaint, chain)),
@@ -98,7 +97,8 @@ class ChainController:
         self._path = CommandPath(own["command_interface"], node, drives, options)
         self.output_name = self._path.name
         caps, margin = own.caps(model, chain), parameters["tracking_margin"]
-        design = Design(name, model, chain, ray, limits, caps, period, lag, margin)
+        postures = own.postures(chain)
+        design = Design(name, model, chain, ray, limits, caps, period, lag, margin, postures)
         states = Publishers(node, "joint_states")
         surroundings = Surroundings(
             buffer,
@@ -123,6 +123,7 @@ class ChainController:
             (JointState, self.resolve("joint_target"), self._on_joint_target),
             (JointTrajectory, self.resolve("joint_chunk"), self._on_joint_chunk),
             (CartesianTrajectory, self.resolve("pose_chunk"), self._on_pose_chunk),
+            (String, self.resolve("posture"), self._on_posture),
             (PoseStamped, self.resolve("device_pose"), self._on_device_pose),
             (Bool, self.resolve("clutch"), self._on_clutch),
         )
@@ -239,6 +240,9 @@ class ChainController:
         times = [duration_value(point.time_from_start) for point in points]
         poses = [pose_value(point.point.pose) for point in points]
         self.arm.take_pose_chunk(at, times, poses, self._now(), moves=message.tracked_frame)
+
+    def _on_posture(self, message: String) -> None:
+        self.arm.take_posture(message.data)
 
     def _on_device_pose(self, message: PoseStamped) -> None:
         at, pose = frame_stamp(message.header), pose_value(message.pose)

@@ -28,7 +28,8 @@ def parse(words: list[str]) -> argparse.Namespace:
     where.add_argument(
         "--to", type=float, nargs=3, metavar=("X", "Y", "Z"), help="position of the tip [m]"
     )
-    where.add_argument("--home", action="store_true", help="go to the parameter home")
+    where.add_argument("--home", action="store_true", help="go to the posture home")
+    where.add_argument("--posture", help="go to a posture of the node, by its name")
     where.add_argument("--where", action="store_true", help="only print the pose of the tip")
     turn = parser.add_mutually_exclusive_group()
     turn.add_argument(
@@ -91,6 +92,8 @@ def main(stop: Event) -> int:
             try:
                 if given.home:
                     motion = arm.home(timeout=timeout, wait=False)
+                elif given.posture:
+                    motion = arm.go_to(given.posture, timeout=timeout, wait=False)
                 else:
                     motion = arm.move_to(target_of(given), given.frame, timeout=timeout, wait=False)
                 follow(arm, motion, stop)

@@ -61,6 +61,7 @@ TARGETS = (
     (JointState, "joint_target"),
     (JointTrajectory, "joint_chunk"),
     (CartesianTrajectory, "pose_chunk"),
+    (String, "posture"),
 )
 
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
@@ -129,7 +130,9 @@ class IkNode(LifecycleNode):
         self.parameters.declare(ik_parameters.NODE)
         self._names: list[str] = self.parameters["chains"] or [""]
         for name in self._names:
-            self.parameters.declare(ik_parameters.CHAIN, prefix=f"{name}." if name else "")
+            prefix = f"{name}." if name else ""
+            self.parameters.declare(ik_parameters.CHAIN, prefix)
+            self.parameters.declare_named(ik_parameters.POSTURE, prefix)
         self.parameters.refuse_unknown()
         for name in self._names:
             ChainParameters(self.parameters, name).check()

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from rclpy.lifecycle import LifecycleNode
 
+from basis_ik.arm.admission import printable
 from basis_ik.arm.arm import Arm
 from basis_ik.arm.chain_state import ChainState
 from basis_ik.arm.moment import Moment
@@ -210,6 +211,11 @@ def _report(controller: ChainController) -> list[str]:
         f"ready: {title}, {arm.chain.root} to {arm.chain.tip}; "
         f"commands go to {controller.output_name}",
         *(f"joint {line}" for line in _joints(arm.chain, arm.model)),
+        *(
+            f"posture '{printable(posture)}' is left out: {fault}"
+            for posture, fault in arm.postures.items()
+            if isinstance(fault, str)
+        ),
     ]
 
 

@@ -60,7 +60,6 @@ SETTINGS = Settings(
     goal_tolerance=0.01,
     joint_limit_margin=(),
     tool_frame="",
-    home=tuple(HOME),
 )
 
 
@@ -89,7 +88,7 @@ class World:
         drives = Drives(CHAIN.joint_names, PERIOD, 0.2, CHAIN.velocity)
         design = Design(
             "", MODEL, CHAIN, Ray((0.0, 0.0, 1.0)), MotionLimits.of_chain(CHAIN),
-            SpeedCaps(CHAIN), PERIOD, 0.2, 0.1,
+            SpeedCaps(CHAIN), PERIOD, 0.2, 0.1, {"home": tuple(HOME)},
         )  # fmt: skip
         surroundings = Surroundings(
             self, SimpleNamespace(frame="", chain=CHAIN), self, self,

@@ -11,6 +11,7 @@ import yaml
 from robot_descriptions import urdf
 from virtual_node import alone
 
+from basis_ik.arm.settings import misplaced
 from basis_ik.pose.solve import solve
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.parameters.ik_parameters import CHAIN, NODE
@@ -76,6 +77,22 @@ def test_the_arm_is_found_and_reaches_its_targets(arm):
     for goal, seed in rng.uniform(chain.lower, chain.upper, (200, 2, joints)):
         solution = solve(chain, chain.forward(goal), seed)
         assert solution.success, f"{goal} from {seed}: {solution.reason}"
+
+
+def test_every_demo_has_a_home_within_the_limits():
+    demos = {}
+    for robot in ("ur5e", "panda"):
+        path = ROOT / "config" / f"demo_{robot}.yaml"
+        begins = yaml.safe_load(path.read_text())["/**"]["ros__parameters"]["initial_positions"]
+        demos[robot] = RobotModel.from_urdf(shipped(robot)).chain(), begins
+    arms = yaml.safe_load((ROOT / "config" / "two_arms.yaml").read_text())["basis_ik"]
+    for side in arms["ros__parameters"]["chains"]:
+        own = arms["ros__parameters"][side]
+        model = RobotModel.from_urdf(shipped("two_arms"))
+        chain = model.chain(own["root_link"], own["tip_link"])
+        demos[side] = chain, dict(zip(chain.joint_names, own["home"], strict=True))
+    for chain, home in demos.values():
+        assert misplaced(chain, [home[name] for name in chain.joint_names]) is None
 
 
 @pytest.mark.parametrize("arm", ARMS)

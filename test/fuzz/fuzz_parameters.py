@@ -128,7 +128,7 @@ def _usable(parameters, model):
     own.check()
     chain = own.chain(model)
     check_apart({"": chain})
-    own.check_home(chain)
+    own.postures(chain)
     own.ray(model, chain)
     own.limits(chain)
     own.units()

@@ -21,6 +21,8 @@ from launch_ros.substitutions import FindPackageShare
 from rclpy.time import Time
 from tf2_ros import Buffer, TransformException, TransformListener
 
+from basis_ik.client import Arm
+
 PATIENCE = 600.0  # s: only ends what hangs
 
 
@@ -93,6 +95,8 @@ class TestByHand(unittest.TestCase):
         else:
             self.fail(f"the arm never got there; tf says {where}")
         self.assertIn("REACHED", ros2("topic", "echo", "--once", "/basis_ik/status"))
+        with Arm(timeout=PATIENCE) as arm:
+            arm.home(timeout=PATIENCE)
 
 
 @launch_testing.post_shutdown_test()

@@ -94,16 +94,32 @@ def test_a_goal_of_a_service_is_known_by_its_count():
     assert isinstance(given, ReplacedError)
 
 
+def test_a_posture_is_refused_by_its_count_until_it_is_taken():
+    pursuit = Pursuit("posture", None, before=4, refused=1)
+    why = {"accepted__posture": "4", "last_refusal__posture": "why"}
+    assert pursuit.outcome(status("READY", refused__posture="1", **why)) is False
+    assert isinstance(
+        pursuit.outcome(status("READY", refused__posture="2", **why)), TargetRefusedError
+    )
+    pursuit = Pursuit("posture", None, before=4, refused=1)
+    taken = {"input": "joint_positions", "accepted__posture": "5", "last_refusal__posture": "why"}
+    assert pursuit.outcome(status("MOVING", **taken)) is False
+    later = status("ARRIVED", **taken, refused__posture="2")  # another's
+    assert pursuit.outcome(later) is True
+
+
 # A node and an arm -------------------------------------------------------------------------------
 
 NEAR = RigidTransform.from_rpy(np.pi, 0.0, 0.0, [0.40, 0.20, 0.40])
+READY = [0.3, -1.2, 1.2, -1.6, -1.5, 0.2]
 FAR = RigidTransform.from_rpy(np.pi, 0.0, 0.0, [-0.40, -0.30, 0.40])
 
 
 @pytest.fixture(scope="module")
 def robot(domain):
     home = f"home:=[{', '.join(map(str, HOME))}]"
-    with running(domain, "-p", home, "-p", "joint_state_timeout:=10.0") as robot:
+    given = ("-p", home, "-p", f"postures.ready:={READY}", "-p", "joint_state_timeout:=10.0")
+    with running(domain, *given) as robot:
         for each in (robot.targets, robot.points, robot.twists):
             robot.node.destroy_publisher(each)  # each client would be the second one
         yield robot
@@ -205,6 +221,13 @@ def test_motions_are_awaited_and_waited_for_in_threads(robot, arm):
     thread.start()
     thread.join()
     np.testing.assert_allclose(robot.positions, HOME, atol=1e-3)
+
+
+def test_it_goes_to_a_posture(robot, arm):
+    arm.go_to("ready", timeout=PATIENCE)
+    np.testing.assert_allclose(robot.positions, READY, atol=1e-3)
+    with pytest.raises(TargetRefusedError, match=r"'rea'; there are: home, ready"):
+        arm.go_to("rea", timeout=PATIENCE)
 
 
 def test_jogging_following_and_looking(robot, arm):

@@ -125,7 +125,6 @@ def test_each_setting_is_its_parameter():
         "max_angular_speed": 0.17,
         "joint_limit_margin": [0.18],
         "tool_frame": "panda_hand",
-        "home": [0.1, 0.2],
         "device.axes": "panda_hand",
         "device.linear_scale": 0.21,
         "device.rotational_scale": 0.22,
@@ -158,7 +157,6 @@ def test_each_setting_is_its_parameter():
         goal_tolerance=0.9,
         joint_limit_margin=(0.18,),
         tool_frame="panda_hand",
-        home=(0.1, 0.2),
         device=DeviceRules("panda_hand", 0.21, 0.22, 0.23, 0.24),
     )
 

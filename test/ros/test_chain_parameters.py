@@ -28,7 +28,9 @@ def of(chain="", **given):
     """Return the parameters of a chain, those not given at their defaults."""
     prefix = f"{chain}." if chain else ""
     values = {declaration.name: declaration.default for declaration in CHAIN}
-    return ChainParameters({prefix + k: v for k, v in {**values, **given}.items()}, chain)
+    semantic = {"robot_description_semantic": given.pop("srdf", "")}
+    own = {prefix + k: v for k, v in {**values, **given}.items()}
+    return ChainParameters({**semantic, **own}, chain)
 
 
 def snake(count):
@@ -143,9 +145,68 @@ def test_a_ray_may_begin_at_a_link_fixed_to_the_tip(chain):
     np.testing.assert_allclose(ray.origin, [0.0, 0.0, -0.107])
 
 
-def test_home_is_as_given_or_empty(chain):
-    of(home=(0.5 * (chain.lower + chain.upper)).tolist()).check_home(chain)
-    of().check_home(chain)
+def test_postures_are_those_of_the_parameters(chain):
+    middle, other = (chain.lower + share * (chain.upper - chain.lower) for share in (0.5, 0.4))
+    given = {"home": middle.tolist(), "postures.at rest": other.tolist()}
+    for name in ("", "left"):
+        found = of(name, **given).postures(chain)
+        assert found == {"at rest": tuple(other), "home": tuple(middle)}
+    assert of().postures(chain) == {}
+    assert of(**{"postures.home": given["home"]}).postures(chain) == {"home": tuple(middle)}
+    text = "^parameter 'left.home' is also given as left.postures.home; leave one out"
+    with pytest.raises(ConfigError, match=text):
+        of("left", **given, **{"postures.home": given["home"]}).postures(chain)
+
+
+def state(name, **joints):
+    """Return a group state of an SRDF for the Panda."""
+    named = (f'<joint name="panda_{joint}" value="{value}"/>' for joint, value in joints.items())
+    return f'<group_state name="{name}" group="any">{"".join(named)}</group_state>'
+
+
+def srdf(*states):
+    return f'<robot name="panda">{"".join(states)}</robot>'
+
+
+READY = {f"joint{k}": q for k, q in enumerate((0.0, -0.8, 0.0, -2.4, 0.0, 1.6, 0.8), 1)}
+
+
+def test_group_states_are_postures(chain):
+    opened = state("open", finger_joint1=0.04)
+    one, other = state("half", joint1=0.1), state("half", joint1=0.1, joint2=0.2, finger_joint1=9)
+    text = srdf(state("ready", **READY, finger_joint1=0.0), opened, one, other)
+    found = of(srdf=text).postures(chain)
+    assert set(found) == {"half", "ready"}, "what has none of the chain's joints is not its own"
+    assert found["ready"] == tuple(READY.values())
+    np.testing.assert_array_equal(found["half"], [0.1, 0.2, *[np.nan] * 5])
+    mine = [0.1, *list(READY.values())[1:]]
+    assert of(srdf=text, **{"postures.ready": mine}).postures(chain)["ready"] == tuple(mine)
+    assert of(srdf=srdf(state("home", **READY))).postures(chain)["home"] == tuple(READY.values())
+
+
+@pytest.mark.parametrize(
+    ("states", "words"),
+    [
+        ([state("bad", **{**READY, "joint4": 0.0})], "panda_joint4 must lie in [-3.0718, -0.0698]"),
+        ([state("bad", joint1="nan")], "panda_joint1: <joint value='nan'>: 'nan' is no finite"),
+        ([state("bad", joint1="")], "panda_joint1: <joint value=''>: '' is no finite"),
+        ([state("bad", joint1="0 1")], "needs 1 numbers, has 2"),
+        (['<group_state name="bad"><joint name="panda_joint1"/></group_state>'],
+         "panda_joint1 must lie in"),
+        ([state("bad", joint1=0.1), state("bad", joint1=0.2)], "joint1 is at 0.1, and at 0.2"),
+    ],
+    ids=["outside", "nan", "empty", "two", "none", "twice"],
+)  # fmt: skip
+def test_a_group_state_that_does_not_fit_has_its_fault(chain, states, words):
+    found = of(srdf=srdf(*states, state("ready", **READY))).postures(chain)
+    assert words in found["bad"]
+    assert found["ready"] == tuple(READY.values())
+
+
+def test_an_srdf_that_cannot_be_read_is_refused(chain):
+    for text in ("<robot>", "<urdf/>", "/no/such.srdf"):
+        with pytest.raises(ConfigError, match="'robot_description_semantic' cannot be"):
+            of(srdf=text).postures(chain)
 
 
 @pytest.mark.parametrize(
@@ -153,10 +214,11 @@ def test_home_is_as_given_or_empty(chain):
     [([0.0], "7 positions are needed"), ([0.0] * 7, "panda_joint4 must lie in")],
     ids=["too few", "outside"],
 )
-def test_an_invalid_home_is_refused(chain, home, words):
-    with pytest.raises(ConfigError, match=r"^parameter 'home' does not fit: ") as caught:
-        of(home=home).check_home(chain)
-    assert words in str(caught.value)
+def test_an_invalid_posture_is_refused(chain, home, words):
+    for name in ("home", "postures.ready"):
+        with pytest.raises(ConfigError, match=f"^parameter '{name}' does not fit: ") as caught:
+            of(**{name: home}).postures(chain)
+        assert words in str(caught.value)
 
 
 def test_motion_limits_have_one_number_for_each_joint_or_none(chain):
@@ -190,7 +252,7 @@ def test_a_margin_narrows_the_limits(chain, margin):
     np.testing.assert_array_equal(of().limits(narrow).upper, narrow.upper)
     outside = [*(0.5 * (chain.lower + chain.upper))[:6], chain.upper[6] - 0.4 * margin[-1]]
     with pytest.raises(ConfigError, match=r"^parameter 'home' does not fit: panda_joint7"):
-        of(home=list(map(float, outside))).check_home(narrow)
+        of(home=list(map(float, outside))).postures(narrow)
 
 
 def test_a_continuous_joint_has_no_margin():

@@ -82,6 +82,7 @@ def test_only_the_operator_sends_targets():
         "joint_target",
         "joint_chunk",
         "pose_chunk",
+        "posture",
         "device_pose",
         "clutch",
         "speed_override",

@@ -146,6 +146,7 @@ class InteractiveMarkerServer:
 @dataclass
 class _Entry:
     title: str
+    parent: int
     callback: Callback
     visible: bool = True
     box: str = ""
@@ -164,14 +165,14 @@ class MenuHandler:
         self._entries: dict[int, _Entry] = {}
         self._markers: set[str] = set()
 
-    def insert(self, title: str, *, callback: Callback) -> int:
-        """Add an entry and return its handle."""
+    def insert(self, title: str, *, parent: int | None = None, callback: Callback) -> int:
+        """Add an entry, below another one or to the menu itself, and return its handle."""
         handle = len(self._entries) + 1
-        self._entries[handle] = _Entry(title, callback)
+        self._entries[handle] = _Entry(title, parent or 0, callback)
         return handle
 
     def setVisible(self, handle: int, visible: bool) -> None:
-        """Show an entry or hide it."""
+        """Show an entry or hide it, with those below it."""
         self._entries[handle].visible = visible
 
     def setCheckState(self, handle: int, check_state: int) -> None:
@@ -188,9 +189,14 @@ class MenuHandler:
         if marker is None:
             raise KeyError(marker_name)
         marker.menu_entries = [
-            MenuEntry(id=handle, title=entry.box + entry.title, command_type=MenuEntry.FEEDBACK)
+            MenuEntry(
+                id=handle,
+                parent_id=entry.parent,
+                title=entry.box + entry.title,
+                command_type=MenuEntry.FEEDBACK,
+            )
             for handle, entry in self._entries.items()
-            if entry.visible
+            if entry.visible and (not entry.parent or self._entries[entry.parent].visible)
         ]
         server.insert(
             marker,

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,12 +18,15 @@ from basis_ik.arm.goals import Ray
 from basis_ik.arm.limits import MotionLimits
 from basis_ik.arm.settings import DeviceRules, Settings, Wish, allowance, misplaced
 from basis_ik.arm.target_input import carried_links
+from basis_ik.collision.pairs import read_srdf
 from basis_ik.errors import BasisIkError
 from basis_ik.robot.chain import Chain
-from basis_ik.robot.elements import listed, shown
+from basis_ik.robot.elements import Element, UrdfError, listed, shown
+from basis_ik.robot.grammar import number
 from basis_ik.robot.joint_path import ChainError, path_between
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.parameters.arm_parameters import pointing_ray
+from basis_ik.ros.parameters.ik_parameters import POSTURES
 from basis_ik.ros.parameters.parameters import ConfigError, Parameters, refused
 
 MOST_JOINTS = 100  # of one chain
@@ -123,16 +127,35 @@ class ChainParameters:
             text = f"is {shown(frame)}, which is not fixed to {chain.tip}: {error}"
             raise self.refused("pointing_frame", text) from None
 
-    def check_home(self, chain: Chain) -> None:
-        """Check the parameter `home`, the positions (n,) that `~/home` moves to.
+    def postures(self, chain: Chain) -> dict[str, tuple[float, ...] | str]:
+        """Return the postures of the chain: `home`, those of `postures`, and those of the SRDF.
+
+        A posture of a parameter replaces that of the SRDF. Of these one that does not fit is kept
+        with its fault, because an SRDF is often made by others.
 
         Raises:
-            ConfigError: It does not have one number per joint, or one is outside a joint's limits.
+            ConfigError: One does not have one number per joint, or one that is outside its limits;
+                `home` is given twice; or the SRDF cannot be read.
         """
-        home = self["home"]
-        complaint = misplaced(chain, home) if home else None
-        if complaint:
-            raise self.refused("home", f"does not fit: {complaint}")
+        srdf: str = self._parameters["robot_description_semantic"]
+        try:
+            found = group_states(read_srdf(srdf), chain) if srdf else {}
+        except BasisIkError as error:
+            raise refused("robot_description_semantic", f"cannot be read: {error}") from None
+        begin = f"{self._prefix}{POSTURES}"
+        named = (each for each in self._parameters if each.startswith(begin))
+        given = {each.removeprefix(begin): each for each in named}
+        if self["home"]:
+            if "home" in given:
+                raise self.refused("home", f"is also given as {given['home']}; leave one out")
+            given["home"] = f"{self._prefix}home"
+        for name, parameter in given.items():
+            positions = self._parameters[parameter]
+            complaint = misplaced(chain, positions)
+            if complaint:
+                raise refused(parameter, f"does not fit: {complaint}")
+            found[name] = tuple(positions)
+        return dict(sorted(found.items()))
 
     def posture_complaint(self, chain: Chain, posture: Sequence[float]) -> str | None:
         """Return why positions are no posture of the chain, or None."""
@@ -205,7 +228,6 @@ class ChainParameters:
             goal_tolerance=node["goal_tolerance"],
             joint_limit_margin=tuple(self["joint_limit_margin"]),
             tool_frame=model.link(self["tool_frame"]),
-            home=tuple(self["home"]),
             device=DeviceRules(
                 model.link(self["device.axes"]),
                 *(self[f"device.{name}"] for name in DeviceRules._fields[1:]),
@@ -254,6 +276,44 @@ class ChainParameters:
                 raise self.refused(name, text)
         acceleration, jerk = (np.array(each) if each else None for each in given.values())
         return MotionLimits.of_chain(chain, acceleration, jerk)
+
+
+def group_states(srdf: Element, chain: Chain) -> dict[str, tuple[float, ...] | str]:
+    """Return the postures that an SRDF has for a chain, by name.
+
+    A posture is made of all `<group_state>`s of one name, of whatever groups. Joints of the chain
+    that it does not have are NaN, and other joints do not count.
+
+    Args:
+        srdf: The root element of the SRDF.
+        chain: The chain.
+
+    Returns:
+        Positions (n,) [rad or m]; or why a posture cannot be used.
+    """
+    given: dict[str, dict[str, float]] = {}
+    faults: dict[str, str] = {}
+    for state in srdf.all("group_state"):
+        name = state.attributes.get("name", "")
+        for each in state.all("joint"):
+            joint = each.attributes.get("name", "")
+            if joint not in chain.joint_names:
+                continue
+            own = given.setdefault(name, {})
+            try:
+                value = number(each, "value", math.inf, joint)
+            except UrdfError as error:
+                faults.setdefault(name, str(error))
+            else:
+                if own.setdefault(joint, value) != value:
+                    faults.setdefault(name, f"{joint} is at {own[joint]:g}, and at {value:g}")
+    found: dict[str, tuple[float, ...] | str] = {}
+    inside = np.clip(0.0, chain.lower, chain.upper)
+    for name, own in given.items():
+        positions = tuple(own.get(joint, math.nan) for joint in chain.joint_names)
+        whole = np.where(np.isnan(positions), inside, positions).tolist()
+        found[name] = faults.get(name) or misplaced(chain, whole) or positions
+    return found
 
 
 def _parameter_at_fault(error: ChainError, root: str | None, tip: str | None) -> str | None:

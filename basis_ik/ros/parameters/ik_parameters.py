@@ -55,7 +55,8 @@ NODE = (
         "robot_description_semantic",
         "",
         "SRDF text, as MoveIt's; its `disable_collisions` say which pairs of links are not "
-        "compared for collisions. Empty: samples of the joints say it.",
+        "compared for collisions, otherwise samples of the joints say it; its `group_state`s are "
+        "postures.",
         read_only=True,
     ),
     Declaration(
@@ -552,10 +553,21 @@ CHAIN = (
     Declaration(
         "home",
         [],
-        "Joint positions for ~/home [rad, m]; empty: ~/home is refused.",
+        "Joint positions for ~/home [rad, m]; empty: those of `postures` or of the SRDF.",
         -1e4,
         1e4,
         read_only=True,
         element=float,
     ),
+)
+POSTURES = "postures."
+# For each chain, too: `postures.ready`, or `left.postures.ready`.
+POSTURE = Declaration(
+    f"{POSTURES}<name>",
+    [],
+    "A posture for ~/posture, by any name: positions of the chain's joints [rad, m].",
+    -1e4,
+    1e4,
+    read_only=True,
+    element=float,
 )

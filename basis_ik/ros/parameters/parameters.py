@@ -236,6 +236,10 @@ class Parameters:
         """Return the current value."""
         return self._values[name]
 
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names."""
+        return iter(self._values)
+
     def declare(self, declarations: Iterable[Declaration], prefix: str = "") -> None:
         """Declare parameters; overrides replace defaults.
 
@@ -257,6 +261,20 @@ class Parameters:
                 self._node.undeclare_parameter(name)
             self._known[name] = declaration
             self._node.declare_parameter(name, value, declaration.descriptor(), True)
+
+    def declare_named(self, plain: Declaration, prefix: str = "") -> None:
+        """Declare a parameter for each override with a name for the last part.
+
+        Args:
+            plain: The declaration; its name ends with `<name>`.
+            prefix: Prefix of each name.
+
+        Raises:
+            ConfigError: An override is invalid.
+        """
+        begin = prefix + plain.name.removesuffix("<name>")
+        given = (name for name in self._node.get_parameters_by_prefix("") if name.startswith(begin))
+        self.declare(replace(plain, name=name) for name in given)
 
     def refuse_unknown(self, *known_later: str) -> None:
         """Refuse overrides of parameters that are not declared.

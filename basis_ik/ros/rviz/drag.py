@@ -97,12 +97,18 @@ class Drag:
             self._entry("bring it back to the tip", self._bring_back): lambda: (
                 not arm.state.why_not
             ),
-            self._entry("home", lambda: controller.arm.go_home()): lambda: (
-                controller.arm.settings.home and not arm.state.why_not
+            self._entry("home", arm.go_home): lambda: (
+                "home" in arm.postures and not arm.state.why_not
             ),
             self._entry("stop", arm.stop): lambda: arm.state.latch is None,
             self._entry("go on", arm.enable): lambda: arm.state.latch is not None,
         }
+        postures = [name for name, found in arm.postures.items() if not isinstance(found, str)]
+        if postures:
+            below = self._menu.insert("postures", callback=lambda _: None)
+            self._actions[below] = lambda: not arm.state.why_not
+            for name in postures:
+                self._entry(f"go to {printable(name)}", partial(arm.go_to_posture, name), below)
         self._available: tuple[bool, ...] = ()
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timer = node.create_timer(PERIOD, self._update, clock=steady)
@@ -112,14 +118,14 @@ class Drag:
         self._server.shutdown()
         self._node.destroy_timer(self._timer)
 
-    def _entry(self, title: str, action: Callable[[], str | None]) -> int:
+    def _entry(self, title: str, action: Callable[[], object], below: int | None = None) -> int:
         def on_select(_: object) -> None:
             self.touched = self._boundary.steady()
             refused = action()
             if refused:
                 self.controller.journal.error(f"{title}: {refused}")
 
-        return int(self._menu.insert(title, callback=on_select))
+        return int(self._menu.insert(title, parent=below, callback=on_select))
 
     def _update(self) -> None:
         """Show the handle once the arm's position is known, and move it."""

@@ -188,3 +188,14 @@ def test_a_menu(world):
     menu.reApply(world.server)
     world.server.applyChanges()
     assert titles() == ["[ ] pose", "hidden"]
+    below = menu.insert("below", parent=hidden, callback=chosen.append)
+    menu.reApply(world.server)
+    world.apply(world.server.get("cube"))
+    entries = {each.id: each.parent_id for each in world.server.get("cube").menu_entries}
+    assert entries == {pose: 0, hidden: 0, below: hidden}
+    world.say(event="MENU_SELECT", entry=below)
+    assert [c.menu_entry_id for c in chosen] == [pose, below]
+    menu.setVisible(hidden, False)
+    menu.reApply(world.server)
+    world.server.applyChanges()
+    assert titles() == ["[ ] pose"]
