@@ -8,6 +8,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -20,7 +22,16 @@ from basis_ik.arm.clearance import Clearance
 from basis_ik.arm.clutch import Clutch
 from basis_ik.arm.execution.execution import MOVED_AWAY, Execution
 from basis_ik.arm.execution.messages import Outgoing
-from basis_ik.arm.goals import ChunkGoal, Goal, JointGoal, MotionGoal, PointGoal, Ray, Triple
+from basis_ik.arm.goals import (
+    ChunkGoal,
+    Goal,
+    JointGoal,
+    MotionGoal,
+    PointGoal,
+    PoseGoal,
+    Ray,
+    Triple,
+)
 from basis_ik.arm.interruption import STILL_TIME, Interruption
 from basis_ik.arm.jog import Held
 from basis_ik.arm.limiter import Motion
@@ -30,6 +41,7 @@ from basis_ik.arm.measured import MeasuredState, StateStamp
 from basis_ik.arm.moment import Moment
 from basis_ik.arm.pace import Pace
 from basis_ik.arm.pipeline import Job, Phase, Pipeline
+from basis_ik.arm.preview import STEP, Preview, Rehearsal, rehearse
 from basis_ik.arm.settings import Postures, Settings, misplaced, outside
 from basis_ik.arm.statistics import ArmMeter
 from basis_ik.arm.target_input import Arrival, Frames, FrameStamp, TargetInput
@@ -127,8 +139,10 @@ class Surroundings(NamedTuple):
     """Returns the time of refusals, whose age is shown [s]."""
     stopwatch: Callable[[], float]
     """Returns a time by which solves are measured [s]."""
-    submit: Callable[[Callable[[], Solution]], Job]
+    submit: Callable[[Callable[[], Solution]], Job[Solution]]
     """Begins a solve that may take longer than a period."""
+    rehearse: Callable[[Callable[[], Rehearsal]], Job[Rehearsal]]
+    """Begins a rehearsal."""
 
 
 class Outcome(NamedTuple):
@@ -165,6 +179,7 @@ class Arm:
         others: Their measured positions.
         targets: The targets.
         clutch: Lets a device lead the tip.
+        preview: The motion to a target that waits for `go`.
         refusals: Accepted targets, and refused messages of all inputs.
         pipeline: Makes the commands.
         execution: As given.
@@ -211,7 +226,9 @@ class Arm:
             caps=design.caps,
             submit=surroundings.submit,
         )
-        self.settings = settings
+        self.preview = Preview(surroundings.rehearse)
+        self._seed: tuple[int, NDArray[np.float64]] | None = None  # of the placement by a go
+        self._settings = self.settings = settings
         self._has_measured = False
         self._refresh: Callable[[], Mapping[str, str]] = dict
         self._strangers: dict[str, float] = {}  # joints of others, and when they came [s]
@@ -230,6 +247,8 @@ class Arm:
 
     @settings.setter
     def settings(self, settings: Settings) -> None:
+        if settings.follow_drag != self._settings.follow_drag:
+            self.leave("follow_drag has changed")
         self._settings = settings
         self.targets.farthest = settings.target_max_reach
         self._caps.set(settings.max_linear_speed, settings.max_angular_speed)
@@ -305,7 +324,8 @@ class Arm:
             return self.state.why_not
         refused = misplaced(self.chain, positions)
         if refused is None:
-            self.targets.put(JointGoal(tuple(map(float, positions))), name)
+            goal = JointGoal(tuple(map(float, positions)))
+            self.targets.put(goal, name, previewed=self._previews())
         return refused
 
     def go_to_posture(self, posture: str, name: str = "posture") -> Refused | None:
@@ -336,6 +356,37 @@ class Arm:
         self._has_new = refused is None
         if refused is not None and self.state.active:
             self.targets.refuse(refused, self.targets.request("posture"))
+
+    def go(self, now: Moment) -> str | None:
+        """Move to the target that waits for it, as the preview shows; return why not, or None.
+
+        Args:
+            now: When it was asked for.
+        """
+        target, rehearsal, why_not = self.targets.preview, self.rehearsal, self.state.why_not
+        if target is None:
+            return why_not or "there is no preview: nothing waits to go"
+        why_not = why_not or self.preview.why_not(target, self._rest(), now.loop)
+        if why_not or rehearsal is None:
+            return why_not
+        refused = self.targets.go()
+        if refused is not None:
+            return str(refused)
+        self._seed = self.targets.placements, rehearsal.seed
+        return None
+
+    def leave(self, why: str = "left") -> str | None:
+        """Drop the target that waits for a go; return why not, or None."""
+        return None if self.targets.leave(why) else "there is no preview"
+
+    def _previews(self, *, held: bool = False) -> bool:
+        """Return whether a target waits for a go.
+
+        Args:
+            held: Whether it is still being dragged.
+        """
+        mode = self.settings.follow_drag
+        return mode == "confirm" or (mode == "release" and held)
 
     def follow(self, motion: Motion, name: str) -> MotionGoal | None:
         """Move along a motion, until there is a newer goal.
@@ -422,6 +473,30 @@ class Arm:
         )
 
     @property
+    def rehearsal(self) -> Rehearsal | None:
+        """The motion to the target that waits for a go; None if there is none, or not yet."""
+        return None if self.targets.preview is None else self.preview.rehearsal
+
+    @property
+    def shown(self) -> tuple[Goal | None, Solution | None]:
+        """The goal to show, and the solution for it: of the preview, else of the motion."""
+        found = self.rehearsal
+        if found is None:
+            return self.pipeline.goal, self.pipeline.solution
+        return found.goal, found.solution
+
+    @property
+    def preview_text(self) -> str:
+        """The preview in one line; empty if no target waits for a go."""
+        target, found = self.targets.preview, self.rehearsal
+        if target is None:
+            return ""
+        aim = target.goal.positions if isinstance(target.goal, JointGoal) else None
+        names = (f" of {printable(name)}" for name, each in self.postures.items() if each == aim)
+        how = "let the handle go" if self.settings.follow_drag == "release" else "call ~/go"
+        return f"preview{next(names, '')}: {found or 'not ready yet'}; {how}"
+
+    @property
     def other_commander(self) -> str:
         """The other node that commands the arm; empty if there is none."""
         return self.execution.other_commander
@@ -482,7 +557,13 @@ class Arm:
         self._sent_at = -math.inf
 
     def take_pose(
-        self, at: FrameStamp, pose: RigidTransform | Refused, now: Moment, *, straight: bool = False
+        self,
+        at: FrameStamp,
+        pose: RigidTransform | Refused,
+        now: Moment,
+        *,
+        straight: bool = False,
+        held: bool = False,
     ) -> None:
         """Accept a pose as target, if the arm may move.
 
@@ -491,23 +572,27 @@ class Arm:
             pose: The pose, or why it is none.
             now: When it came.
             straight: Whether to move on a straight line as far as possible, regardless of `path`.
+            held: Whether it is being dragged.
         """
         if self._takes_targets("target_pose", at):
-            position_only, arrival = self.settings.position_only, self._arrival(now)
+            position_only = self.settings.position_only
+            arrival = self._arrival(now, previewed=self._previews(held=held))
             self.targets.offer_pose(
                 at, pose, arrival, position_only=position_only, straight=straight
             )
 
-    def take_point(self, at: FrameStamp, point: Triple, now: Moment) -> None:
+    def take_point(self, at: FrameStamp, point: Triple, now: Moment, *, held: bool = False) -> None:
         """Accept a point to look at, if the arm may move.
 
         Args:
             at: Frame and time of the point.
             point: The point [m].
             now: When it came.
+            held: Whether it is being dragged.
         """
         if self._takes_targets("target_point", at):
-            self.targets.offer_point(at, point, self._arrival(now), ray=self.ray)
+            arrival = self._arrival(now, previewed=self._previews(held=held))
+            self.targets.offer_point(at, point, arrival, ray=self.ray)
 
     def look_at(self, at: FrameStamp, point: Triple, now: Moment, ray: Ray, pace: Pace) -> bool:
         """Accept a point for a ray to pass through, even if the arm may not move yet.
@@ -576,7 +661,8 @@ class Arm:
             now: When they came.
         """
         if self._takes_targets("joint_target", at):
-            self.targets.offer_joint_target(at, names, positions, self._arrival(now))
+            arrival = self._arrival(now, previewed=self._previews())
+            self.targets.offer_joint_target(at, names, positions, arrival)
 
     def take_joint_chunk(
         self,
@@ -667,10 +753,10 @@ class Arm:
             self.targets.refuse(Refused(Refusal.NOT_READY, why_not), request)
         return not why_not
 
-    def _arrival(self, now: Moment) -> Arrival:
+    def _arrival(self, now: Moment, *, previewed: bool = False) -> Arrival:
         self.meter.targets.count += 1
         self._has_new = True
-        return Arrival(now.clock, now.loop, self.settings.stamp_rules)
+        return Arrival(now.clock, now.loop, self.settings.stamp_rules, previewed)
 
     # The loop --------------------------------------------------------------------------------
 
@@ -717,6 +803,7 @@ class Arm:
             self._accept_goal(goal, measured, now.loop)
         elif goal is None and self.state.has_target:
             self._brake(Event.DROP_TARGET, "the target has expired")
+        self._look_ahead(now)
         self.pipeline.speed_override = settings.speed_override
         if not self.resting:
             self._move(measured, now)
@@ -724,6 +811,26 @@ class Arm:
                 self._suffices(self.pipeline.solution)
             if self._interruption is not None and self.state.state is State.BRAKING:
                 self._interruption.brake_to(self.execution.end_of_motion(self.pipeline))
+
+    def _look_ahead(self, now: Moment) -> None:
+        """Rehearse the motion to the target that waits for a go."""
+        target, scene, rest = self.targets.preview, self.pipeline.scene, self._rest()
+        if target is None or not np.isfinite(rest).all():
+            self.preview.clear()
+            return
+        around = self.settings, self.tool.frame, None if scene is None else scene.changes
+        self.preview.update(target, rest, around, now.loop, self._rehearsal)
+
+    def _rehearsal(self, goal: Goal, start: NDArray[np.float64]) -> Callable[[], Rehearsal]:
+        """Return the function that rehearses the motion to a goal, which any thread may call."""
+        caps, scene = self._caps.twin(), self.pipeline.scene
+        twin = self.pipeline.twin(STEP, caps)
+        self._set_up(twin, goal)
+        twin.speed_override = self.settings.speed_override or 1.0
+        if not self.execution.streams:  # whole motions are in joint space
+            twin.path = "joint"
+            goal = replace(goal, straight=False) if isinstance(goal, PoseGoal) else goal
+        return partial(rehearse, twin, caps, None if scene is None else scene.copy(), goal, start)
 
     def _check_requirements(self, silent: tuple[str, ...], now: Moment) -> None:
         """Check what motion requires; if something is missing, brake, and drop the target.
@@ -882,7 +989,8 @@ class Arm:
         ):
             self.pipeline.begin_where_measured()
         if order or self.execution.streams or self.pipeline.waiting:
-            self._set_up(goal)
+            self._set_up(self.pipeline, goal)
+            self._warn_of_path()
             self._set_goal(goal, measured, order=order)
             self._slow_down(goal, measured, now)
 
@@ -910,7 +1018,9 @@ class Arm:
             # arm at rest, or its driver may have reset its turns.
             self.pipeline.rest()
         before, began = self.pipeline.solution, self._stopwatch()
-        self.pipeline.set_goal(goal, measured, time=self.targets.time, again=order)
+        went, seed = self._seed or (0, None)  # what was shown before a go is what is done
+        seed, self._seed = (seed if went == self.targets.placements else None), None
+        self.pipeline.set_goal(goal, measured, time=self.targets.time, again=order, seed=seed)
         solution = self.pipeline.solution
         if solution is not before and not self._suffices(solution):
             return
@@ -1027,8 +1137,8 @@ class Arm:
             fraction = goal.pace.scaling(self.pipeline.remaining(measured), now)
             self.pipeline.velocity_scaling = min(self.pipeline.velocity_scaling, fraction)
 
-    def _set_up(self, goal: Goal) -> None:
-        settings, pipeline = self.settings, self.pipeline
+    def _set_up(self, pipeline: Pipeline, goal: Goal) -> None:
+        settings = self.settings
         given = isinstance(goal, MotionGoal)  # whoever planned it has chosen its speed
         pipeline.velocity_scaling = 1.0 if given else settings.velocity_scaling
         pipeline.acceleration_scaling = 1.0 if given else settings.acceleration_scaling
@@ -1037,6 +1147,9 @@ class Arm:
         pipeline.solver, pipeline.path = settings.solver, settings.path
         pipeline.wish = settings.wish
         pipeline.singularities, pipeline.slides = settings.singularities, settings.jog_slides
+
+    def _warn_of_path(self) -> None:
+        pipeline = self.pipeline
         if pipeline.path != "joint" and not (self.execution.streams and pipeline.leads_lines):
             text = "path is ignored: straight needs six joints and an interface that streams"
             self._log.warn("path", "unfit", text)

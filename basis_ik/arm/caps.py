@@ -10,6 +10,7 @@ has the details.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -112,6 +113,13 @@ class SpeedCaps:
         self.blocked: Gap | None = None
         self._gave_way = False  # whether the last step was one of braking
         self.reset()
+
+    def twin(self) -> SpeedCaps:
+        """Return the same caps without distances, for another thread."""
+        twin = copy.copy(self)
+        twin._caps, twin.clearance = self._caps.copy(), None
+        twin.reset()
+        return twin
 
     @property
     def active(self) -> bool:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -73,13 +73,16 @@ class Phase(enum.Enum):
     UNSAFE = "the next command failed the last check"
 
 
-class Job(Protocol):
-    """A solve that goes on elsewhere."""
+T_co = TypeVar("T_co", covariant=True)
+
+
+class Job(Protocol[T_co]):
+    """Work that goes on elsewhere, mostly a solve."""
 
     def done(self) -> bool:
         """Return whether it has ended."""
 
-    def result(self) -> Solution:
+    def result(self) -> T_co:
         """Return its result, once it has ended."""
 
 
@@ -106,9 +109,9 @@ class Solved(NamedTuple):
 class _LongSolves:
     """Solves one problem after the other. A newer one replaces one that still waits."""
 
-    def __init__(self, submit: Callable[[Callable[[], Solution]], Job]) -> None:
+    def __init__(self, submit: Callable[[Callable[[], Solution]], Job[Solution]]) -> None:
         self._submit = submit
-        self._running: Job | None = None
+        self._running: Job[Solution] | None = None
         self._next: Callable[[], Solution] | None = None
         self._needed = True  # whether the running solve is still needed
 
@@ -189,7 +192,7 @@ class Pipeline:
         period: float,
         limits: MotionLimits | None = None,
         caps: SpeedCaps | None = None,
-        submit: Callable[[Callable[[], Solution]], Job] = Solved.at_once,
+        submit: Callable[[Callable[[], Solution]], Job[Solution]] = Solved.at_once,
     ) -> None:
         self._chain = self._ray_chain = chain
         self._period = period
@@ -237,8 +240,25 @@ class Pipeline:
         self._goal_time: float | None = None  # time for which the goal is valid [s]
         self._followed = False  # whether the last command followed a moving goal
 
+    def twin(self, period: float, caps: SpeedCaps) -> Pipeline:
+        """Return a pipeline of the same chain and tool, at rest, which solves at once.
+
+        Args:
+            period: Its period [s].
+            caps: Its caps.
+        """
+        twin = Pipeline(self._ray_chain, period=period, limits=self._limits, caps=caps)
+        twin.change_tool(self._chain)
+        return twin
+
     def set_goal(
-        self, goal: Goal, measured: FloatArray, *, time: float | None = None, again: bool = False
+        self,
+        goal: Goal,
+        measured: FloatArray,
+        *,
+        time: float | None = None,
+        again: bool = False,
+        seed: FloatArray | None = None,
     ) -> None:
         """Set the goal, and solve for it if it is new.
 
@@ -249,6 +269,8 @@ class Pipeline:
                 that changes repeatedly is a moving one; the arm follows it to its position at the
                 time of the command.
             again: Whether to solve for it even if it is not new.
+            seed: Positions to search from (n,) [rad or m]; None: those of the last solution, at
+                rest the measured ones.
         """
         self._goal_time = time
         if goal == self.goal and not again:
@@ -257,6 +279,7 @@ class Pipeline:
             return
         # Successive goals keep the branch; a first goal takes the one nearest to the arm.
         start = measured if self._destination is None else self._destination
+        start = start if seed is None else seed
         seed = np.minimum(np.maximum(start, self._chain.lower), self._chain.upper)
         if not (isinstance(goal, JOGGING) and isinstance(self.goal, JOGGING)):
             self._held.reset()

@@ -146,6 +146,8 @@ class Settings(NamedTuple):
     """By how much the chain's limits are narrower than the robot's; empty: not [rad or m]."""
     tool_frame: str
     """The frame that moves to the targets; empty: the chain's tip."""
+    follow_drag: Literal["live", "release", "confirm"] = "live"
+    """When the arm goes to a target that is dragged; with `confirm`, to any single one."""
     device: DeviceRules = DeviceRules()
     """How a device leads the tip."""
     wish: Wish = Wish()

@@ -101,6 +101,8 @@ class Arrival(NamedTuple):
     """The control loop's clock [s]."""
     rules: StampRules
     """Acceptable stamps."""
+    previewed: bool = False
+    """Whether it waits for a go, and is only shown until then."""
 
 
 class _Waiting(NamedTuple):
@@ -111,18 +113,27 @@ class _Waiting(NamedTuple):
     since: float
     time: float
     """Time for which it is valid, on the control loop's clock [s]: its stamp, or its arrival."""
+    previewed: bool
+    """As of its arrival."""
 
 
 @dataclass
-class _Placed:
-    """A goal and its target; `follow`: whether it is transformed again in every cycle."""
+class Placed:
+    """A goal and its target.
+
+    Attributes:
+        target: The target; None: the goal was `put`.
+        request: What identifies its message.
+        goal: The goal.
+        follow: Whether it is transformed again in every cycle.
+        time: Time for which it is valid, as in `_Waiting`; None: now.
+    """
 
     target: Target | None
     request: Request
     goal: Goal
     follow: bool
     time: float | None = None
-    """Time for which it is valid, as in `_Waiting`; None: now."""
 
 
 def carried_links(chain: Chain) -> frozenset[str]:
@@ -165,6 +176,7 @@ class TargetInput:
         reach: Reach of the tip [m]; it may be assigned.
         farthest: Largest distance of a pose from the root in multiples of it; it may be assigned.
         placements: Number of targets and goals accepted so far.
+        preview: The target that waits for `go`; None if none does.
     """
 
     def __init__(
@@ -186,7 +198,8 @@ class TargetInput:
         self.reach, self.farthest = chain.reach, math.inf
         self._line: list[_Waiting] = []
         self._taken_at = 0.0
-        self._placed: _Placed | None = None
+        self._placed: Placed | None = None
+        self.preview: Placed | None = None
         self._newest = self._oldest = self._requests = 0
         self._settled = 1  # refusals of targets with lower numbers are history
         self._recovered: LastRefusal | None = None  # of a frame that is there again
@@ -518,17 +531,49 @@ class TargetInput:
         target = ChunkTarget(stamp, since, places, arrival.steady, **how)
         return self._take(target, arrival, request)
 
-    def put(self, goal: Goal, name: str) -> None:
+    def put(self, goal: Goal, name: str, *, previewed: bool = False) -> None:
         """Set a goal that is already in the root frame, instead of all targets.
 
         Args:
             goal: The goal.
             name: Name of its service.
+            previewed: As of an `Arrival`.
         """
         request = self.request(name)
         self._pass_over(self._line)
         self._line, self._settled = [], request.number
-        self._place(_Placed(None, request, goal, follow=False))
+        self._place(Placed(None, request, goal, follow=False), previewed=previewed)
+
+    def go(self) -> Refused | None:
+        """Pursue the target that waits for it; return why not, or None."""
+        placed = self.preview
+        if placed is None:
+            return Refused(Refusal.NOT_READY, "there is no preview")
+        if placed.follow and placed.target is not None:
+            found = self._look_up(placed.target)
+            if isinstance(found, Refused):
+                return found
+        placed.time = None
+        self._place(placed)
+        return None
+
+    def leave(self, why: str) -> bool:
+        """Drop the target that waits for a go; its sender is told, but nobody is warned.
+
+        Args:
+            why: The reason, in one line.
+
+        Returns:
+            Whether there was one.
+        """
+        waiting = [each for each in self._line if each.previewed]
+        newest = waiting[-1] if waiting else self.preview
+        if newest is None:
+            return False
+        self._line = [each for each in self._line if not each.previewed]
+        self.preview, self._settled = None, self._requests + 1
+        self._refusals.add(Refused(Refusal.DROPPED, why), newest.request)
+        return True
 
     def stop_following(self, goal: Goal) -> None:
         """Keep a goal of the present target, wherever its frame moves."""
@@ -556,52 +601,63 @@ class TargetInput:
             oldest: Oldest stamp that the newest transform of a moving frame may have [ns].
         """
         self._oldest = oldest
-        if not self._advance(steady, patience):
-            self._follow(steady)
+        new = self._advance(steady, patience)
+        for placed in (self._placed, self.preview):
+            if placed is not None and placed is not new:
+                self._follow(placed, steady)
         target = self.target
         if isinstance(target, EXPIRING) and not steady < target.expires:
             self._placed = None
         return None if self._placed is None else self._placed.goal
 
-    def _advance(self, steady: float, patience: float) -> bool:
+    def _advance(self, steady: float, patience: float) -> Placed | None:
         """Transform the newest waiting target that has a transform, and refuse late ones.
 
         Returns:
-            Whether one was transformed.
+            The one that was transformed, if any.
         """
         for k in reversed(range(len(self._line))):
-            target, request, since, time = self._line[k]
+            target, request, since, time, previewed = self._line[k]
             found = self._look_up(target)
             if isinstance(found, ChunkGoal) and found.course.end <= steady:
                 over = f"its last point was due {steady - found.course.end:.3f} s ago"
                 found = Refused(Refusal.STALE, over)
             if not isinstance(found, Refused):
                 self._pass_over(self._line[:k])  # older targets are obsolete
-                self._place(_Placed(target, request, found, self._follows(target), time))
+                placed = Placed(target, request, found, self._follows(target), time)
+                self._place(placed, previewed=previewed)
                 del self._line[: k + 1]
                 self._log.recovered("target", "targets are valid again")
-                return True
+                return placed
             # Only a missing transform can still become available.
             if found.reason is not Refusal.NO_TRANSFORM or steady - since > patience:
                 self.refuse(found, request)
                 del self._line[k]
-        return False
+        return None
 
     def _pass_over(self, waiting: Sequence[_Waiting]) -> None:
         """Let those who sent targets know that others have come before these were pursued."""
         for each in waiting:
             self._refusals.know(each.request)
 
-    def _place(self, placed: _Placed) -> None:
-        """Pursue a new target or goal."""
+    def _place(self, placed: Placed, *, previewed: bool = False) -> None:
+        """Pursue a new target or goal, or let it wait for a go."""
+        self.preview = placed if previewed else None
+        if previewed:
+            return
         self._placed = placed
         self.placements += 1
         self._refusals.accept(placed.request)
 
-    def _follow(self, steady: float) -> None:
-        """Transform the current target again, if its frame may have moved."""
-        placed = self._placed
-        if placed is None or placed.target is None or not placed.follow:
+    def _forget(self, placed: Placed) -> None:
+        if placed is self.preview:
+            self.preview = None
+        else:
+            self._placed = None
+
+    def _follow(self, placed: Placed, steady: float) -> None:
+        """Transform a target again, if its frame may have moved."""
+        if placed.target is None or not placed.follow:
             return
         frame = placed.target.frame_id
         if self.is_carried(frame):
@@ -613,7 +669,7 @@ class TargetInput:
         if isinstance(found, Refused):
             self.refuse(found, placed.request)
             if found.reason is Refusal.TF_STALE:
-                self._placed = None
+                self._forget(placed)
         else:
             if found != placed.goal:
                 placed.goal, placed.time = found, steady
@@ -643,8 +699,12 @@ class TargetInput:
 
     @property
     def newest(self) -> Target | None:
-        """The newest target, transformed or not; None also for a goal that was `put`."""
-        return self._line[-1].target if self._line else self.target
+        """The newest target, transformed or not; None also for a goal that was `put`.
+
+        Targets that wait for a go do not count.
+        """
+        line = [each.target for each in self._line if not each.previewed]
+        return line[-1] if line else self.target
 
     @property
     def refusal(self) -> LastRefusal | None:
@@ -669,8 +729,13 @@ class TargetInput:
 
     @property
     def pursues(self) -> bool:
-        """Whether there is a target or goal, transformed or not."""
-        return bool(self._line) or self._placed is not None
+        """Whether there is a target or goal, transformed or not, that does not wait for a go."""
+        return self._placed is not None or not all(each.previewed for each in self._line)
+
+    @property
+    def previews(self) -> bool:
+        """Whether a target waits for a go, transformed or not."""
+        return self.preview is not None or any(each.previewed for each in self._line)
 
     def drop(self, why: str) -> bool:
         """Drop all targets, and report the newest one like a refused one.
@@ -681,7 +746,7 @@ class TargetInput:
         Returns:
             Whether there was one.
         """
-        newest = self._line[-1] if self._line else self._placed
+        newest = self._line[-1] if self._line else self.preview or self._placed
         if newest is None:
             return False
         self.clear()
@@ -701,7 +766,8 @@ class TargetInput:
     def clear(self) -> None:
         """Drop all targets; a refusal before that is history, too."""
         self._pass_over(self._line)
-        self._line, self._placed, self._settled = [], None, self._requests + 1
+        self._line, self._placed, self.preview = [], None, None
+        self._settled = self._requests + 1
 
     def reset(self) -> None:
         """Drop all targets and stamps, after a jump of the clock."""
@@ -733,8 +799,10 @@ class TargetInput:
     def _take(self, target: Target, arrival: Arrival, request: Request) -> bool:
         self._newest = max(self._newest, target.stamp)
         age = 1e-9 * (arrival.now - target.stamp) if target.stamp else 0.0
-        waiting = _Waiting(target, request, arrival.steady, arrival.steady - age)
+        time, previewed = arrival.steady - age, arrival.previewed
+        waiting = _Waiting(target, request, arrival.steady, time, previewed)
         self._pass_over(self._line[1:])
+        self.preview = self.preview if previewed else None
         self._line, self._settled = [*self._line[:1], waiting], request.number
         self._taken_at = arrival.steady
         return True

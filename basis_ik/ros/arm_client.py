@@ -115,7 +115,7 @@ class Pursuit:
 
     def __init__(self, name: str, stamp: str | None, before: int = 0, refused: int = 0) -> None:
         self._name, self._stamp, self._before, self._refused = name, stamp, before, refused
-        self._seen, self._ends = False, 0
+        self._seen, self._waited, self._ends = False, False, 0
 
     def outcome(self, status: Status) -> MotionError | bool:
         """Return True once the arm is there, the error that has ended the pursuit, or False."""
@@ -131,8 +131,10 @@ class Pursuit:
             self._ends += 1
             is_over = self._seen or self._ends >= ENDS
             return StoppedError(status.message, status) if is_over else False
-        if other:
+        waits = status.values.get("preview_stamp") == self._stamp is not None
+        if other or (self._waited and not waits and not self._seen):
             return ReplacedError("another target was sent", status)
+        self._waited = self._waited or waits
         if self._seen and not own and status.state != "BRAKING":
             return TargetRefusedError(f"the target was dropped: {status.message}", status)
         if not own or status.state != "ARRIVED":
@@ -266,6 +268,7 @@ class Arm:
         )
         self._stop = self._node.create_client(Trigger, f"{self._prefix}/stop")
         self._home = self._node.create_client(Trigger, f"{self._prefix}/home")
+        self._go = self._node.create_client(Trigger, f"{self._prefix}/go")
         self._enable = self._node.create_client(SetBool, f"{self._prefix}/enable")
         self._fk = self._node.create_client(GetPositionFK, f"{node}/compute_fk")
         self._executor = SingleThreadedExecutor(context=self._context)
@@ -286,7 +289,7 @@ class Arm:
         """Wait until everything is connected."""
 
         def met() -> bool:
-            clients = (self._stop, self._home, self._enable, self._fk)
+            clients = (self._stop, self._home, self._go, self._enable, self._fk)
             return self._status is not NONE and all(each.service_is_ready() for each in clients)
 
         self.wait_for(met, end)
@@ -571,6 +574,17 @@ class Arm:
         """Return who judges a target without a stamp, which is about to be sent."""
         counts = (self._status.count(f"{what}.{name}") for what in ("accepted", "refused"))
         return Pursuit(name, None, *counts)
+
+    def go(self) -> None:
+        """Let the arm go to the target that waits for it, with `follow_drag: confirm`.
+
+        Raises:
+            TargetRefusedError: Nothing waits, or the preview does not hold any more.
+            NodeError: The node does not answer.
+        """
+        response = self._call(self._go, Trigger.Request())
+        if not response.success:
+            raise TargetRefusedError(response.message, self._status)
 
     def stop(self) -> None:
         """Brake, and refuse targets until `enable`; return once the arm rests.

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -24,10 +25,12 @@ from basis_ik.arm.execution.execution import Drives
 from basis_ik.arm.goals import Ray
 from basis_ik.arm.moment import Moment
 from basis_ik.arm.pace import Pace
+from basis_ik.arm.preview import Rehearsal
 from basis_ik.errors import BasisIkError
+from basis_ik.process import giving_way
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.robot import RobotModel
-from basis_ik.ros.boundary import boundary_of
+from basis_ik.ros.boundary import Job, boundary_of
 from basis_ik.ros.convert import duration_value, frame_stamp, pose_value
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.journal import Journal
@@ -76,6 +79,9 @@ class ChainController:
     ) -> None:
         self._node, self._parameters, self._clock = node, parameters, node.get_clock()
         self._boundary = boundary = boundary_of(node)
+        self._submit: Callable[[Callable[[], Rehearsal]], Job[Rehearsal]] = boundary.thread(
+            "rehearsal"
+        )
         self._prefix = f"~/{name}" if name else "~"
         tool = Tool(model, chain, buffer, boundary.thread("tool"))
         parameters.guard(f"{name}.tool_frame" if name else "tool_frame", tool.complaint)
@@ -108,6 +114,7 @@ class ChainController:
             boundary.steady,
             time.perf_counter,
             boundary.thread("solver"),
+            self._rehearse,
         )
         self._read, settings = parameters.changes, own.settings(model)
         self._arm = Arm(design, settings, self._path.execution, state, surroundings)
@@ -197,15 +204,21 @@ class ChainController:
 
     # Messages --------------------------------------------------------------------------------
 
-    def take_pose(self, message: PoseStamped, *, straight: bool = False) -> None:
+    def take_pose(
+        self, message: PoseStamped, *, straight: bool = False, held: bool = False
+    ) -> None:
         """Accept a pose as target, if the arm may move; see `Arm.take_pose`."""
         at, pose = frame_stamp(message.header), pose_value(message.pose)
-        self.arm.take_pose(at, pose, self._now(), straight=straight)
+        self.arm.take_pose(at, pose, self._now(), straight=straight, held=held)
 
-    def take_point(self, message: PointStamped) -> None:
+    def take_point(self, message: PointStamped, *, held: bool = False) -> None:
         """Accept a point to look at, if the arm may move; see `Arm.take_point`."""
-        p = message.point
-        self.arm.take_point(frame_stamp(message.header), (p.x, p.y, p.z), self._now())
+        at, p = frame_stamp(message.header), message.point
+        self.arm.take_point(at, (p.x, p.y, p.z), self._now(), held=held)
+
+    def go(self) -> str | None:
+        """Move to the target that waits for it; see `Arm.go`."""
+        return self.arm.go(self._now())
 
     def look_at(self, message: PointStamped, ray: Ray, pace: Pace) -> bool:
         """Accept a point for a ray to pass through; see `Arm.look_at`."""
@@ -250,6 +263,15 @@ class ChainController:
 
     def _on_clutch(self, message: Bool) -> None:
         self.arm.take_clutch(message.data, self._now())
+
+    def _rehearse(self, work: Callable[[], Rehearsal]) -> Job[Rehearsal]:
+        """Begin a rehearsal, which does not delay the control loop."""
+
+        def working() -> Rehearsal:
+            with giving_way():
+                return work()
+
+        return self._submit(working)
 
     def _now(self) -> Moment:
         return self._boundary.moment(self._clock)

@@ -36,7 +36,7 @@ class PlugIn(Protocol):
 
 
 class Operator:
-    """Serves `~/enable`, `~/stop` and `~/home` of one arm.
+    """Serves `~/enable`, `~/stop`, `~/home` and `~/go` of one arm.
 
     Args:
         node: The node that owns the services.
@@ -49,6 +49,7 @@ class Operator:
             node.create_service(SetBool, controller.resolve("enable"), self._on_enable),
             node.create_service(Trigger, controller.resolve("stop"), self._on_stop),
             node.create_service(Trigger, controller.resolve("home"), self._on_home),
+            node.create_service(Trigger, controller.resolve("go"), self._on_go),
         ]
 
     def destroy(self) -> None:
@@ -74,7 +75,13 @@ class Operator:
     def _on_home(self, request: Any, response: Any) -> Any:
         refused = self._controller.arm.go_home()
         response.success = refused is None
-        response.message = "going home" if refused is None else refused
+        waits = self._controller.arm.settings.follow_drag == "confirm"
+        response.message = refused or ("call ~/go" if waits else "going home")
+        return response
+
+    def _on_go(self, request: Any, response: Any) -> Any:
+        refused = self._controller.go()
+        response.success, response.message = refused is None, refused or "going"
         return response
 
 

@@ -81,6 +81,7 @@ class StatusReport:
         self._key: tuple[object, ...] = ()
         self._target: Target | None = None
         self._solution: Solution | None = None
+        self._preview = ""
         self._time = 0.0
 
     def publish(self) -> None:
@@ -130,6 +131,10 @@ class StatusReport:
             text = f"{text}; speed override is {override:g}"
         if override == 0.0:
             level = max(level, DiagnosticStatus.WARN)
+        if arm.preview_text:
+            text = f"{text}; {arm.preview_text}"
+            if arm.rehearsal is not None and not arm.rehearsal.reached:
+                level = max(level, DiagnosticStatus.WARN)
         if refusal is not None and not state.why_not:
             level = max(level, DiagnosticStatus.WARN)
             ago = f"{arm.refusals.age(refusal):.1f} s ago"
@@ -151,10 +156,12 @@ class StatusReport:
         """Return whether to publish a status with this key now; if so, store the key."""
         arm = self._chain.arm
         now, target, solution = self._boundary.steady(), arm.targets.target, arm.pipeline.solution
-        same = target is self._target and solution is self._solution
+        preview = arm.preview_text
+        same = target is self._target and solution is self._solution and preview == self._preview
         if key == self._key and now - self._time < (PERIOD if same else REFRESH):
             return False
         self._key, self._time, self._target, self._solution = key, now, target, solution
+        self._preview = preview
         return True
 
     def _publish(self, level: bytes, state: str, text: str) -> None:
@@ -170,6 +177,7 @@ class StatusReport:
             **_target_values(targets),
             **_solution_values(arm.pipeline.solution),
             **_distances(arm),
+            **_preview_values(arm),
         }
         if targets.answer is not None:
             values["verdict"] = "REFUSED"
@@ -236,6 +244,20 @@ def _solution_values(solution: Solution | None) -> dict[str, str]:
     if solution.passes is not None:
         values["passes"] = str(solution.passes.count)
     return values | _reason_values(solution.reason)
+
+
+def _preview_values(arm: Arm) -> dict[str, str]:
+    waiting, found = arm.targets.preview, arm.rehearsal
+    if waiting is None:
+        return {}
+    values = {"preview": arm.preview_text}
+    if waiting.target is not None:
+        values["preview_stamp"] = _shown_stamp(waiting.target.stamp)
+    if found is not None:
+        verdict = Verdict.REACHED if found.solution is None else found.solution.verdict
+        values["preview_verdict"] = verdict.name
+        values["preview_duration"] = f"{found.duration:.2f}"
+    return values
 
 
 def _distances(arm: Arm) -> dict[str, str]:

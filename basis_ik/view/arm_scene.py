@@ -50,6 +50,7 @@ APART = 0.02  # rad or m: remaining distance of a joint above which the ghost is
 SEEN_TURN = 0.01  # rad: smaller errors of the orientation are not drawn
 NEAR_REACH, REACH_LINE = 0.85, 0.002  # reaches: how far it is near, and the width of its lines
 RANGE, ARC_LINES = 0.9, 32  # radius of an arc in tenths of the extent, and lines that replace it
+MOST_OF_WAY = 60  # places of the tip that are shown of its way
 AT_LIMIT = 1e-3  # rad or m: a joint this close to a limit is shown as at the limit
 
 Poses = dict[str, RigidTransform]
@@ -70,6 +71,8 @@ class ArmView(NamedTuple):
     """The solution for the goal; None if there is none or the goal needs none."""
     stages: tuple[Stage, ...] = ()
     """The chain after each of FABRIK's passes; empty if another solver was used."""
+    way: FloatArray | None = None
+    """The joints' way to it (k, n), if it is a preview."""
     near: tuple[Gap, ...] = ()
     """Pairs of links and objects that are near each other, as measured."""
     held_by: tuple[str, str] | None = None
@@ -111,7 +114,7 @@ class ArmScene:
         links = chain.link_poses(view.measured) if known else {}
         # Without a solution the measured arm is used, which moves.
         free = view.measured.tobytes() if destination is None else b""
-        made_of = (view.goal, view.solution, view.stages, under_way, free)
+        made_of = (view.goal, view.solution, view.stages, view.way, under_way, free)
         if not _same(made_of, self._of):
             self._of, self._kept, self._top = made_of, [], -np.inf
             self._kept.append(_reach(chain, _is_near_reach(view)))
@@ -121,6 +124,8 @@ class ArmScene:
                 self._kept += _solution_shapes(view, destination, poses, size)
                 if under_way:
                     self._kept += _ghost(view, poses, size)
+                if view.way is not None:
+                    self._kept.append(_way(view, view.way, size))
             elif known:
                 self._kept += _solution_shapes(view, view.measured, links, size)
         top = max(self._top, _top(links) if links else 0.0)
@@ -140,7 +145,7 @@ def _under_way(view: ArmView, destination: FloatArray) -> bool:
     Phases at rest count too: an arm that is dragged at the end of its reach rests repeatedly, and
     its ghost would flicker.
     """
-    going = view.state in (State.MOVING, State.HOLDING)
+    going = view.state in (State.MOVING, State.HOLDING) or view.way is not None
     return going and bool((np.abs(destination - view.measured) > APART).any())
 
 
@@ -214,6 +219,14 @@ def _ghost(view: ArmView, poses: Poses, size: float) -> Iterator[Shape]:
     yield from view.ghost.at(poses, color)
     ends = joined([pose.translation for pose in poses.values()])
     yield Lines(name="chain", frame=view.chain.root, color=color, ends=ends, width=0.05 * size)
+
+
+def _way(view: ArmView, way: FloatArray, size: float) -> Lines:
+    """Return the tip's path on a way of the joints, as a strip."""
+    some = way[np.unique(np.linspace(0, len(way) - 1, MOST_OF_WAY).round().astype(int))]
+    ends = joined([view.chain.forward(q).translation for q in some])
+    frame, width = view.chain.root, 0.08 * size
+    return Lines(name="way", frame=frame, color=BLUE, ends=ends, width=width)
 
 
 def _state(words: Words, frame: str, top: float, size: float) -> Text:

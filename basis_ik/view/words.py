@@ -80,6 +80,7 @@ def words(
     following: bool = False,
     hindrance: str = "",
     goal: Goal | None = None,
+    preview: str = "",
 ) -> Words:
     """Return the line.
 
@@ -91,6 +92,7 @@ def words(
         following: Whether its goal moves.
         hindrance: Why it does not move as commanded; empty if it does.
         goal: Its goal.
+        preview: What a target that waits for a go would do; empty if none waits.
     """
     now = state.state
     if now is State.WAITING:
@@ -99,6 +101,8 @@ def words(
         return Words(state.why_not, ORANGE if now is State.STOPPED else RED)
     if problem:
         return Words(problem, RED)
+    if preview:
+        return Words(preview, WHITE)
     if now is State.READY:
         return Words(NO_TARGET, GREY) if refused is None else Words(str(refused), ORANGE)
     does = phase(now, goal, following=following)

@@ -24,6 +24,7 @@ from basis_ik.arm.goals import Ray
 from basis_ik.arm.limits import MotionLimits
 from basis_ik.arm.measured import StateStamp
 from basis_ik.arm.moment import Moment
+from basis_ik.arm.pipeline import Solved
 from basis_ik.arm.settings import Settings
 from basis_ik.arm.target_input import FrameStamp, Located
 from basis_ik.robot.robot import RobotModel
@@ -92,7 +93,7 @@ class World:
         )  # fmt: skip
         surroundings = Surroundings(
             self, SimpleNamespace(frame="", chain=CHAIN), self, self,
-            lambda: self.time, lambda: 0.0, self.submit,
+            lambda: self.time, lambda: 0.0, self.submit, Solved.at_once,
         )  # fmt: skip
         self.execution = make(self, drives)
         self.arm = Arm(design, SETTINGS, self.execution, ChainState(), surroundings)

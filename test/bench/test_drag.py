@@ -50,7 +50,7 @@ def test_the_handle_is_at_the_tip(robot, viewer):
     marker = viewer.marker()
     assert marker.header.frame_id == "base_link"
     assert np.allclose(viewer.place(), NEAR.translation, rtol=0.0, atol=1e-9)
-    assert viewer.checked() == ["drag the tip's pose"]
+    assert viewer.checked() == ["drag the tip's pose", "follow: live"]
     assert viewer.turns() == 3
 
 
@@ -147,12 +147,12 @@ def pointing(robot, viewer):
     place = tip.translation + AHEAD * robot.chain.reach * tip.rotation[:, 2]
     place[2] = max(place[2], 0.0)  # not below the grid
     assert np.allclose(viewer.place(), place, rtol=0.0, atol=1e-6)
-    assert viewer.checked() == ["drag a point to look at"]
+    assert viewer.checked() == ["drag a point to look at", "follow: live"]
     assert viewer.turns() == 0
     robot.run(LOCKED)
     yield viewer
     viewer.choose("drag the tip's pose")
-    assert viewer.checked() == ["drag the tip's pose"]
+    assert viewer.checked() == ["drag the tip's pose", "follow: live"]
 
 
 def looks(robot, point):

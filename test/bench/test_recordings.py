@@ -48,6 +48,7 @@ from basis_ik.transforms.rigid import RigidTransform
 
 STREAM = COMMANDS[0]
 NEAR = down(0.4, 0.2, 0.3)
+READY = [0.3, -1.2, 1.2, -1.6, -1.5, 0.2]
 TILTED = RigidTransform.from_rpy(0.0, -1.5, 0.0, [0.8, 0.2, 0.3])  # which takes long to find out
 
 
@@ -127,7 +128,7 @@ def robot(tmp_path_factory):
         mock.patch.object(virtual_node, "VirtualNode", RecordedNode),
         mock.patch.object(virtual_node, "Spinner", RawSpinner),
     ):
-        robot = Robot()
+        robot = Robot("-p", f"postures.ready:={READY}")
     try:
         do_everything(robot)
     finally:
@@ -197,7 +198,22 @@ def do_everything(robot):
     for point, time_from_start in zip(back.joint_trajectory.points, times, strict=True):
         point.time_from_start = time_from_start
     robot.end_of(robot.act("execute_trajectory", ExecuteTrajectory.Goal(trajectory=back)))
+    look_before(robot)
     lead_by_streams(robot)
+
+
+def look_before(robot):
+    """Go to a pose that was shown before, and leave a posture."""
+    assert robot.set_parameter("follow_drag", "confirm").successful
+    robot.boundary.solving = 0.05
+    robot.topic("target/feedback").publish(dragged())
+    robot.wait_status(preview_verdict="REACHED")
+    assert robot.call(Trigger, "go").success
+    robot.wait_status(state="ARRIVED", target_stamp="0.000000000")
+    robot.topic("posture").publish(String(data="ready"))
+    robot.wait(lambda: "preview of ready" in robot.statuses[-1]["message"], "a posture")
+    assert robot.set_parameter("follow_drag", "live").successful
+    robot.boundary.solving = 0.0
 
 
 def lead_by_streams(robot):

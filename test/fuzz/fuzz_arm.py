@@ -34,7 +34,7 @@ from fuzz_messages import (
 from fuzz_parameters import ParameterNode
 from geometry_msgs.msg import TransformStamped
 from rclpy.serialization import deserialize_message
-from std_msgs.msg import Float64
+from std_msgs.msg import Float64, String
 from tf2_ros import TransformException
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
@@ -74,16 +74,20 @@ FAST = {
     "max_velocity_scaling_factor": 1.0,
     "max_acceleration_scaling_factor": 1.0,
     "trajectory_replacement": "not_allowed",
+    "home": list(HOME.positions),
+    "postures.ready": [0.3, -1.2, 1.2, -1.6, -1.5, 0.2],
 }
 SLACK = 1e-9
 # Of the limits of acceleration and jerk, by differences of rounded numbers.
 ROUNDING = 1.0 + 1e-6
 MERGED = 1e-6  # s: of samples of a window that are nearer than this one is left out
+GOES = ("go", "twist", "joint_jog")  # steps that do not wait for a go
 CHANGES = {  # that may come at run time, and values that they may have
     "speed_override": (0.0, 0.3, 1.0, 1e-4),
     "max_velocity_scaling_factor": (1.0, 0.1, 1e-3),
     "max_acceleration_scaling_factor": (1.0, 0.1, 1e-3),
     "path": ("joint", "straight", "straight_or_joint"),
+    "follow_drag": ("live", "release", "confirm"),
     "singularities": ("pass", "slow", "stop"),
     "solver": ("descent", "fabrik"),
     "position_only_ik": (True, False),
@@ -213,6 +217,7 @@ class Arm:
         self.parameters = Parameters(self.node)
         self.parameters.declare(ik_parameters.NODE)
         self.parameters.declare(ik_parameters.CHAIN)
+        self.parameters.declare_named(ik_parameters.POSTURE)
         self.buffer, self.states = FrameBuffer(), {"": ChainState()}
         self.place = np.array(HOME.positions)
         self.limits = MotionLimits.of_chain(CHAIN)
@@ -246,11 +251,22 @@ class Arm:
     def step(self, step):
         """Let something happen; then look whether all is as it must be."""
         latch, self._reason = self.state.latch, "taken"
+        arm, placements = self._waiting_arm()
         getattr(self, f"_{step[0]}")(*step[1:])
+        if arm is not None and step[0] not in GOES:
+            assert arm.targets.placements == placements, f"{step[0]} goes unconfirmed"
         if latch is not None and step[0] != "enable":
             assert self.state.latch is not None, f"{step[0]} has ended {latch.name}"
         self._check_state()
         self.outcomes[self._reason] += 1
+
+    def _waiting_arm(self):
+        """Return the arm and how many targets it has pursued, if all others wait for a go."""
+        arm = None if self.robot is None else self.arm
+        if arm is None or arm.settings.follow_drag != "confirm":
+            return None, 0
+        waits = all(each.previewed for each in arm.targets._line)
+        return (arm, arm.targets.placements) if waits else (None, 0)
 
     def _check_state(self):
         state = self.state
@@ -366,13 +382,25 @@ class Arm:
         if self.robot is not None:
             check_text(self.arm.go_to(positions) or "")
 
-    def _pose(self, case):
+    def _pose(self, case, held=False):
         if self.robot is not None:
-            self.controller.take_pose(pose_message_of(case))
+            self.controller.take_pose(pose_message_of(case), held=held)
 
-    def _point(self, case):
+    def _point(self, case, held=False):
         if self.robot is not None:
-            self.controller.take_point(point_message_of(case))
+            self.controller.take_point(point_message_of(case), held=held)
+
+    def _posture(self, name):
+        if self.robot is not None:
+            self.controller._on_posture(String(data=name))
+
+    def _go(self):
+        if self.robot is not None:
+            check_text(self.controller.go() or "")
+
+    def _leave(self):
+        if self.robot is not None:
+            check_text(self.arm.leave() or "")
 
     def _twist(self, case):
         if self.robot is not None:
@@ -625,7 +653,8 @@ class Arm:
         if self.robot is None:
             self.step(["configure"])
         for key, value in (
-            ("tool_frame", ""), ("speed_override", 1.0), ("joint_state_timeout", 0.5),
+            ("tool_frame", ""), ("follow_drag", "live"), ("speed_override", 1.0),
+            ("joint_state_timeout", 0.5),
             ("max_velocity_scaling_factor", 1.0), ("max_acceleration_scaling_factor", 1.0),
             ("max_linear_speed", 0.0), ("max_angular_speed", 0.0),
         ):  # fmt: skip
@@ -697,8 +726,11 @@ def _soon(case):
 
 STEPS = {
     "cycle": (14, lambda rng: [rng.choice((1, 1, 2, 5, 20, 60))]),
-    "pose": (6, lambda rng: [_soon(make_pose(rng, BEGIN))]),
-    "point": (3, lambda rng: [_soon(make_point(rng, BEGIN))]),
+    "pose": (6, lambda rng: [_soon(make_pose(rng, BEGIN)), rng.random() < 0.5]),
+    "point": (3, lambda rng: [_soon(make_point(rng, BEGIN)), rng.random() < 0.5]),
+    "posture": (2, lambda rng: [name(rng, ("home", "ready", "x" * 300, ""))]),
+    "go": (4, lambda rng: []),
+    "leave": (1, lambda rng: []),
     "twist": (6, lambda rng: [_soon(make_twist(rng, BEGIN))]),
     "joint_jog": (6, lambda rng: [_soon(make_joint_jog(rng, BEGIN))]),
     "go_to": (3, lambda rng: [[number(rng, -2.0, 2.0, 0.01) for _ in range(6)]]),

@@ -146,3 +146,11 @@ def test_a_lost_latch_is_caught(event, monkeypatch):
     monkeypatch.setattr(ChainState, "handle", forget)
     with pytest.raises(AssertionError, match="enable alone"):
         latch.handle(Event.COME_TO_REST)
+
+
+def test_what_goes_unconfirmed_is_caught(arm, monkeypatch):
+    arm.step(["parameter", "follow_drag", "confirm"])
+    arm.step(["cycle", 1])
+    monkeypatch.setattr(type(arm.arm), "_previews", lambda self, held=False: False)
+    with pytest.raises(AssertionError, match="posture goes unconfirmed"):
+        arm.step(["posture", "ready"])

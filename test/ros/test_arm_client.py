@@ -64,6 +64,10 @@ def status(state="MOVING", stamp="", **values):
         ([status("READY", last_accepted_stamp__target_pose=NEWER)], ReplacedError),
         ([status("READY", last_accepted_stamp__target_pose=OLDER)], False),
         ([status("MOVING", OWN), status("MOVING", input="trajectory")], ReplacedError),
+        ([status("ARRIVED", OLDER, preview_stamp=OWN)], False),
+        ([status(preview_stamp=OWN), status("MOVING", OWN, preview_stamp=NEWER)], False),
+        ([status(preview_stamp=OWN), status("ARRIVED", OWN, verdict="REACHED")], True),
+        ([status(preview_stamp=OWN), status("ARRIVED", OLDER)], ReplacedError),
     ],
     ids=[
         "on its way", "there", "beside it", "refused", "another refused", "another input refused",
@@ -71,7 +75,8 @@ def status(state="MOVING", stamp="", **values):
         "replaced by home", "dropped", "stopped",
         "stopped before", "stopped for good", "enabled again",
         "dropped unseen", "replaced unseen by a twist", "replaced unseen", "an older one accepted",
-        "replaced by a goal for MoveIt",
+        "replaced by a goal for MoveIt", "it is shown", "it goes", "it went and is there",
+        "another is shown",
     ],
 )  # fmt: skip
 def test_statuses_tell_what_becomes_of_a_target(statuses, outcome):
@@ -191,7 +196,11 @@ def test_a_motion_ends_by_another_target_by_time_and_by_a_stop(robot, arm):
         arm.move_to(NEAR, timeout=0.0)
     with pytest.raises(ReplacedError):
         motion.wait()
+    accepted = arm.status.count("accepted.target_pose")
     motion = arm.move_to(FAR, timeout=PATIENCE, wait=False)
+    arm.wait_for(  # a stop that overtakes it would be why it is refused
+        lambda: arm.status.count("accepted.target_pose") > accepted, time.monotonic() + PATIENCE
+    )
     arm.stop()
     with pytest.raises(StoppedError):
         motion.wait()
@@ -228,6 +237,25 @@ def test_it_goes_to_a_posture(robot, arm):
     np.testing.assert_allclose(robot.positions, READY, atol=1e-3)
     with pytest.raises(TargetRefusedError, match=r"'rea'; there are: home, ready"):
         arm.go_to("rea", timeout=PATIENCE)
+    arm.home(timeout=PATIENCE)
+
+
+def test_a_target_that_waits_goes_when_it_is_confirmed(robot, arm):
+    assert robot.set_parameter("follow_drag", "confirm").successful
+    motion = arm.move_to(NEAR, timeout=PATIENCE, wait=False)
+    arm.wait_for(lambda: "preview_verdict" in arm.status.values, time.monotonic() + PATIENCE)
+    assert not motion.done
+    arm.go()
+    motion.wait()
+    np.testing.assert_allclose(measured(robot).matrix, NEAR.matrix, atol=1e-3)
+    with pytest.raises(TargetRefusedError, match="there is no preview"):
+        arm.go()
+    motion = arm.move_to(FAR, timeout=PATIENCE, wait=False)
+    arm.wait_for(lambda: "preview_verdict" in arm.status.values, time.monotonic() + PATIENCE)
+    assert robot.set_parameter("follow_drag", "live").successful
+    with pytest.raises(TargetRefusedError, match="follow_drag has changed"):
+        motion.wait()
+    arm.home(timeout=PATIENCE)
 
 
 def test_jogging_following_and_looking(robot, arm):

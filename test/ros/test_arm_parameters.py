@@ -125,6 +125,7 @@ def test_each_setting_is_its_parameter():
         "max_angular_speed": 0.17,
         "joint_limit_margin": [0.18],
         "tool_frame": "panda_hand",
+        "follow_drag": "confirm",
         "device.axes": "panda_hand",
         "device.linear_scale": 0.21,
         "device.rotational_scale": 0.22,
@@ -157,6 +158,7 @@ def test_each_setting_is_its_parameter():
         goal_tolerance=0.9,
         joint_limit_margin=(0.18,),
         tool_frame="panda_hand",
+        follow_drag="confirm",
         device=DeviceRules("panda_hand", 0.21, 0.22, 0.23, 0.24),
     )
 

@@ -43,8 +43,18 @@ def controller(arm):
     return SimpleNamespace(arm=arm, resolve=lambda name: f"~/{name}")
 
 
+class Arm(SimpleNamespace):
+    """A stand-in for an arm without a preview."""
+
+    preview_text, rehearsal = "", None
+
+    @property
+    def shown(self):
+        return self.pipeline.goal, self.pipeline.solution
+
+
 def arm_at(chain, positions, goal=None, name=""):
-    return SimpleNamespace(
+    return Arm(
         name=name,
         chain=chain,
         tool=SimpleNamespace(chain=chain),

@@ -51,10 +51,13 @@ def controller(*, resolve="~/{}".format, take_pose=None, take_point=None, **arm)
         "postures": {"home": (0.0,) * 6},
         "meter": ArmMeter(),
         "measured": SimpleNamespace(positions=lambda: np.zeros(6), age=lambda now: 0.0),
-        "targets": SimpleNamespace(target=None, age=lambda now: None),
+        "targets": SimpleNamespace(target=None, preview=None, age=lambda now: None),
         "refusals": Refusals(lambda: 0.0),
         "stop": lambda: None,
         "enable": lambda: None,
+        "settings": SimpleNamespace(follow_drag="live"),
+        "leave": lambda: None,
+        "shown": (None, None),
         "state": SimpleNamespace(latch=None, why_not=""),
         "pipeline": SimpleNamespace(goal=None),
     }
@@ -63,6 +66,7 @@ def controller(*, resolve="~/{}".format, take_pose=None, take_point=None, **arm)
         resolve=resolve,
         take_pose=take_pose,
         take_point=take_point,
+        go=lambda: None,
     )
 
 
@@ -117,8 +121,8 @@ def test_the_handle_of_a_head_is_a_point(node, robot, rings):
 def test_a_pose_is_dragged_straight(node):
     taken = []
 
-    def take_pose(message, *, straight):
-        taken.append((message.header.frame_id, straight))
+    def take_pose(message, *, straight, held):
+        taken.append((message.header.frame_id, straight, held))
 
     drag = Drag(node, controller(take_pose=take_pose))
     drag._update()
@@ -126,7 +130,7 @@ def test_a_pose_is_dragged_straight(node):
     feedback.header.frame_id = "base_link"
     drag._on_feedback(feedback)
     drag.destroy()
-    assert taken == [("base_link", True)]
+    assert taken == [("base_link", True, True)]
 
 
 def test_a_clicked_point_is_for_the_last_dragged_arm(node):
@@ -135,7 +139,7 @@ def test_a_clicked_point_is_for_the_last_dragged_arm(node):
     for side, taken in points.items():
         of_side = {
             "resolve": f"~/{side}/{{}}".format,
-            "take_pose": lambda pose, straight: None,
+            "take_pose": lambda pose, straight, held: None,
             "take_point": taken.append,
         }
         drags[side] = Drag(node, controller(**of_side))

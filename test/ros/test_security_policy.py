@@ -89,7 +89,9 @@ def test_only_the_operator_sends_targets():
     )
     names = [f"/basis_ik/{name}" for name in (*targets, "target/feedback")]
     assert enclaves_with("publish", *names) == {OPERATOR}
-    assert enclaves_with("request", "/basis_ik/home", "/basis_ik/enable") == {OPERATOR}
+    assert enclaves_with("request", "/basis_ik/home", "/basis_ik/go", "/basis_ik/enable") == {
+        OPERATOR
+    }
     assert enclaves_with("call", "/basis_ik/point_head_action") == {OPERATOR}
 
 

@@ -227,6 +227,7 @@ class ChainParameters:
             orientation_tolerance=node["orientation_threshold"],
             goal_tolerance=node["goal_tolerance"],
             joint_limit_margin=tuple(self["joint_limit_margin"]),
+            follow_drag=self["follow_drag"],
             tool_frame=model.link(self["tool_frame"]),
             device=DeviceRules(
                 model.link(self["device.axes"]),

@@ -276,6 +276,7 @@ SOLVERS = ("descent", "fabrik")
 COMMAND_TYPES = ("speed_units", "unitless")
 PATHS = ("joint", "straight", "straight_or_joint")
 SINGULARITIES = ("pass", "slow", "stop")
+FOLLOW_DRAG = ("live", "release", "confirm")
 
 # For each chain: `root_link`, or `left.root_link` if `chains` has the name `left`.
 CHAIN = (
@@ -384,6 +385,14 @@ CHAIN = (
         "continues once the value is larger. The topic ~/speed_override sets this parameter.",
         0.0,
         1.0,
+    ),
+    Declaration(
+        "follow_drag",
+        "live",
+        "When the arm follows the handle: `live`, while it is dragged; on its `release`, and the "
+        "preview is shown until then; or only when `~/go` is called, to `confirm` it. With "
+        "`confirm` all other single targets wait for ~/go, too. A change drops the preview.",
+        choices=FOLLOW_DRAG,
     ),
     Declaration(
         "command_in_type",

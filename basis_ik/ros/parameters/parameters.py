@@ -273,7 +273,7 @@ class Parameters:
             ConfigError: An override is invalid.
         """
         begin = prefix + plain.name.removesuffix("<name>")
-        given = (name for name in self._node.get_parameters_by_prefix("") if name.startswith(begin))
+        given = [name for name in self._node.get_parameters_by_prefix("") if name.startswith(begin)]
         self.declare(replace(plain, name=name) for name in given)
 
     def refuse_unknown(self, *known_later: str) -> None:

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import traceback
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise, zip_longest
 from pathlib import Path
 from threading import Event
@@ -276,7 +276,7 @@ def set_up(head: dict[str, Any]) -> list[str]:
     Returns:
         The differences from the recorded node, one line each.
     """
-    given, known = head["parameters"], _known(head["parameters"].get("chains") or [""])
+    given, known = head["parameters"], _known(head["parameters"])
     kept = {name: value for name, value in given.items() if name in known or _is_foreign(name)}
     lines = [f"parameter '{name}' is gone: {given[name]!r}" for name in given.keys() - kept]
     lines += [f"parameter '{name}' is new" for name in known - given.keys() - {"record"}]
@@ -299,10 +299,12 @@ def set_up(head: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _known(chains: Sequence[str]) -> set[str]:
-    """Return the names of all parameters of a node with given chains."""
+def _known(given: Mapping[str, Any]) -> set[str]:
+    """Return the names of all parameters of a node with given ones."""
     own = {each.name for each in ik_parameters.NODE}
-    prefixes = [f"{name}." if name else "" for name in chains]
+    prefixes = [f"{name}." if name else "" for name in given.get("chains") or [""]]
+    postures = tuple(prefix + ik_parameters.POSTURES for prefix in prefixes)
+    own |= {name for name in given if name.startswith(postures)}
     return own | {prefix + each.name for prefix in prefixes for each in ik_parameters.CHAIN}
 
 

@@ -15,6 +15,7 @@ from geometry_msgs.msg import PointStamped, Pose, PoseStamped
 from interactive_markers import InteractiveMarkerServer, MenuHandler
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 from rclpy.time import Time
 from std_msgs.msg import Header
 from visualization_msgs.msg import InteractiveMarkerFeedback as Feedback
@@ -25,6 +26,7 @@ from basis_ik.robot.chain import Chain
 from basis_ik.ros.boundary import boundary_of
 from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.convert import pose_message
+from basis_ik.ros.parameters.ik_parameters import FOLLOW_DRAG
 from basis_ik.ros.rviz.drag_marker import HeldControl, Mode, drag_marker
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.view.arm_scene import extent
@@ -102,6 +104,13 @@ class Drag:
             ),
             self._entry("stop", arm.stop): lambda: arm.state.latch is None,
             self._entry("go on", arm.enable): lambda: arm.state.latch is not None,
+            self._entry("go", controller.go): lambda: arm.targets.preview is not None,
+            self._entry("leave it", arm.leave): lambda: arm.targets.preview is not None,
+        }
+        below = self._menu.insert("follow the handle", callback=lambda _: None)
+        self._following = {
+            each: self._entry(f"follow: {each}", partial(self._follow, each), below)
+            for each in FOLLOW_DRAG
         }
         postures = [name for name, found in arm.postures.items() if not isinstance(found, str)]
         if postures:
@@ -109,7 +118,7 @@ class Drag:
             self._actions[below] = lambda: not arm.state.why_not
             for name in postures:
                 self._entry(f"go to {printable(name)}", partial(arm.go_to_posture, name), below)
-        self._available: tuple[bool, ...] = ()
+        self._menu_shows: tuple[object, ...] = ()
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timer = node.create_timer(PERIOD, self._update, clock=steady)
 
@@ -135,10 +144,8 @@ class Drag:
             if np.isfinite(measured).all():
                 self._show(self._mode)
             return
-        available = tuple(bool(is_available()) for is_available in self._actions.values())
         held = self._boundary.steady() < self._held_until
-        if available != self._available and not held:  # a new marker is not held
-            self._update_menu(available)
+        if not held and self._update_menu():  # a new marker is not held
             self._menu.reApply(self._server)
             self._server.applyChanges()
         if held:
@@ -152,7 +159,7 @@ class Drag:
 
     def _place(self) -> RigidTransform | None:
         """Return the pose of the current target; None if there is none, or it is far away."""
-        goal, reach = self._arm.pipeline.goal, self._arm.chain.reach
+        goal, reach = self._arm.shown[0], self._arm.chain.reach
         if self._mode is Mode.POSE and isinstance(goal, PoseGoal):
             place, farthest = goal.root_T_target, FARTHEST * reach
         elif self._mode is Mode.POINT and isinstance(goal, PointGoal):
@@ -163,7 +170,7 @@ class Drag:
 
     def _bring_back(self) -> None:
         """Set the target to the arm's current pose."""
-        self._offer(pose_message(self._at_arm()), self._arm.chain.root)
+        self._offer(pose_message(self._at_arm()), self._arm.chain.root, held=False)
 
     def _at_arm(self) -> RigidTransform:
         """Return the pose of the tip, or of a point in front of it."""
@@ -181,17 +188,31 @@ class Drag:
         self._controls = {each.name for each in marker.controls}
         self._server.insert(marker, feedback_callback=self._on_feedback)
         for each, entry in self._modes.items():
-            checked = each is mode
-            self._menu.setCheckState(entry, self._menu.CHECKED if checked else self._menu.UNCHECKED)
-        self._update_menu(tuple(bool(is_available()) for is_available in self._actions.values()))
+            self._check(entry, checked=each is mode)
+        self._update_menu()
         self._menu.apply(self._server, NAME)
         self._server.applyChanges()
 
-    def _update_menu(self, available: tuple[bool, ...]) -> None:
-        """Show the menu entries that is_available have an effect."""
-        self._available = available
-        for entry, visible in zip(self._actions, available, strict=True):
+    def _update_menu(self) -> bool:
+        """Show the entries that have an effect, and what is set; return whether that is new."""
+        available = {entry: bool(has_effect()) for entry, has_effect in self._actions.items()}
+        chosen = self._following[self._arm.settings.follow_drag]
+        for entry, visible in available.items():
             self._menu.setVisible(entry, visible)
+        for entry in self._following.values():
+            self._check(entry, checked=entry == chosen)
+        before, self._menu_shows = self._menu_shows, (*available.values(), chosen)
+        return self._menu_shows != before
+
+    def _check(self, entry: int, *, checked: bool) -> None:
+        state = self._menu.CHECKED if checked else self._menu.UNCHECKED
+        self._menu.setCheckState(entry, state)
+
+    def _follow(self, mode: str) -> str:
+        """Set when the arm follows the handle; return why it is refused, or nothing."""
+        name = f"{self._arm.name}.follow_drag" if self._arm.name else "follow_drag"
+        (result,) = self._node.set_parameters([Parameter(name, value=mode)])
+        return str(result.reason)
 
     def _on_feedback(self, feedback: Any) -> None:
         control = feedback.control_name
@@ -209,18 +230,23 @@ class Drag:
             self._held_until = self.touched + RELEASE_TIME
             # The server's queue has length one: the drag's last POSE_UPDATE may have been lost.
             if _near(feedback.pose, self._server.get(NAME).pose, CLICK):
-                return  # it was not lost, or the user only clicked
+                waits = self._arm.settings.follow_drag == "release" and self._arm.targets.previews
+                if not waits or self.controller.go() is None:
+                    return  # it was not lost, or the user only clicked
             self._server.setPose(NAME, feedback.pose)
         elif feedback.event_type != Feedback.POSE_UPDATE:
             return
-        self._offer(feedback.pose, feedback.header.frame_id)
+        held = feedback.event_type == Feedback.POSE_UPDATE
+        self._offer(feedback.pose, feedback.header.frame_id, held=held)
 
-    def _offer(self, pose: Pose, frame: str) -> None:
+    def _offer(self, pose: Pose, frame: str, *, held: bool) -> None:
         header = Header(frame_id=frame)  # without stamp: here, now
         if self._mode is Mode.POSE:
-            self.controller.take_pose(PoseStamped(header=header, pose=pose), straight=True)
+            message = PoseStamped(header=header, pose=pose)
+            self.controller.take_pose(message, straight=True, held=held)
         else:
-            self.controller.take_point(PointStamped(header=header, point=pose.position))
+            point = PointStamped(header=header, point=pose.position)
+            self.controller.take_point(point, held=held)
 
 
 class ClickedPoint:

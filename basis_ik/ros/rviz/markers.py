@@ -53,7 +53,7 @@ class Markers:
     def _on_timer(self) -> None:
         if self._publisher.get_subscription_count() == 0:
             return
-        solution = self._arm.pipeline.solution
+        solution = self._arm.shown[1]
         self._renewed = self._renewed + 1 if solution is not self._traced else 0
         if self._renewed:
             self._traced, self._stages = solution, stages_of(self._arm)
@@ -66,7 +66,7 @@ def view_of(
     arm: Arm, ghost: Ghost, stages: tuple[Stage, ...] = (), *, following: bool = False
 ) -> ArmView:
     """Return the current view of an arm."""
-    solution, refusal = arm.pipeline.solution, arm.targets.refusal
+    (goal, solution), refusal, rehearsal = arm.shown, arm.targets.refusal, arm.rehearsal
     refused = None if refusal is None else refusal.refused
     line = words(
         arm.state,
@@ -76,17 +76,19 @@ def view_of(
         following=following,
         hindrance=arm.hindrance,
         goal=arm.pipeline.goal,
+        preview=arm.preview_text,
     )
     if arm.name:  # one of several
         line = line._replace(text=f"{arm.name}: {line.text}")
     return ArmView(
-        chain=arm.chain if isinstance(arm.pipeline.goal, PointGoal) else arm.tool.chain,
+        chain=arm.chain if isinstance(goal, PointGoal) else arm.tool.chain,
         ghost=ghost,
         measured=arm.measured.positions(),
         state=arm.state.state,
         words=line,
-        goal=arm.pipeline.goal,
+        goal=goal,
         solution=solution,
+        way=None if rehearsal is None else rehearsal.way,
         stages=stages,
         near=arm.near(NEAR),
         held_by=arm.held_by,
@@ -95,8 +97,7 @@ def view_of(
 
 def stages_of(arm: Arm) -> tuple[Stage, ...]:
     """Return FABRIK's first passes towards an arm's solution, if FABRIK found it."""
-    pipeline = arm.pipeline
-    goal, solution = pipeline.goal, pipeline.solution
+    pipeline, (goal, solution) = arm.pipeline, arm.shown
     if not isinstance(goal, PoseGoal) or solution is None or solution.passes is None:
         return ()
     return trace_passes(

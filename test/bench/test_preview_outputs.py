@@ -1,0 +1,41 @@
+# SPDX-FileCopyrightText: 2026 basis_ik maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Look before the move with every interface, and among objects."""
+
+import numpy as np
+import pytest
+from bench import HOME, running
+from test_collisions_in_motion import WORDS, put
+from test_planning_scene import Client
+from test_preview import BESIDE, NEAR, go, previews
+
+
+@pytest.mark.parametrize("interface", ["joint_trajectory", "follow_joint_trajectory", "position"])
+def test_every_interface_does_as_shown(interface):
+    words = ("-p", "follow_drag:=confirm", "-p", f"command_interface:={interface}")
+    with running(*words, "-p", "path:=straight_or_joint") as robot:
+        shown = float(previews(robot)["preview_duration"])
+        assert robot.commands == [] or interface == "follow_joint_trajectory"
+        robot.run(1.0)
+        assert np.array_equal(robot.positions, HOME)
+        begun = robot.time
+        assert go(robot).success
+        robot.wait(lambda: robot.at(NEAR, 1e-9), "the target")
+        assert robot.time - begun == pytest.approx(shown, abs=0.25)
+
+
+def test_what_stands_in_the_way_is_shown():
+    with running(*WORDS, "-p", "follow_drag:=confirm") as robot:
+        client = Client(robot)
+        previews(robot, BESIDE)
+        put(robot, client, ("wall", (0.3, 0.02, 0.5), (0.5, -0.02, 0.4)))
+        robot.wait(lambda: "wall" in robot.statuses[-1].get("preview", ""), "the wall")
+        status = robot.statuses[-1]
+        assert " s, held by " in status["preview"]
+        assert status["level"] == b"\x01"
+        assert np.array_equal(robot.positions, HOME)
+        assert go(robot).success
+        robot.wait_status(state="MOVING")
+        robot.wait(robot.rests, "it stops before the wall")
+        assert "wall" in robot.statuses[-1]["message"]
