@@ -854,6 +854,7 @@ class Arm:
             if self._interruption is not None:
                 self._interruption.placements = self.targets.placements
             return
+        self.targets.leave(unmet)
         dropped = self._interruption is None and self.targets.drop(unmet)
         if self._has_measured:
             reason, text = ("dropped", "; the target is dropped") if dropped else ("unmet", "")

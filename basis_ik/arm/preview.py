@@ -22,9 +22,7 @@ from basis_ik.pose.solve import Solution
 
 STEP = 0.05  # s between two commands of a rehearsal, which needs no more of them than it shows
 LONGEST = 60.0  # s of a motion, which is not rehearsed farther
-AGAIN = (
-    0.25  # s until the same target is rehearsed again, because the arm or what is around it moves
-)
+AGAIN = 0.25  # s until the same target is rehearsed again, because something changes
 MOVED = 0.01  # rad or m by which a joint rests elsewhere than where a rehearsal began
 LASTS = 60.0  # s after which a preview is too old to go
 

@@ -799,10 +799,8 @@ class TargetInput:
     def _take(self, target: Target, arrival: Arrival, request: Request) -> bool:
         self._newest = max(self._newest, target.stamp)
         age = 1e-9 * (arrival.now - target.stamp) if target.stamp else 0.0
-        time, previewed = arrival.steady - age, arrival.previewed
-        waiting = _Waiting(target, request, arrival.steady, time, previewed)
+        waiting = _Waiting(target, request, arrival.steady, arrival.steady - age, arrival.previewed)
         self._pass_over(self._line[1:])
-        self.preview = self.preview if previewed else None
         self._line, self._settled = [*self._line[:1], waiting], request.number
         self._taken_at = arrival.steady
         return True

@@ -9,11 +9,12 @@ from bench import HOME, URDF, down, running
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
-from viewer import Viewer
+from viewer import SHOWN, Viewer
 
 from basis_ik.transforms.rigid import RigidTransform
 
 NEAR, BESIDE = down(0.40, 0.20, 0.40), down(0.40, -0.20, 0.30)
+LOCKED = 1.0  # s for which the server ignores feedback after a new marker
 READY = [0.3, -1.2, 1.2, -1.6, -1.5, 0.2]
 WORDS = ("-p", f"home:={HOME.tolist()}", "-p", f"postures.ready:={READY}")
 
@@ -155,6 +156,11 @@ def jump(robot):
     robot.boundary.offset += 10 * 10**9
 
 
+def leave(robot):
+    robot.run(LOCKED + SHOWN)
+    Viewer(robot).choose("leave it")
+
+
 ENDS = {
     "stop": lambda robot: robot.call(Trigger, "stop"),
     "disable": lambda robot: robot.call(SetBool, "enable", data=False),
@@ -164,7 +170,7 @@ ENDS = {
     "twist": lambda robot: robot.jog("base_link"),
     "event": lambda robot: robot.topic("trajectory_execution_event").publish(String(data="stop")),
     "clock": jump,
-    "menu": lambda robot: Viewer(robot).choose("leave it"),
+    "menu": leave,
     "description": lambda robot: robot.description.publish(
         String(data=URDF.replace('name="ur5e"', 'name="other"'))
     ),
@@ -181,7 +187,8 @@ def test_what_ends_other_targets_drops_it(robot, end):
     if robot.state() == "inactive":
         assert robot.transit("activate")
     robot.run(0.5)
-    robot.call(SetBool, "enable", data=True)
+    if robot.statuses[-1]["state"] == "STOPPED":
+        robot.call(SetBool, "enable", data=True)  # which drops all targets itself
     robot.run(1.0)
     assert "preview" not in robot.statuses[-1]
     answer = go(robot)
@@ -277,7 +284,7 @@ def test_a_target_out_of_reach_is_shown_with_its_reason(robot):
 
 @pytest.fixture
 def viewer(robot):
-    robot.run(1.0)  # for which the server ignores feedback after a new marker
+    robot.run(LOCKED)
     return Viewer(robot)
 
 

@@ -453,4 +453,44 @@ ROWS: dict[int, Row] = {
             BENCH,
         ),
     ),
+    **_section(
+        "Postures, and targets that wait for a go",
+        111,
+        (
+            "a posture that does not exist, or that does not fit the arm",
+            "REJECT(UNKNOWN_POSTURE) with those that do; REFUSE it as a parameter, leave it out of "
+            "an SRDF",
+            PURE,
+        ),
+        (
+            "~/go without a preview, before it is ready, twice",
+            "refused with a sentence; for a target that waits nothing is sent",
+            BENCH,
+        ),
+        (
+            "others move the arm after its motion was rehearsed",
+            "~/go is refused until it is rehearsed from there",
+            BENCH,
+        ),
+        (
+            "a preview that is older than 60 s; one whose frame is gone",
+            "~/go is refused with a sentence; nothing moves",
+            BENCH,
+        ),
+        (
+            "a stop, silence, another target, another description and the like while one waits",
+            "the preview is dropped; ~/go moves nothing",
+            BENCH,
+        ),
+        (
+            "a viewer that dies, or clicks, while its handle is followed on the release",
+            "nothing moves",
+            BENCH,
+        ),
+        (
+            "the arm would choose another branch by the time of the go",
+            "it goes to the joint positions that were shown",
+            BENCH,
+        ),
+    ),
 }

@@ -32,6 +32,7 @@ ADMISSION, TARGET_INPUT, MEASURED = (
 )
 IK_NODE = "ros/ik_node.py"
 ARM, PIPELINE, STATE = "arm/arm.py", "arm/pipeline.py", "arm/chain_state.py"
+PREVIEW = "arm/preview.py"
 ELEMENTS, GRAMMAR, LIMITS = "robot/elements.py", "robot/grammar.py", "robot/joint_limits.py"
 TREE, URDF, BUILD = "robot/link_tree.py", "robot/urdf.py", "robot/build.py"
 PARAMETERS, OF_CHAINS = "ros/parameters/parameters.py", "ros/parameters/chain_parameters.py"
@@ -1535,6 +1536,169 @@ MUTATIONS = tuple(
             (
                 "test/bones/test_constraints.py::test_fabrik_is_the_published_iteration_in_the_frame_that_the_chain_hangs_in",
             ),
+        ),
+        # Postures, and targets that wait for a go
+        (
+            "a group state outside the limits is a posture",
+            OF_CHAINS,
+            "faults.get(name) or misplaced(chain, whole) or positions",
+            "faults.get(name) or positions",
+            (111,),
+        ),
+        (
+            "a posture outside the limits is accepted",
+            OF_CHAINS,
+            """            complaint = misplaced(chain, positions)
+            if complaint:""",
+            """            complaint = misplaced(chain, positions)
+            if False:""",
+            (111,),
+        ),
+        (
+            "home may be given twice",
+            OF_CHAINS,
+            '            if "home" in given:',
+            "            if False:",
+            (111,),
+        ),
+        (
+            "joints that a posture does not have go to zero",
+            ARM,
+            "np.where(np.isnan(found), rest, found)",
+            "np.nan_to_num(found)",
+            (111,),
+        ),
+        (
+            "nothing waits for a go",
+            ARM,
+            '        return mode == "confirm" or (mode == "release" and held)',
+            "        return False",
+            (112, 115),
+        ),
+        (
+            "a preview is pursued at once",
+            TARGET_INPUT,
+            """        if previewed:
+            return
+        self._placed""",
+            "        self._placed",
+            (112, 115),
+        ),
+        (
+            "another target keeps the preview",
+            TARGET_INPUT,
+            "        self.preview = placed if previewed else None",
+            "        self.preview = placed if previewed else self.preview",
+            (115,),
+        ),
+        (
+            "a stop keeps the preview",
+            TARGET_INPUT,
+            "        self._line, self._placed, self.preview = [], None, None",
+            "        self._line, self._placed = [], None",
+            (115,),
+        ),
+        (
+            "a silent driver keeps the preview",
+            ARM,
+            "        self.targets.leave(unmet)\n",
+            "",
+            (115,),
+        ),
+        (
+            "a preview may become too old for its frame",
+            TARGET_INPUT,
+            "        if placed is self.preview:",
+            "        if False:",
+            (114,),
+        ),
+        (
+            "a go does not look for the frame",
+            TARGET_INPUT,
+            "        if placed.follow and placed.target is not None:",
+            "        if False:",
+            ("test/arm/test_rehearsal.py::test_a_frame_that_is_gone_is_noticed_when_it_goes",),
+        ),
+        (
+            "another follow_drag keeps the preview",
+            ARM,
+            "        if settings.follow_drag != self._settings.follow_drag:",
+            "        if False:",
+            (115,),
+        ),
+        (
+            "a go does not look at the preview",
+            ARM,
+            "why_not = why_not or self.preview.why_not(target, self._rest(), now.loop)",
+            'why_not = why_not or ""',
+            (113, 114),
+        ),
+        (
+            "a go does not wait for the rehearsal",
+            PREVIEW,
+            "        if target is not self._ready:",
+            "        if False:",
+            ("test/arm/test_rehearsal.py::test_a_new_target_is_rehearsed_at_once",),
+        ),
+        (
+            "a preview lasts for ever",
+            PREVIEW,
+            "        if now > self._since + LASTS:",
+            "        if False:",
+            (114,),
+        ),
+        (
+            "a go does not see that the arm has moved",
+            PREVIEW,
+            "        if self._has_moved(start):",
+            "        if False:",
+            (113,),
+        ),
+        (
+            "an arm that has moved is not rehearsed again",
+            PREVIEW,
+            "        known = asked == self._asked and not self._has_moved(start)",
+            "        known = asked == self._asked",
+            (113,),
+        ),
+        (
+            "an arm may move by a tenth between rehearsal and go",
+            PREVIEW,
+            "MOVED = 0.01",
+            "MOVED = 0.1",
+            (113,),
+        ),
+        (
+            "a rehearsal that goes on is begun again",
+            PREVIEW,
+            "        if self._job is None and not known and now",
+            "        if not known and now",
+            (
+                "test/arm/test_rehearsal.py::test_a_rehearsal_that_takes_long_is_not_asked_for_twice",
+            ),
+        ),
+        (
+            "what changes all the time is always rehearsed",
+            PREVIEW,
+            "AGAIN = 0.25  # s",
+            "AGAIN = 0.0  # s",
+            (
+                "test/arm/test_rehearsal.py::test_what_changes_all_the_time_is_rehearsed_now_and_then",
+            ),
+        ),
+        (
+            "a go searches anew",
+            ARM,
+            "time=self.targets.time, again=order, seed=seed)",
+            "time=self.targets.time, again=order)",
+            (117,),
+        ),
+        (
+            "a click on the handle is a release",
+            "ros/rviz/drag.py",
+            "                if not waits or self.controller.go() is None:",
+            "                if waits and self.controller.go() is None:",
+            (116,),
         ),
     )
 )

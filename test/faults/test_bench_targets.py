@@ -2,13 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Faults of targets, and of the publishers of targets."""
 
+import contextlib
+
 import numpy as np
 import pytest
 from bench import CYCLE, PERIOD, down
-from bench_arm import FAR, NEAR, SAFE, arrives, memory, refusals, robot_of, stands
+from bench_arm import FAR, NEAR, SAFE, arrives, enable, memory, refusals, robot_of, stands
 from simulation import Simulation
+from test_preview import ENDS, LOCKED, go, previews
+from viewer import Viewer
 from world import MILLISECOND, SECOND
 
+from basis_ik.pose.solve_all import solve_all
 from basis_ik.transforms.rigid import RigidTransform
 
 TIMEOUT = 0.1  # s: the default of incoming_command_timeout
@@ -123,3 +128,115 @@ def test_row_94_targets_out_of_reach(robot, observed):
     assert begun <= 20 * MILLISECOND
     assert set(others) == {10 * MILLISECOND}
     observed(f"300 targets in 3 s: TOO_FAR; {len(times)} commands, one in each period")
+
+
+@contextlib.contextmanager
+def confirming(robot, mode="confirm"):
+    """Let targets wait for a go; afterwards they do not any more."""
+    assert robot.set_parameter("follow_drag", mode).successful
+    yield
+    robot.boundary.solving = 0.0
+    assert robot.set_parameter("follow_drag", "live").successful
+
+
+def test_row_112_go_without_a_preview(robot, observed):
+    with confirming(robot):
+        told = go(robot).message
+        observed(told)
+        assert "there is no preview" in told
+        robot.boundary.solving = 0.2
+        robot.send("base_link", NEAR)
+        robot.run(0.1)
+        assert "not ready" in go(robot).message
+        robot.run(0.5)
+        assert stands(robot, 3.0), "it waits"
+        assert go(robot).success
+        assert "there is no preview" in go(robot).message
+        arrives(robot, NEAR)
+        observed("not before it is ready; once")
+
+
+def test_row_113_moved_by_others(robot, observed):
+    with confirming(robot):
+        previews(robot, NEAR)
+        robot.boundary.solving = 0.2
+        robot.positions = robot.positions + 0.04
+        robot.run(0.05)
+        told = go(robot).message
+        observed(told)
+        assert "the arm has moved" in told
+        assert stands(robot, 1.0)
+        assert go(robot).success
+        arrives(robot, NEAR)
+
+
+def test_row_114_old_previews(robot, observed):
+    robot.frames["base_link", "cart"] = lambda: NEAR
+    with confirming(robot):
+        previews(robot, NEAR)
+        assert stands(robot, 61.0)
+        told = go(robot).message
+        observed(told)
+        assert "older than 60 s" in told
+        robot.send("cart", RigidTransform.identity(), stamp=None)
+        robot.run(0.5)
+        assert "reached" in robot.statuses[-1]["preview"]
+        del robot.frames["base_link", "cart"]
+        robot.wait(lambda: refusals(robot, "TF_STALE") == 1, "its refusal")
+        told = go(robot).message
+        observed(f"without its frame: {told}")
+        assert "there is no preview" in told
+        assert stands(robot, 1.0)
+
+
+@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
+def test_row_115_what_drops_a_preview(robot, observed, end):
+    here = robot.positions
+    with confirming(robot):
+        previews(robot, NEAR)
+        end(robot)
+        robot.run(3.0)
+        robot.publishing = True
+        if robot.state() == "inactive":
+            assert robot.transit("activate")
+        robot.run(0.5)
+        if robot.statuses[-1]["state"] == "STOPPED":
+            enable(robot)  # which drops all targets itself
+        robot.run(0.5)
+        assert "there is no preview" in go(robot).message
+        assert stands(robot, 1.0)
+        assert np.abs(robot.positions - here).max() < 1e-9
+        observed("dropped; ~/go moves nothing")
+
+
+@pytest.mark.parametrize("viewer", ["dies", "clicks"])
+def test_row_116_a_viewer_without_a_release(robot, observed, viewer):
+    robot.run(LOCKED)
+    hand = Viewer(robot)
+    with confirming(robot, "release"):
+        robot.run(1.0)
+        count = len(robot.commands)
+        if viewer == "dies":
+            hand.say("POSE_UPDATE", NEAR)
+        else:
+            here = hand.marker().pose
+            hand.say("MOUSE_DOWN", here)
+            hand.say("MOUSE_UP", here)
+        assert stands(robot, 5.0)
+        assert len(robot.commands) == count
+        assert "accepted.target_pose" not in robot.statuses[-1], "nothing to go to, either"
+        observed(f"it {viewer}: nothing moves")
+
+
+def test_row_117_another_branch(robot, observed):
+    with confirming(robot):
+        previews(robot, NEAR)
+        (arm,) = robot.node._robot.arms
+        found = arm.preview.rehearsal
+        others = (each.positions for each in solve_all(robot.chain, NEAR, found.seed))
+        other = next(each for each in others if np.abs(each - found.seed).max() > 0.5)
+        arm.preview.rehearsal = found._replace(seed=other)
+        assert go(robot).success
+        arrives(robot, NEAR)
+        assert np.abs(robot.positions - other).max() < 1e-6
+        observed("there, to 1e-6 rad")

@@ -5,12 +5,15 @@
 
 import math
 import tracemalloc
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-from pure_arm import NS, Arm, down
+from pure_arm import HOME, NS, Arm, down
+from std_msgs.msg import String
 
+from basis_ik.ros.parameters.parameters import ConfigError
 from basis_ik.transforms.rigid import RigidTransform
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -218,3 +221,34 @@ def test_row_14_older_than_the_last(moving, observed):
     moving.refuses("OUT_OF_ORDER", lambda: moving.go(down(0.45), stamp=divmod(newest - 1, NS)))
     assert taken(moving, stamp=divmod(newest, NS)), "as old as the last one"
     observed(f"REJECT(OUT_OF_ORDER): {logged}")
+
+
+def test_row_111_postures(observed):
+    joint = '<joint name="elbow_joint" value="{}"/>'
+    states = "".join(
+        f'<group_state name="{name}">{joint.format(value)}</group_state>'
+        for name, value in (("bent", 1.0), ("lost", 9.0))
+    )
+    srdf = {"robot_description_semantic": f'<robot name="ur5e">{states}</robot>'}
+    arm = Arm(**srdf, **{"postures.ready": HOME.tolist()})
+    for name in ("rea", "", "Ready", "x" * 10_000):
+        message = String(data=name)
+        told = arm.refuses("UNKNOWN_POSTURE", partial(arm.receive, "posture", message))
+        assert told.endswith("; there are: bent, lost, ready")
+    observed("REJECT(UNKNOWN_POSTURE): there are bent, lost, ready")
+    told = arm.refuses("OUT_OF_RANGE", lambda: arm.receive("posture", String(data="lost")))
+    observed(f"REJECT(OUT_OF_RANGE): {told.split(' must')[0]}")
+    assert arm.oracle.commands == []
+    for positions in ([0.0], [9.0] * 6, [math.nan] * 6):
+        with pytest.raises(ConfigError, match=r"'postures\.ready' does not fit: ") as bad:
+            Arm(**{"postures.ready": positions})
+        assert "\n" not in str(bad.value)
+    with pytest.raises(ConfigError, match=r"'home' is also given as postures\.home"):
+        Arm(home=HOME.tolist(), **{"postures.home": HOME.tolist()})
+    observed("REFUSE with the parameter's name")
+    arm.receive("posture", String(data="bent"))
+    arm.until_rest()
+    moved = arm.place - HOME
+    assert moved[2] == pytest.approx(1.0 - HOME[2], abs=1e-9)
+    assert np.abs(np.delete(moved, 2)).max() < 1e-9, "the others stay"
+    arm.follows_again()
