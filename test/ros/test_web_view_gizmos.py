@@ -55,6 +55,8 @@ def test_markers_are_requested_again_when_an_answer_is_lost(node, scene, monkeyp
     server.insert(marker, feedback_callback=lambda feedback: None)
     menu = MenuHandler()
     menu.insert("home", callback=lambda feedback: None)
+    below = menu.insert("postures", callback=lambda feedback: None)
+    menu.insert("go to ready", parent=below, callback=lambda feedback: None)
     menu.apply(server, "target")
     server.applyChanges()
     shown = Gizmos(node, scene, FRAMES, "target", print, frozenset)
@@ -64,7 +66,7 @@ def test_markers_are_requested_again_when_an_answer_is_lost(node, scene, monkeyp
     while not shown.menu and time.monotonic() < end:
         executor.spin_once(timeout_sec=0.02)
         shown.update(time.monotonic())
-    assert list(shown.menu) == ["home"]
+    assert list(shown.menu) == ["home", "go to ready"], "what has entries below it is none itself"
     assert len(answered) > 1
     shown.destroy()
     server.shutdown()

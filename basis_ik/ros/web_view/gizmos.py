@@ -217,6 +217,7 @@ class Gizmos:
             entry.title: (name, entry.id)
             for name, gizmo in self._gizmos.items()
             for entry in gizmo.marker.menu_entries
+            if entry.id not in {each.parent_id for each in gizmo.marker.menu_entries} - {0}
         }
         if list(entries) != list(self.menu):
             self.menu_version += 1
