@@ -577,7 +577,8 @@ class Arm:
         before = self._history[-1]
         if len(self._history) == 1:  # a joint that does not follow may restart
             here = self.arm.measured.positions()
-            before = np.where(np.abs(command - before) <= np.abs(command - here), before, here)
+            nearer = np.abs(command - here) < np.abs(command - before)  # not if it is unknown
+            before = np.where(nearer, here, before)
             self._history = []
         self._check_step(before, command)
         self._history = [*self._history[-3:], command]

@@ -556,6 +556,8 @@ class WindowExecution(TrajectoryExecution):
         stride = self._stride * self._step_time
         safe = self._lateness() if self._by_stamp else 2 * stride
         ahead = now.clock + safe + 2 * stride
+        if ahead < newest.begin:  # the clock was set back, and nothing is known of the time between
+            return
         soonest = now.clock + (safe if self._changed else SOON)
         late = self._head < soonest and (self._changed or not newest.settles)
         if late or (self._changed and self._head > ahead):  # a first window goes farther
