@@ -353,7 +353,7 @@ class Arm:
     def take_posture(self, posture: str) -> None:
         """Accept a posture as target, if the arm may move."""
         refused = self.go_to_posture(posture)
-        self._has_new = refused is None
+        self._has_new = self._has_new or refused is None
         if refused is not None and self.state.active:
             self.targets.refuse(refused, self.targets.request("posture"))
 
@@ -491,7 +491,8 @@ class Arm:
         target, found = self.targets.preview, self.rehearsal
         if target is None:
             return ""
-        aim = target.goal.positions if isinstance(target.goal, JointGoal) else None
+        goal = target.goal if found is None else found.goal
+        aim = goal.positions if isinstance(goal, JointGoal) else None
         names = (f" of {printable(name)}" for name, each in self.postures.items() if each == aim)
         how = "let the handle go" if self.settings.follow_drag == "release" else "call ~/go"
         return f"preview{next(names, '')}: {found or 'not ready yet'}; {how}"

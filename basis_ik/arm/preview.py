@@ -97,6 +97,7 @@ class Preview:
 
     Attributes:
         rehearsal: The newest one that has ended; None if there is none.
+        ready: Its target, which may be older than the one that waits.
     """
 
     def __init__(self, submit: Callable[[Callable[[], Rehearsal]], Job[Rehearsal]]) -> None:
@@ -109,7 +110,7 @@ class Preview:
         self._job: Job[Rehearsal] | None = None
         self._asked: tuple[Placed, Goal, object] | None = None
         self._target: Placed | None = None
-        self._ready: Placed | None = None  # the target of the rehearsal
+        self.ready: Placed | None = None
         self._since = self._asked_at = -math.inf
 
     def update(
@@ -131,7 +132,7 @@ class Preview:
         """
         if self._job is not None and self._job.done():
             self.rehearsal, self._job = self._job.result(), None
-            self._ready = None if self._asked is None else self._asked[0]
+            self.ready = None if self._asked is None else self._asked[0]
         if target is not self._target:
             self._target, self._since, self._asked_at = target, now, -math.inf
         asked = target, target.goal, around
@@ -154,7 +155,7 @@ class Preview:
             start: Where the arm rests (n,) [rad or m].
             now: The loop's clock [s].
         """
-        if target is not self._ready:
+        if target is not self.ready:
             return "the preview is not ready yet: look at it, and call ~/go again"
         if now > self._since + LASTS:
             return f"the preview is older than {LASTS:g} s: send the target again"

@@ -23,7 +23,7 @@ from basis_ik.arm.goals import (
     PoseGoal,
     TwistGoal,
 )
-from basis_ik.arm.target_input import TargetInput
+from basis_ik.arm.target_input import Placed, TargetInput
 from basis_ik.arm.targets import Target
 from basis_ik.pose.solve import Solution
 from basis_ik.ros.boundary import boundary_of
@@ -81,7 +81,7 @@ class StatusReport:
         self._key: tuple[object, ...] = ()
         self._target: Target | None = None
         self._solution: Solution | None = None
-        self._preview = ""
+        self._preview: tuple[str, Placed | None] = "", None
         self._time = 0.0
 
     def publish(self) -> None:
@@ -156,7 +156,7 @@ class StatusReport:
         """Return whether to publish a status with this key now; if so, store the key."""
         arm = self._chain.arm
         now, target, solution = self._boundary.steady(), arm.targets.target, arm.pipeline.solution
-        preview = arm.preview_text
+        preview = arm.preview_text, arm.targets.preview
         same = target is self._target and solution is self._solution and preview == self._preview
         if key == self._key and now - self._time < (PERIOD if same else REFRESH):
             return False
@@ -253,7 +253,7 @@ def _preview_values(arm: Arm) -> dict[str, str]:
     values = {"preview": arm.preview_text}
     if waiting.target is not None:
         values["preview_stamp"] = _shown_stamp(waiting.target.stamp)
-    if found is not None:
+    if found is not None and arm.preview.ready is waiting:
         verdict = Verdict.REACHED if found.solution is None else found.solution.verdict
         values["preview_verdict"] = verdict.name
         values["preview_duration"] = f"{found.duration:.2f}"

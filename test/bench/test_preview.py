@@ -106,6 +106,15 @@ def test_it_does_not_go_before_it_is_shown(robot):
     assert go(robot).success
 
 
+def test_the_verdict_is_that_of_the_target_that_is_named(robot):
+    previews(robot, down(1.5, 0.0, 0.4))
+    robot.boundary.solving = 0.3
+    stamp = robot.send("base_link", NEAR).header.stamp
+    robot.wait_status(preview_stamp=f"{stamp.sec}.{stamp.nanosec:09}")
+    assert "preview_verdict" not in robot.statuses[-1]
+    assert seen(robot)["preview_verdict"] == "REACHED"
+
+
 def test_of_a_stream_the_newest_is_shown(robot):
     for k in range(20):
         robot.send("base_link", down(0.40, 0.01 * k, 0.40))

@@ -3,12 +3,30 @@
 
 """Look before the move with every interface, and among objects."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from bench import HOME, running
 from test_collisions_in_motion import WORDS, put
 from test_planning_scene import Client
 from test_preview import BESIDE, NEAR, go, previews
+from virtual_node import alone
+
+from basis_ik.ros.rviz.drag import Drag
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_each_of_several_arms_has_its_own_menu():
+    urdf = (ROOT / "urdf" / "two_arms.urdf").read_text()
+    config = str(ROOT / "config" / "two_arms.yaml")
+    with alone(urdf, "--params-file", config) as node:
+        drags = [each for each in node._robot._plug_ins if isinstance(each, Drag)]
+        (right,) = [each for each in drags if each.controller.arm.name == "right"]
+        assert right._follow("confirm") == ""
+        modes = [each.arm.settings.follow_drag for each in node._robot.controllers]
+        assert modes == ["live", "confirm"]
 
 
 @pytest.mark.parametrize("interface", ["joint_trajectory", "follow_joint_trajectory", "position"])

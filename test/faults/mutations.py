@@ -1636,7 +1636,7 @@ MUTATIONS = tuple(
         (
             "a go does not wait for the rehearsal",
             PREVIEW,
-            "        if target is not self._ready:",
+            "        if target is not self.ready:",
             "        if False:",
             ("test/arm/test_rehearsal.py::test_a_new_target_is_rehearsed_at_once",),
         ),
