@@ -556,7 +556,9 @@ class WindowExecution(TrajectoryExecution):
         stride = self._stride * self._step_time
         safe = self._lateness() if self._by_stamp else 2 * stride
         ahead = now.clock + safe + 2 * stride
-        if ahead < newest.begin:  # the clock was set back, and nothing is known of the time between
+        if ahead < newest.begin:  # the clock was set back
+            if pipeline.phase is Phase.BRAKING:
+                self._brake_from_reference(pipeline, measured, now)
             return
         soonest = now.clock + (safe if self._changed else SOON)
         late = self._head < soonest and (self._changed or not newest.settles)
