@@ -408,12 +408,13 @@ class Pipeline:
 
         Args:
             quickest: Stop each joint independently; otherwise a tip on a line stays on it if that
-                takes little longer.
+                takes little longer, and joints on the way of a motion that was given stay there.
         """
-        self.goal = self.solution = None
+        self.goal = self.solution = self._course = None
         self._long_solves.cancel()
         self._clear_notice()
-        self._along = self._course = None
+        if quickest or (self._along is not None and self._along.lost):
+            self._along = None
         self._quickest = quickest or (self._quickest and self.phase is Phase.BRAKING)
         if self.command is None:
             self.rest()
@@ -735,7 +736,12 @@ class Pipeline:
         if self._jog.moving and not self._quickest:
             return self._jog.step(None)
         self._jog.reset()
-        return self._limiter.brake()
+        if self._along is None:
+            return self._limiter.brake()
+        command = self._limiter.lead(self._along.step(self._period, 0.0))
+        if self._limiter.blocked is not None:
+            self._along = None
+        return command
 
     def _report_held(self, joints: FloatArray, held: Held | None) -> None:
         """Set the solution to the reason why jogging is held; None while it moves."""
@@ -926,6 +932,8 @@ class Pipeline:
         if self.on_line or self._followed or self._line_end is not None:
             return None
         if not braking and (isinstance(self.goal, JOGGING) or self._destination is None):
+            return None
+        if braking and self._along is not None and not self._limiter.at_rest:
             return None
         if self._along is not None and not braking:
             motion = None if self._along.lost else self._along.rest(self.speed_override)

@@ -281,6 +281,7 @@ class Robot:
         prefix: Of its frames in tf.
         controller: The controller's name.
         others: Where its joints rest that are not the chain's, by name.
+        ends: Root and tip of its chain; empty: inferred.
 
     Attributes:
         commands: All that was published for the controller.
@@ -292,11 +293,11 @@ class Robot:
     """
 
     def __init__(self, *words, urdf=URDF, home=HOME, seed=0, lag=0.0, replaces=False, path=0.0,
-                 prefix="", controller=CONTROLLER, others=None):  # fmt: skip
+                 prefix="", controller=CONTROLLER, others=None, ends=()):  # fmt: skip
         self.world = world = World(seed)
         self.urdf, self.model = urdf, RobotModel.from_urdf(urdf)
         self.prefix, self._controller = prefix, controller
-        self.chain = self.model.chain()
+        self.chain = self.model.chain(*ends)
         self.boundary = VirtualBoundary(world)
         self.boundary.publish_to, self.boundary.replaces = self._on_message, replaces
         self.arm = Arm(

@@ -24,7 +24,7 @@ from basis_ik.arm.limits import MotionLimits
 from basis_ik.collision.collision_scene import Scene
 from basis_ik.pose.solve import solve as search
 from basis_ik.ros.convert import pose_message, pose_value
-from basis_ik.ros.kinematics.motion_request import euler_xyz
+from basis_ik.ros.kinematics.motion_request import PoseTarget, euler_xyz
 from basis_ik.ros.kinematics.services import UNCHECKED, KinematicsServices
 from basis_ik.ros.outputs.trajectory_messages import to_command
 from basis_ik.simulation.trajectory import Entry, TrajectorySample, plan_trajectory
@@ -649,6 +649,12 @@ def test_constraints_elsewhere_count_and_not_the_pose(client, robot):
     answer = within(client, robot, ABOVE, place=beyond, box=[0.02] * 3)
     assert answer.error_code.val == CODE.NO_IK_SOLUTION
     assert "outside the constraints" in answer.error_code.message
+
+
+def test_what_is_found_is_compared_with_the_constraints_themselves(client, robot, monkeypatch):
+    monkeypatch.setattr(PoseTarget, "is_met", lambda *_: False)
+    answer = within(client, robot, ABOVE, place=ABOVE, box=[0.2] * 3)
+    assert answer.error_code.val == CODE.NO_IK_SOLUTION
 
 
 def test_what_keeps_the_pose_keeps_joint_constraints_too(client, robot):
