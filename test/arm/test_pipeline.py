@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from basis_ik.arm import pipeline
-from basis_ik.arm.given_motion import keep_limits
+from basis_ik.arm.given_motion import at_times, keep_limits
 from basis_ik.arm.goals import JointGoal, MotionGoal, PointGoal, PoseGoal, Ray, TwistGoal
 from basis_ik.arm.limits import MotionLimits
 from basis_ik.arm.path_timing import time_path
@@ -672,6 +672,37 @@ def test_a_given_motion_that_is_stopped_brakes_from_its_state(pipe, chain):
     fastest = np.abs(speed) + 0.5 * limits.acceleration**2 / limits.jerk
     stopping = 0.5 * fastest**2 / limits.acceleration + 0.1 * fastest
     assert (np.abs(np.subtract(commands[-1], commands[59])) <= stopping).all()
+
+
+def test_a_given_motion_that_is_dropped_brakes_on_its_way(pipe, chain):
+    goal = given(chain, *OVER)
+    pipe.set_goal(goal, HOME)
+    commands = [pipe.step(HOME) for _ in range(40)]
+    assert pipe.remainder() is not None
+    pipe.brake()
+    commands.append(pipe.step(HOME))
+    assert pipe.remainder() is None, "it is found step by step"
+    commands += walk(pipe, HOME).tolist()
+    assert pipe.phase is Phase.IDLE
+    assert not np.allclose(commands[-1], goal.motion.positions[-1], rtol=0.0, atol=0.01)
+    way = at_times(goal.motion, np.linspace(0.0, goal.motion.times[-1], 20_000))[0]
+    for command in commands[40:]:
+        assert np.abs(way - command).max(axis=1).min() < 3e-4
+    limits = MotionLimits.of_chain(chain)
+    second = np.diff(commands, 2, axis=0) / PERIOD**2
+    assert (np.abs(second) <= limits.acceleration * 1.03).all()
+
+
+def test_a_given_motion_that_was_left_is_not_braked_on(pipe, chain):
+    pipe.set_goal(given(chain, *OVER), HOME)
+    commands = [pipe.step(HOME) for _ in range(40)]
+    pipe._along.lost = True  # as by an obstacle
+    commands += [pipe.step(HOME) for _ in range(4)]
+    pipe.brake()
+    commands += walk(pipe, HOME).tolist()
+    assert pipe.phase is Phase.IDLE
+    second = np.diff(commands, 2, axis=0) / PERIOD**2
+    assert (np.abs(second) <= MotionLimits.of_chain(chain).acceleration * 1.03).all()
 
 
 def test_a_command_of_a_given_motion_that_is_unsafe_is_not_sent(pipe, chain, monkeypatch):
