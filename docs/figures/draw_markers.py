@@ -203,13 +203,12 @@ def nodes() -> Scene:
     for name in given["combine"]:
         chain = given[name]["chain"]
         tree.add(name, given["root"], combine(chain, [made[each] for each in chain]).node)
-    scene: Scene = []
+    frames, views = {}, []
     for name in tree.frames[1:]:
         seen, node = tree.lookup_node(tree.root, name), tree.basis(name)
-        root_T_frame = RigidTransform.from_rotation_translation(seen.rotation, seen.translation)
-        view = NodeView(name, seen, node.center, tuple(given[name].get("chain", ())))
-        scene += [(root_T_frame, shape) for shape in nodes_scene([view], given["box_size"])]
-    return scene
+        frames[name] = RigidTransform.from_rotation_translation(seen.rotation, seen.translation)
+        views.append(NodeView(name, seen, node.center, tuple(given[name].get("chain", ()))))
+    return [(frames[shape.frame], shape) for shape in nodes_scene(views, given["box_size"])]
 
 
 def main() -> None:
