@@ -145,7 +145,7 @@ def test_a_motion_into_a_table_ends_smoothly_above_it_and_says_so():
     assert np.array_equal(arm.commands[-1], arm.commands[-2])
     words = str(arm.pipe.obstacle)
     assert words.startswith("held by "), words
-    assert words.endswith("and table, 0.010 m"), words
+    assert words.endswith("and table, 10.0 mm"), words
     # Leaving is as fast as without a table.
     since, free = len(arm.commands), Arm(objects=(), q=arm.q)
     for each in (arm, free):
@@ -241,7 +241,7 @@ def test_an_arm_that_could_not_stop_in_time_may_leave_what_has_appeared_in_its_w
     ahead = (here - before) / np.linalg.norm(here - before)
     arm.scene.add("thing", shape_of("box", (0.2, 0.2, 0.2)), placed(here + 0.36 * ahead))
     arm.step(100)
-    assert "and thing, -0.0" in str(arm.pipe.obstacle)
+    assert "and thing, -" in str(arm.pipe.obstacle)
     arm.go(JointGoal(tuple(HOMES["ur5e"])), 300)
     assert np.array_equal(arm.q, HOMES["ur5e"])
 
@@ -295,7 +295,7 @@ def test_a_motion_that_is_given_whole_stops_above_a_table_and_goes_on_when_it_is
     motion = plan_motion(arm.limits.scaled(0.5, 0.5, 1.0), HOMES["ur5e"], down, 0.01)
     arm.go(MotionGoal(motion), 400)
     arm.check()
-    assert str(arm.pipe.obstacle).endswith("and table, 0.010 m")
+    assert str(arm.pipe.obstacle).endswith("and table, 10.0 mm")
     assert np.array_equal(arm.commands[-1], arm.commands[-2])
     arm.scene.remove("table")
     arm.step(600)
@@ -437,7 +437,7 @@ def held(*objects):
     """Return an arm that follows a stream down to the table, which holds it."""
     arm = Arm(objects=objects)
     looks = follow(arm, down(np.linspace(0.0, 1.5, 300)))
-    assert str(arm.pipe.obstacle).endswith("and table, 0.010 m")
+    assert str(arm.pipe.obstacle).endswith("and table, 10.0 mm")
     return arm, looks
 
 

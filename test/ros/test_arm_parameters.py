@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from basis_ik.arm.admission import StampRules, Units
-from basis_ik.arm.settings import DeviceRules, Settings, misplaced, outside
+from basis_ik.arm.settings import DeviceRules, Settings, Wish, misplaced, outside
 from basis_ik.errors import BasisIkError
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.parameters.arm_parameters import axis_complaint, pointing_ray
 from basis_ik.ros.parameters.chain_parameters import ChainParameters
+from basis_ik.search.pose_constraint import PoseConstraint
 
 MODEL = RobotModel.from_urdf(
     (Path(__file__).parents[2] / "urdf" / "panda.urdf").read_text(),
@@ -126,6 +127,12 @@ def test_each_setting_is_its_parameter():
         "joint_limit_margin": [0.18],
         "tool_frame": "panda_hand",
         "follow_drag": "confirm",
+        "tolerance.position": [0.25, 0.26, 0.27],
+        "tolerance.orientation": [0.28, 0.29, 0.31],
+        "weights": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
+        "preferred_posture": [0.32],
+        "elbow.link": "panda_hand",
+        "elbow.point": [0.33, 0.34, 0.35],
         "device.axes": "panda_hand",
         "device.linear_scale": 0.21,
         "device.rotational_scale": 0.22,
@@ -160,6 +167,12 @@ def test_each_setting_is_its_parameter():
         tool_frame="panda_hand",
         follow_drag="confirm",
         device=DeviceRules("panda_hand", 0.21, 0.22, 0.23, 0.24),
+        wish=Wish(
+            PoseConstraint(box=(0.25, 0.26, 0.27), rotation_box=(0.28, 0.29, 0.31)),
+            (1.0, 2.0, 3.0, 4.0, 5.0, 6.0),
+            (0.32,),
+            ("panda_hand", (0.33, 0.34, 0.35)),
+        ),
     )
 
 
