@@ -65,9 +65,9 @@ def test_at_zero_the_arm_brakes_at_once_and_later_continues(robot):
     assert not robot.at(FAR, 0.05)
     status = robot.statuses[-1]
     assert (status["state"], status["level"]) == ("MOVING", DiagnosticStatus.WARN)
-    assert status["message"] == "reached; speed override is 0"
+    assert status["message"] == "on the way; speed override is 0"
     override(robot, 0.3)
-    assert robot.statuses[-1]["message"] == "reached; speed override is 0.3"
+    assert robot.statuses[-1]["message"] == "on the way; speed override is 0.3"
     robot.wait_status(state="ARRIVED", level=DiagnosticStatus.OK)
     assert robot.at(FAR, 1e-9)
     assert speeds(robot, begin).max() == pytest.approx(0.3, rel=1e-3)
