@@ -195,8 +195,7 @@ def part_of_room(
     due = np.full(count, time)
     first, scratch, measured = np.empty(COLUMNS), np.empty(n), np.empty(n)
     part, worst, chain = 0.0, -1, ChainArrays(*fields)
-    # A pair below its padding may leave, but not come back. This is not asked while both overlap:
-    # the depth of covers is not smooth.
+    # A pair below its padding may leave, but not come back.
     kept, lowest = floors.copy(), now.copy()
     for k in range(count):
         reach = 0.0
@@ -223,9 +222,9 @@ def part_of_room(
             reach = 0.0
             for i in range(n):
                 reach += levers[k, i] * ways[i]
-            need = max(floors[k], 0.0) + reach
+            need = floors[k] + reach
             distance = distance_of(scene, k, need, first, scratch)
-            if distance > max(lowest[k] + EDGE, -cover[-1][k]):
+            if distance > lowest[k] + EDGE:
                 kept[k] = max(kept[k], min(distance, 0.0))
             lowest[k] = min(lowest[k], distance)
             used = (now[k] + CREEP - distance) / (now[k] + CREEP - floors[k] + EDGE)

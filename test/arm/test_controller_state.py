@@ -96,3 +96,12 @@ def test_a_jump_of_the_clock_is_no_silence_of_the_controller(jump):
     clocks.wait(1.0)
     assert clocks.state.unmet(waits=True).startswith("the controller is not active")
     assert clocks.state.silence(clocks.now.clock) == 1.0
+
+
+@pytest.mark.parametrize("scaling", [5e-324, 1e-9, 0.9e-3])
+def test_a_controller_that_hardly_moves_stands(scaling):
+    clocks = Clocks()
+    clocks.state.take(report(1.0, speed_scaling=scaling), clocks.now)
+    assert clocks.state.stands
+    clocks.state.take(report(2.0, speed_scaling=0.01), clocks.now)
+    assert clocks.state.speed_scaling == 0.01
