@@ -271,6 +271,11 @@ class Along:
         self._begun = False  # whether the arm may have left the motion's begin
         self.lost = False
 
+    @property
+    def leads(self) -> bool:
+        """Whether the joints are on their way to the motion, from where the arm rested."""
+        return self._lead is not None
+
     def renew_caps(self) -> None:
         """Find the pace by the caps anew."""
         self._share = None
@@ -288,6 +293,7 @@ class Along:
 
     def begin(self, positions: FloatArray) -> None:
         """Begin at rest at positions (n,), or go on from there."""
+        self._lead = None  # it would be in motion there
         states = np.zeros((len(positions), 3))
         states[:, 0] = positions
         self.go_on(states)

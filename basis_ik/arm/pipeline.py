@@ -413,7 +413,7 @@ class Pipeline:
         self.goal = self.solution = self._course = None
         self._long_solves.cancel()
         self._clear_notice()
-        if quickest or (self._along is not None and self._along.lost):
+        if quickest or (self._along is not None and (self._along.lost or self._along.leads)):
             self._along = None
         self._quickest = quickest or (self._quickest and self.phase is Phase.BRAKING)
         if self.command is None:
@@ -675,6 +675,8 @@ class Pipeline:
     def _next_along(self, along: Along) -> FloatArray:
         """Return the next command on a motion that was given whole."""
         self._jog.reset()
+        if along.leads and self.speed_override <= 0.0 and not self._limiter.at_rest:
+            along.lost = True  # the way to the motion has no pace
         if along.lost and not self._limiter.at_rest:  # it goes on from where the arm comes to rest
             return self._limiter.brake()
         if along.lost:

@@ -10,10 +10,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from shipped_arms import HOMES, chain_of, worst
 
 from basis_ik.arm import pipeline
 from basis_ik.arm.given_motion import at_times, keep_limits
 from basis_ik.arm.goals import JointGoal, MotionGoal, PointGoal, PoseGoal, Ray, TwistGoal
+from basis_ik.arm.limiter import plan_motion
 from basis_ik.arm.limits import MotionLimits
 from basis_ik.arm.path_timing import time_path
 from basis_ik.arm.pipeline import STILL, Phase, Pipeline
@@ -749,3 +751,31 @@ def test_a_plan_of_a_given_motion_off_its_way_is_to_brake(pipe, chain):
     braking = pipe.plan(states, braking=False)
     assert braking.times[-1] < 0.4
     assert not braking.velocities[-1].any()
+
+
+@pytest.mark.parametrize("brakes", [False, True])
+def test_an_arm_on_its_way_to_a_given_motion_stops_within_the_limits_and_goes_on(brakes):
+    chain = chain_of("ur5e")
+    limits, begin = MotionLimits.of_chain(chain), HOMES["ur5e"]
+    motion = plan_motion(limits.scaled(1.0, 1.0, 1.0), begin, begin + 0.5, 0.02)
+    pipe, goal = Pipeline(chain, period=0.01), MotionGoal(motion)
+    way = [begin + 0.08] * 3
+    pipe.set_goal(goal, way[-1])
+
+    def step(periods):
+        for _ in range(periods):
+            if (command := pipe.step(way[-1])) is not None:
+                way.append(command)
+
+    step(12)
+    if brakes:
+        pipe.brake()
+    else:
+        pipe.speed_override = 0.0
+    step(60)
+    assert np.array_equal(way[-1], way[-2])
+    pipe.speed_override = 1.0
+    pipe.set_goal(goal, way[-1])
+    step(300)
+    assert worst(way, limits, 0.01).max() <= 1.03, "quintics between samples"
+    assert np.allclose(way[-1], begin + 0.5)
