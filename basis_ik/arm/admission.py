@@ -62,9 +62,9 @@ class Refusal(enum.Enum):
     SIZE_MISMATCH = "names and values differ in number"
     DUPLICATE_JOINT = "a joint is named twice"
     UNKNOWN_POSTURE = "the chain has no such posture"
-    JUMP = "a joint has moved faster than it can"
+    JUMP = "a joint moved faster than it can"
     UNREACHABLE = "the target cannot be reached, and approximate is false"
-    DROPPED = "the target was accepted, and dropped later"
+    DROPPED = "it was dropped later"
 
 
 @dataclass(frozen=True)

@@ -128,7 +128,7 @@ class StatusReport:
             level, text = DiagnosticStatus.WARN, str(solution.reason)
             self._journal.warn("motion", solution.verdict.name, text)
         if override < 1.0:
-            text = f"{text}; speed override is {override:g}"
+            text = f"{text}; speed override is {override:.2g}"
         if override == 0.0:
             level = max(level, DiagnosticStatus.WARN)
         if arm.preview_text:

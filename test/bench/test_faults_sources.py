@@ -128,7 +128,7 @@ def test_a_new_reference_of_an_encoder_is_accepted_after_a_while(robot, way, aft
     assert robot.time - begin <= HANDLED
     assert refusals(robot, "JUMP") > before
     assert (
-        f"JUMP: a joint has moved faster than it can (wrist_3_joint: by {way:.3f} in 0.0"
+        f"JUMP: a joint moved faster than it can (wrist_3_joint: by {way:.3f} in 0.0"
         in (robot.statuses[-1]["message"])
     )
     robot.wait(lambda: robot.statuses[-1]["state"] != "WAITING", "it is accepted")

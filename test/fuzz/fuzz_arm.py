@@ -548,8 +548,9 @@ class Arm:
                 velocity = np.array(message.data)
                 assert velocity.shape == self.place.shape
                 assert (np.abs(velocity) <= CHAIN.velocity * ROUNDING).all()  # NaN fails, too
-            if sent and self.arm.pipeline.command is not None:
-                self.place = self.arm.pipeline.command
+            command = None if self.robot is None else self.arm.pipeline.command
+            if sent and command is not None:
+                self.place = command
             return
         if self._departed:  # joints that do not follow are commanded to stay
             self._window, self._history = None, self._history[-1:]
@@ -569,17 +570,17 @@ class Arm:
         assert names in (None, list(CHAIN.joint_names))
         command = np.array(message.data if names is None else message.position)
         assert command.shape == self.place.shape
-        if not self._history:
-            self._history = [self.arm.measured.positions()] * 4
-        elif len(self._history) > 1 and self.now.loop - self._commanded_at > (AHEAD + 1) * PERIOD:
-            self._history = [self._history[-1]] * 4  # the arm has stood there meanwhile
-        self._commanded_at = self.now.loop
-        before = self._history[-1]
+        here = self.arm.measured.positions()
+        before = self._history[-1] if self._history else here
+        nearer = np.abs(command - here) < np.abs(command - before)  # not if it is unknown
+        stood = self.now.loop - self._commanded_at > (AHEAD + 1) * PERIOD
         if len(self._history) == 1:  # a joint that does not follow may restart
-            here = self.arm.measured.positions()
-            nearer = np.abs(command - here) < np.abs(command - before)  # not if it is unknown
             before = np.where(nearer, here, before)
             self._history = []
+        elif not self._history or stood:  # it has stood there meanwhile, or was moved
+            before = np.where(nearer, here, before)
+            self._history = [before] * 4
+        self._commanded_at = self.now.loop
         self._check_step(before, command)
         self._history = [*self._history[-3:], command]
         for order, most in ((2, self.limits.acceleration), (3, self.limits.jerk)):
@@ -619,23 +620,43 @@ class Arm:
         ):
             self._check_step(before, after, width / PERIOD)
         assert (np.abs(motion.velocities) <= CHAIN.velocity * ROUNDING + SLACK).all()
-        rates = np.abs(np.diff(motion.velocities, axis=0)) / widths
-        assert (rates <= self.limits.acceleration * ROUNDING + 1e-6).all()
-        rates = np.abs(np.diff(motion.accelerations, axis=0)) / (widths + MERGED)
-        assert (rates <= self.limits.jerk * ROUNDING + 1e-4).all()
         # Without a stamp it begins now.
-        begin = self.now.clock if command.start is None else round(1e9 * command.start)
+        stamp = message.header.stamp
+        begin = stamp.sec * 10**9 + stamp.nanosec or self.now.clock
+        if begin + 1e9 * times[-1] < self.now.clock:
+            return  # a controller refuses what is over
+        new = self._find_new(begin, motion)
+        rates = np.abs(np.diff(motion.velocities, axis=0)) / widths
+        assert (rates <= self.limits.acceleration * ROUNDING + 1e-6)[new].all()
+        rates = np.abs(np.diff(motion.accelerations, axis=0)) / (widths + MERGED)
+        assert (rates <= self.limits.jerk * ROUNDING + 1e-4)[new].all()
         if self._window is not None and self._history:
             # By now the arm is on both.
-            stamp_, old = self._window
             was, is_ = (
-                w.at(1e-9 * (self.now.clock - s)) for s, w in ((stamp_, old), (begin, motion))
+                w.at(1e-9 * (self.now.clock - s)) for s, w in (self._window, (begin, motion))
             )
             step = np.abs(was[:, 0] - is_[:, 0])
             assert (step <= CHAIN.velocity * PERIOD + 1e-6).all(), "a leap from window to window"
         self._history = [motion.positions[0]]
         self._window = begin, motion
         self._follow()
+
+    def _find_new(self, begin, motion):
+        """Return which intervals are not on the way of the window before, which was judged.
+
+        Where a window leaves that way between two samples, the state there is the controller's,
+        whose interpolation exceeds the limits slightly.
+        """
+        new = np.ones(len(motion.times) - 1, dtype=bool)
+        if self._window is not None:
+            stamp, old = self._window
+            for k, time in enumerate(motion.times[1:]):
+                there = old.at(time + 1e-9 * (begin - stamp))
+                rounding = SLACK + 1e-9 * CHAIN.velocity  # times are rounded to 1 ns
+                new[k] = (np.abs(there[:, 0] - motion.positions[k + 1]) > rounding).any()
+                if new[k]:
+                    break
+        return new
 
     def _follow(self):
         """Move along the last window."""
