@@ -27,6 +27,7 @@ PARTS = 16  # of a curve that is split in search of a place on it
 SHORTEST_SEGMENT = 1e-6  # s: shorter ones change nothing that can be seen
 EXACT = 1e-10  # s: a time is not searched any closer
 ROUNDING = 1e-15  # of positions of 1 rad or m: they are the same
+LONGEST_STOP = 1.0  # s: with a reduced acceleration, while the joints move
 LITTLE = 1e-2  # of a squared distance: off the way, a place is near enough
 
 
@@ -230,7 +231,8 @@ class Limiter:
         They take effect once all joints can stop before their position limits with them, at rest
         at the latest. A joint that is then too fast slows down as quickly as its limits allow.
         Acceleration and jerk of a motion `to_rest` are those with which it began: with less of them
-        it would end beyond its goal, and with more leave its straight way.
+        it would end beyond its goal, and with more leave its straight way. They are never reduced
+        while the joints brake, and otherwise once all can stop in a second with less of them.
 
         Raises:
             MotionLimitError: A fraction is not in (0, 1].
@@ -342,8 +344,11 @@ class Limiter:
     def time_to_rest(self) -> float:
         """Return the time until `brake` would bring the slowest joint to rest [s]."""
         self._prepare(braking=self.braking)
+        return self._time_to_rest(self._kept)
+
+    def _time_to_rest(self, limits: FloatArray) -> float:
         memory = self._memory.copy()
-        kernels.brake(memory, self._kept, self.period, 0)
+        kernels.brake(memory, limits, self.period, 0)
         return max(float(duration(row[kernels.PROFILE :])) for row in memory)
 
     def plan(self, goal: FloatArray | None, most: int, spacing: float = 0.0) -> Motion:
@@ -513,7 +518,7 @@ class Limiter:
         if self._capped is not None:
             self._capped.observe(self.position, at_rest=self.at_rest)
         if self._kept is not self._wanted:
-            self._take_over()
+            self._take_over(braking=braking)
         if braking != self.braking:
             self.braking, self._ticks = braking, 0
 
@@ -525,12 +530,15 @@ class Limiter:
         slowed[kernels.VELOCITY] *= self.override
         return slowed
 
-    def _take_over(self) -> None:
+    def _take_over(self, *, braking: bool) -> None:
         """Use the wanted limits from now on, if that is possible yet; see `scale`."""
         limits = self._wanted
-        if self.to_rest and not self.at_rest:
+        if not self.at_rest:
             limits, rows = limits.copy(), [kernels.ACCELERATION, kernels.JERK]
-            limits[rows] = self._kept[rows]
+            if self.to_rest and not braking:
+                limits[rows] = self._kept[rows]
+            elif braking or self._time_to_rest(limits) > LONGEST_STOP:
+                limits[rows] = np.maximum(limits[rows], self._kept[rows])
             if np.array_equal(limits, self._kept):
                 return
         if self._can_stop(limits):

@@ -15,6 +15,7 @@ from basis_ik.simulation.trajectory import Trajectory
 from basis_ik.transforms.checks import NotFiniteError
 
 PERIOD = 0.004
+TURNS = np.array([1e3])  # rad: so far that no stop is too long
 ONE = MotionLimits(*(np.array([x]) for x in (-1.0, 1.0, 1.0, 4.0, 80.0)))
 
 
@@ -301,6 +302,56 @@ def test_lowered_limits_are_kept_as_soon_as_the_jerk_allows():
         assert np.abs(np.diff(np.ravel(commands), 3)).max() <= 80 * PERIOD**3 * (1 + 1e-6)
         limiter.scale(1.0)
         assert settle(limiter, goal) == goal
+
+
+def braking_time(before, after):
+    """Return how long a joint brakes [s] whose scaling changes at full speed, and what it was."""
+    limits = MotionLimits(-TURNS, TURNS, ONE.velocity, ONE.acceleration, ONE.jerk)
+    limiter = Limiter(limits, PERIOD, np.array([-1.0]))
+    limiter.scale(1.0, before, before)
+    while limiter.velocity[0] < 1.0 - 1e-9:
+        limiter.step(TURNS, ONE.velocity)
+    limiter.scale(1.0, after, after)
+    limiter.step(TURNS, ONE.velocity)
+    ticks = 0
+    while not limiter.at_rest:
+        limiter.brake()
+        limiter.scale(1.0, after, after)
+        ticks += 1
+    return ticks * PERIOD
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "used"),
+    [
+        (1.0, 1.0, 1.0),
+        (1.0, 0.4, 0.4),  # 1.0 / 1.6 + 1.6 / 32 = 0.675 s: less than a second
+        (1.0, 0.25, 1.0),  # 1.05 s
+        (1.0, 0.01, 1.0),
+        (0.8, 0.01, 0.8),
+        (0.8, 1.0, 1.0),
+    ],
+)
+def test_a_reduced_acceleration_is_used_once_the_joints_can_stop_in_a_second(before, after, used):
+    expected = 1.0 / (4 * used) + 4 / 80  # the time to change the acceleration is the same
+    assert braking_time(before, after) == pytest.approx(expected, abs=2 * PERIOD)
+
+
+def test_an_acceleration_that_changes_while_joints_brake_only_shortens_that():
+    ticks = {}
+    for changed in (0.01, 0.7, 1.0):
+        limiter = Limiter(ONE, PERIOD, np.array([-1.0]))
+        limiter.to_rest = True
+        limiter.scale(1.0, 0.7, 0.7)
+        for _ in range(60):
+            limiter.step(np.array([1.0]))
+        limiter.scale(1.0, changed, changed)
+        ticks[changed] = 0
+        while not limiter.at_rest:
+            limiter.brake()
+            ticks[changed] += 1
+    assert ticks[0.01] == ticks[0.7]
+    assert ticks[1.0] < 0.8 * ticks[0.7]
 
 
 def test_braking_is_as_quick_as_the_limits_allow():
