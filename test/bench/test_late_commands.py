@@ -13,8 +13,10 @@ import numpy as np
 import pytest
 from bench import CYCLE, HOME, Robot, down
 from std_srvs.srv import SetBool, Trigger
+from trajectory_msgs.msg import JointTrajectory
 from world import MILLISECOND, SECOND
 
+from basis_ik.ros.outputs.trajectory_messages import to_point
 from basis_ik.transforms.rigid import RigidTransform
 
 PLACES = [
@@ -25,6 +27,7 @@ PLACES = [
     down(0.50, -0.10, 0.60),
 ]
 SPEED, ACCELERATION = 1.003, 1.05  # times the limits
+LEAP = 0.02  # rad in a cycle, beyond what the limit of speed allows
 DISTURBED, SETTLES = 1.2, 1.0  # s
 
 
@@ -162,6 +165,63 @@ def test_a_controller_that_takes_nothing_for_a_quarter_of_a_second_does_not_leap
         robot.arm.taking.add(robot.world.now, 0.25)
         robot.reach(PLACES[0], 1e-6)
         assert robot.arm.complaints == []
+
+
+@pytest.mark.parametrize(
+    "seed",  # of such as leapt by up to 1.9 rad when nothing was recalled
+    [7, 10, 11, 15, 19, *(pytest.param(each, marks=pytest.mark.long) for each in range(20, 60))],
+)
+def test_a_controller_that_takes_nothing_in_mid_motion_does_not_leap(seed):
+    """Its thread for messages stands still, and then takes the newest, however old that is."""
+    rng = random.Random(seed)
+    kind = rng.choice(["another target", "stop", "moving target", "twist"])
+    with robot_with(rng.choice([0.0, 0.03, 0.1])) as robot:
+        for _ in range(5):
+            since, stall = robot.world.now, rng.uniform(0.05, 2.0)
+            robot.arm.taking.add(since + rng.randrange(SECOND), stall)
+            move(robot, rng, kind)
+            robot.run(1.0 + stall)
+            assert explains(robot, since), "why it rests"
+            robot.wait(robot.rests, "rest")
+            assert Seen(robot, since).leap <= LEAP
+            robot.run(2.6)  # until nothing can be taken any more
+            robot.call(SetBool, "enable", data=True)
+            robot.reach(PLACES[2], 0.02)
+
+
+def test_a_stop_that_waits_to_be_taken_never_makes_the_output_leap():
+    """Also where the motion has ended before the controller takes it."""
+    with robot_with(0.0) as robot:
+        for taken in np.arange(0.6, 1.4, 0.05):
+            since = robot.world.now
+            robot.send("base_link", PLACES[1])
+            robot.run(0.1)
+            robot.arm.taking.add(robot.world.now, taken - 0.1)
+            robot.run(0.45)
+            stop(robot)
+            robot.run(1.5)
+            robot.wait_status(state="STOPPED")
+            assert Seen(robot, since).leap <= LEAP, taken
+            robot.run(2.6)  # until nothing can be taken any more
+            robot.call(SetBool, "enable", data=True)
+            robot.reach(PLACES[2], 0.02)
+
+
+@pytest.mark.parametrize("seconds", [0.05, 0.15, 0.5])
+@pytest.mark.parametrize("pause", [0.0, 0.1, 0.2])
+def test_an_arm_that_somebody_leads_away_from_its_target_is_not_drawn_back(pause, seconds):
+    with robot_with(0.0) as robot:
+        robot.arm.bound = np.inf
+        robot.reach(PLACES[0], 1e-6)
+        robot.run(pause)
+        message = JointTrajectory(joint_names=robot.arm.joint_names)
+        there = robot.positions + 0.02
+        point = to_point(there, np.zeros(6))
+        point.time_from_start.nanosec = round(1e9 * seconds)
+        message.points.append(point)
+        robot.arm.take(message)
+        robot.run(seconds + 1.0)
+        assert np.allclose(robot.positions, there, rtol=0.0, atol=1e-9)
 
 
 @pytest.mark.parametrize(("stall", "end"), [(0.02, "ARRIVED"), (0.3, "TRACKING_LOST")])

@@ -37,6 +37,8 @@ ELEMENTS, GRAMMAR, LIMITS = "robot/elements.py", "robot/grammar.py", "robot/join
 TREE, URDF, BUILD = "robot/link_tree.py", "robot/urdf.py", "robot/build.py"
 PARAMETERS, OF_CHAINS = "ros/parameters/parameters.py", "ros/parameters/chain_parameters.py"
 SAFETY, DIAGNOSIS = "robot/safety_kernel.py", "pose/diagnosis.py"
+LATE = "test/bench/test_late_commands.py"
+MID_MOTION = f"{LATE}::test_a_controller_that_takes_nothing_in_mid_motion_does_not_leap"
 BORDERS = "test/robot/test_infer.py::test_the_borders_of_what_is_obvious"
 CLOUDS = "test/bench/test_clouds_in_motion.py::"
 NO_BORDERS = "test/robot/test_infer.py::test_the_borders_of_what_is_not"
@@ -1245,9 +1247,37 @@ MUTATIONS = tuple(
         (
             "a motion that waits to be taken is not recalled",
             "arm/execution/window_execution.py",
-            "        elif self._recalled_at is None:\n            self._recall(clock)",
-            "        elif self._recalled_at is None:\n            self._recalled_at = clock",
+            "            self._recall(self._sent.windows[-1], clock)",
+            "            pass",
             (100,),
+        ),
+        (
+            "a window that was not taken in time is not recalled",
+            "arm/execution/window_execution.py",
+            "        elif missed and self._by_stamp:",
+            "        elif False:",
+            (MID_MOTION,),
+        ),
+        (
+            "a brake that nothing replaces where it waits is not recalled",
+            "arm/execution/window_execution.py",
+            "            if self.sent == sent:",
+            "            if False:",
+            (f"{LATE}::test_a_stop_that_waits_to_be_taken_never_makes_the_output_leap",),
+        ),
+        (
+            "an arm at its target is taken to be there by a window that was not taken",
+            "arm/execution/window_execution.py",
+            "in (Phase.MOVING, Phase.BRAKING) or self._sent.newest is not None:",
+            "in (Phase.MOVING, Phase.BRAKING):",
+            (MID_MOTION,),
+        ),
+        (
+            "an arm that somebody has led away from its target is drawn back",
+            "arm/execution/window_execution.py",
+            "            return  # somebody else has moved it: what is held is elsewhere",
+            "            pass",
+            (f"{LATE}::test_an_arm_that_somebody_leads_away_from_its_target_is_not_drawn_back",),
         ),
         (
             "a controller that stands still off its window is taken to follow",

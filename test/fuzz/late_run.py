@@ -26,6 +26,7 @@ from test_late_commands import (  # noqa: E402
     ACCELERATION,
     ANY,
     DISTURBED,
+    LEAP,
     PLACES,
     RULES,
     SETTLES,
@@ -44,7 +45,6 @@ from world import MILLISECOND  # noqa: E402
 PAGE = ROOT / "docs" / "late_commands.md"
 TOPIC, ACTION = "joint_trajectory", "follow_joint_trajectory"
 PATTERNS = 6  # of one robot
-LEAP = 0.02  # rad in a cycle, beyond what the limit of speed allows
 PROGRESS = 30.0  # s from one line of it to the next
 
 

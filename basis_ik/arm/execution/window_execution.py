@@ -73,7 +73,8 @@ class WindowExecution(TrajectoryExecution):
     - A window to a goal at rest is the whole motion. While nothing changes, nothing is sent.
     - Each further window is the same as the one before for `SAFE` from now on, and differs then.
     - A motion that changes in every period brakes at the end of each window, and is not continued
-      if the controller may have left its way for `CONFIRMED`.
+      if the controller may have left its way for `CONFIRMED`, or has.
+    - A window that was not taken in time is recalled.
     - A new motion from rest begins when no other window can be taken any more.
 
     A controller that does not publish its state is taken to follow each window at once.
@@ -102,6 +103,7 @@ class WindowExecution(TrajectoryExecution):
         self._attempts = 0  # to begin the motion from rest, in vain
         self._started = 0  # when the pending motion was sent
         self._recalled_at: int | None = None  # and when it was recalled
+        self._recalled: Motion | None = None  # the last window that was
         self._head = 0  # time of the pipeline's last command
         self._jumped = False  # whether the windows' times are those of a clock from before a jump
         self._jumped_after = 0  # stamp of the last state before it
@@ -137,7 +139,7 @@ class WindowExecution(TrajectoryExecution):
         self._followed.clear()
         # Where the controller is on its way is found anew, as after a change of its speed.
         self._slow_at = self._started = now.clock
-        self._recalled_at = None  # by the clock that was
+        self._recalled_at = self._recalled = None  # by the clock that was
         self._sent.on_clock_jump(self._state.stamp)
         self._jumped_after = self._state.stamp
         self._jumped = self._sent.newest is not None
@@ -215,8 +217,8 @@ class WindowExecution(TrajectoryExecution):
             self._start(pipeline, measured, now)
         elif self._slow_at == now.clock:
             self._continue_slowly(pipeline, measured, now)
-        elif not self._is_late(now.clock) or self._must_brake(pipeline):
-            self._continue(pipeline, measured, now)
+        else:
+            self._continue_in_time(pipeline, measured, now)
         newest = self._sent.newest
         if pipeline.phase is Phase.ARRIVED and newest is not None and now.clock < newest.end:
             return Phase.MOVING  # the commands have arrived, the controller has not
@@ -254,7 +256,7 @@ class WindowExecution(TrajectoryExecution):
             self._give_up(pipeline)
         elif pipeline.phase is Phase.BRAKING and pending:
             self._await_begin(pipeline, now.clock)
-        elif pipeline.phase is Phase.BRAKING:
+        elif pipeline.phase is Phase.BRAKING and not self._jumped:  # its times are of use
             if self._holds_anew:
                 self._send_hold(pipeline, measured, now)
             elif newest.settles:
@@ -273,21 +275,22 @@ class WindowExecution(TrajectoryExecution):
             self._attempts += 1
             self._sent.clear()
         elif self._recalled_at is None:
-            self._recall(clock)
+            self._recalled_at = clock
+            self._recall(self._sent.windows[-1], clock)
         elif self._sent.seen >= self._recalled_at + RECALLED:
             self.failure = "" if brakes else "the controller has not taken the motion"
             self._give_up(pipeline)
 
-    def _recall(self, clock: int) -> None:
-        """Replace a pending motion where it waits to be taken, by one that is over.
+    def _recall(self, window: Window, clock: int) -> None:
+        """Replace the newest window where it waits to be taken, by one that is over.
 
         A controller keeps only the newest message that waits, and refuses what is over. If it has
-        taken the motion, nothing changes.
+        taken the window, nothing changes.
         """
-        newest = self._sent.newest
-        assert newest is not None
-        self._recalled_at = clock
-        start = newest.motion.at(0.0)
+        if window.motion is self._recalled:
+            return
+        self._recalled = window.motion
+        start = window.motion.at(0.0)
         still = np.ascontiguousarray(np.stack([start, start]).transpose(2, 0, 1))
         self._send(Motion(np.array([0.0, 1e-9 * REST]), *still), clock - 2 * REST, 0)
 
@@ -380,18 +383,28 @@ class WindowExecution(TrajectoryExecution):
         patience = max(CONFIRMED, round(2.5e9 * self._state.interval))
         return clock > self._sent.since() + patience
 
-    def _must_brake(self, pipeline: Pipeline) -> bool:
-        """Return whether a late window must be replaced, because the arm would not brake without.
+    def _continue_in_time(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> None:
+        """Continue the motion, unless the controller has not taken a window in time.
 
-        If that one is taken after all, the next is entered where it then is.
+        One that waits to be taken would be entered where it then is, the farther away the later
+        that is. So it is recalled: the motion ends as the followed window does. If that one would
+        not brake as it must, another takes its place that leaves it later.
         """
-        if pipeline.phase is not Phase.BRAKING or not self._sent.windows[0].settles:
-            return False
-        if self._sent.seen <= self._sent.since():  # nothing newer has come from the controller
-            return False
-        self._sent.drop_others()
-        self._send_again()
-        return True
+        late, newest = self._is_late(now.clock), self._sent.newest
+        missed = self._sent.seen > self._sent.since()  # its reference shows that
+        brakes = pipeline.phase is Phase.BRAKING and self._sent.windows[0].settles
+        assert newest is not None
+        if missed and brakes and (late or self._by_stamp):
+            self._sent.drop_others()
+            self._send_again()
+            sent = self.sent
+            self._continue(pipeline, measured, now)
+            if self.sent == sent:  # the followed one brakes as well
+                self._recall(newest, now.clock)
+        elif missed and self._by_stamp:
+            self._recall(newest, now.clock)
+        elif not late:
+            self._continue(pipeline, measured, now)
 
     # Windows ---------------------------------------------------------------------------------
 
@@ -400,13 +413,19 @@ class WindowExecution(TrajectoryExecution):
         if self._state.stands and pipeline.phase is Phase.MOVING:
             return
         reference = self.controller_reference()
-        if pipeline.phase in (Phase.MOVING, Phase.BRAKING):
+        if pipeline.phase in (Phase.MOVING, Phase.BRAKING) or self._sent.newest is not None:
             begin = self._begins_at(pipeline, measured, now)
             if begin is None:
                 return
             at_rest = np.zeros((len(measured), 3))
             at_rest[:, 0] = begin
             pipeline.go_on(at_rest)
+        elif (
+            reference is not None
+            and pipeline.command is not None
+            and not self.keeps(pipeline.command)
+        ):
+            return  # somebody else has moved it: what is held is elsewhere
         self._by_stamp = self._rule.by_stamp
         self._stride = stride_of(NARROWEST if self._by_stamp else WIDEST, self._period)
         self._changed, self._was_silent, self._refused = False, False, 0
