@@ -413,7 +413,7 @@ class WindowExecution(TrajectoryExecution):
         if self._state.stands and pipeline.phase is Phase.MOVING:
             return
         reference = self.controller_reference()
-        if pipeline.phase in (Phase.MOVING, Phase.BRAKING) or self._sent.newest is not None:
+        if pipeline.phase in (Phase.MOVING, Phase.BRAKING):
             begin = self._begins_at(pipeline, measured, now)
             if begin is None:
                 return
@@ -425,7 +425,7 @@ class WindowExecution(TrajectoryExecution):
             and pipeline.command is not None
             and not self.keeps(pipeline.command)
         ):
-            return  # somebody else has moved it: what is held is elsewhere
+            return  # it has been led elsewhere
         self._by_stamp = self._rule.by_stamp
         self._stride = stride_of(NARROWEST if self._by_stamp else WIDEST, self._period)
         self._changed, self._was_silent, self._refused = False, False, 0
