@@ -168,14 +168,18 @@ def test_a_controller_that_takes_nothing_for_a_quarter_of_a_second_does_not_leap
 
 
 @pytest.mark.parametrize(
-    "seed",  # of such as leapt by up to 1.9 rad when nothing was recalled
-    [7, 10, 11, 15, 19, *(pytest.param(each, marks=pytest.mark.long) for each in range(20, 60))],
+    ("rule", "seed"),  # of such as leapt by up to 1.9 rad when nothing was recalled
+    [
+        *(("stamp", each) for each in (7, 10, 11, 15, 19)),
+        *(("blends", each) for each in (10, 19)),
+        *(pytest.param("stamp", each, marks=pytest.mark.long) for each in range(20, 60)),
+    ],
 )
-def test_a_controller_that_takes_nothing_in_mid_motion_does_not_leap(seed):
+def test_a_controller_that_takes_nothing_in_mid_motion_does_not_leap(rule, seed):
     """Its thread for messages stands still, and then takes the newest, however old that is."""
     rng = random.Random(seed)
     kind = rng.choice(["another target", "stop", "moving target", "twist"])
-    with robot_with(rng.choice([0.0, 0.03, 0.1])) as robot:
+    with robot_with(rng.choice([0.0, 0.03, 0.1]), RULES[rule]) as robot:
         for _ in range(5):
             since, stall = robot.world.now, rng.uniform(0.05, 2.0)
             robot.arm.taking.add(since + rng.randrange(SECOND), stall)

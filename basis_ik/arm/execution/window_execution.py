@@ -401,7 +401,7 @@ class WindowExecution(TrajectoryExecution):
             self._continue(pipeline, measured, now)
             if self.sent == sent:  # the followed one brakes as well
                 self._recall(newest, now.clock)
-        elif missed and self._by_stamp:
+        elif (missed and self._by_stamp) or (late and self._sent.is_off()):
             self._recall(newest, now.clock)
         elif not late:
             self._continue(pipeline, measured, now)
