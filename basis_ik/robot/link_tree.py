@@ -155,3 +155,17 @@ def _resolve(name: str, tie: Mimic, joints: Mapping[str, Joint]) -> Mimic:
             tie.multiplier * master.mimic.multiplier,
             tie.multiplier * master.mimic.offset + tie.offset,
         )
+
+
+def position_of(tree: Tree, joint: Joint, positions: Mapping[str, float]) -> float:
+    """Return the position of one of its joints [rad or m], which may mimic another one.
+
+    Args:
+        tree: The joints.
+        joint: One of them.
+        positions: Positions of independent joints by name [rad or m]; others are at 0.
+    """
+    mimic = tree.mimics.get(joint.name)
+    if mimic is None:
+        return positions.get(joint.name, 0.0)
+    return mimic.multiplier * positions.get(mimic.joint, 0.0) + mimic.offset

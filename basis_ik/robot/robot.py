@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -15,7 +16,7 @@ from basis_ik.errors import SolveArgumentError
 from basis_ik.robot.chain import Chain, build_chain
 from basis_ik.robot.elements import UrdfError, listed, read_file, shown
 from basis_ik.robot.infer import infer_ends
-from basis_ik.robot.link_tree import Tree, find_links, find_root, resolve_mimics
+from basis_ik.robot.link_tree import Tree, find_links, find_root, position_of, resolve_mimics
 from basis_ik.robot.urdf import Joint, read_urdf
 from basis_ik.robot.visuals import Visual
 
@@ -171,31 +172,38 @@ class RobotModel(Tree):
             return name
         return name.removeprefix(self.frame_prefix)
 
-    def visuals_of(self, chain: Chain) -> tuple[Visual, ...]:
-        """Return the visuals of a chain's links and of all links fixed to them.
+    def visuals_of(
+        self, chain: Chain, beside: Mapping[str, float] | None = None
+    ) -> tuple[Visual, ...]:
+        """Return the visuals of a chain's links and of all links that these carry.
 
         Args:
             chain: A chain of this robot.
+            beside: Positions of independent joints beside the chain by name [rad or m], as of a
+                gripper's fingers; others are at 0. None: links that joints move are left out.
 
         Returns:
             The visuals; `link` is a link of the chain.
 
         Raises:
-            SolveArgumentError: It is no chain.
+            SolveArgumentError: It is no chain, or the positions are no mapping.
         """
         if not isinstance(chain, Chain):
             raise SolveArgumentError("chain", chain, "a Chain")
+        if beside is not None and not isinstance(beside, Mapping):
+            raise SolveArgumentError("beside", beside, "positions by the names of joints")
         above = {
             joint.child: joint
             for joint in self.joints.values()
-            if joint.kind == "fixed" and not joint.fault
+            if (joint.kind == "fixed" or beside is not None) and not joint.fault
         }
         found = []
         for visual in self.visuals:
             link, place = visual.link, visual.link_T_body
             while link not in chain.links and link in above:
-                place = above[link].origin @ place
-                link = above[link].parent
+                joint = above[link]
+                place = joint.at(position_of(self, joint, beside or {})) @ place
+                link = joint.parent
             if link in chain.links:
                 found.append(replace(visual, link=link, link_T_body=place))
         return tuple(found)

@@ -9,9 +9,9 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from basis_ik.errors import BasisIkError
+from basis_ik.robot.link_tree import position_of
 from basis_ik.robot.robot import RobotModel
 from basis_ik.robot.urdf import Joint
-from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.transforms.tree import TransformTree
 
 
@@ -51,18 +51,7 @@ def scene(model: RobotModel, positions: Mapping[str, float]) -> TransformTree:
     tree, waiting = TransformTree(model.root), [model.root]
     while waiting:
         for joint in below[waiting.pop()]:
-            value = positions.get(joint.name, 0.0)
-            if (mimic := model.mimics.get(joint.name)) is not None:
-                value = mimic.multiplier * positions.get(mimic.joint, 0.0) + mimic.offset
-            tree.add(joint.child, joint.parent, joint.origin @ _motion(joint, value))
+            place = joint.at(position_of(model, joint, positions))
+            tree.add(joint.child, joint.parent, place)
             waiting.append(joint.child)
     return tree
-
-
-def _motion(joint: Joint, value: float) -> RigidTransform:
-    """Return the motion of a joint's child link in the joint's frame."""
-    if not joint.moves:
-        return RigidTransform.identity()
-    if joint.kind == "prismatic":
-        return RigidTransform.from_rpy(0.0, 0.0, 0.0, joint.axis * value)
-    return RigidTransform.from_axis_angle(joint.axis, value)

@@ -113,6 +113,15 @@ class Joint:
         """Unit of the joint's value: rad or m."""
         return "m" if self.kind == "prismatic" else "rad"
 
+    def at(self, value: float) -> RigidTransform:
+        """Return parent_T_child at a value [rad or m]; floating and planar joints stay put."""
+        if not self.moves:
+            return self.origin
+        if self.kind == "prismatic":
+            along = self.axis * value
+            return self.origin @ RigidTransform.from_rpy(0.0, 0.0, 0.0, along)
+        return self.origin @ RigidTransform.from_axis_angle(self.axis, value)
+
 
 def read_urdf(
     text: str,

@@ -114,13 +114,13 @@ class ArmScene:
         links = chain.link_poses(view.measured) if known else {}
         # Without a solution the measured arm is used, which moves.
         free = view.measured.tobytes() if destination is None else b""
-        made_of = (view.goal, view.solution, view.stages, view.way, under_way, free)
+        made_of = (view.goal, view.solution, view.stages, view.way, view.ghost, under_way, free)
         if not _same(made_of, self._of):
             self._of, self._kept, self._top = made_of, [], -np.inf
             self._kept.append(_reach(chain, _is_near_reach(view)))
             if destination is not None:
                 poses = chain.link_poses(destination)
-                self._top = _top(poses)
+                self._top = _top(view.ghost, poses)
                 self._kept += _solution_shapes(view, destination, poses, size)
                 if under_way:
                     self._kept += _ghost(view, poses, size)
@@ -128,7 +128,7 @@ class ArmScene:
                     self._kept.append(_way(view, view.way, size))
             elif known:
                 self._kept += _solution_shapes(view, view.measured, links, size)
-        top = max(self._top, _top(links) if links else 0.0)
+        top = max(self._top, _top(view.ghost, links) if links else 0.0)
         return [*self._kept, *_gaps(view, size), _state(view.words, chain.root, top, size)]
 
 
@@ -157,8 +157,9 @@ def _is_near_reach(view: ArmView) -> bool:
     )
 
 
-def _top(links: Poses) -> float:
-    return max(float(pose.translation[2]) for pose in links.values())
+def _top(ghost: Ghost, links: Poses) -> float:
+    """Return the height of a chain's highest link or body [m]."""
+    return max(ghost.top(links), *(float(pose.translation[2]) for pose in links.values()))
 
 
 def _solution_shapes(view: ArmView, q: FloatArray, poses: Poses, size: float) -> Iterator[Shape]:
@@ -230,7 +231,7 @@ def _way(view: ArmView, way: FloatArray, size: float) -> Lines:
 
 
 def _state(words: Words, frame: str, top: float, size: float) -> Text:
-    """Return the text, above the root and higher than all links, so that no link hides it.
+    """Return the text, above the root and higher than all bodies, so that it hides none.
 
     The size of its letters does not depend on the text.
     """

@@ -14,7 +14,7 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.visuals import Visual
 from basis_ik.transforms.rigid import RigidTransform
-from basis_ik.view.shapes import BOX_EDGES, Color, Lines, Mesh, Shape, joined
+from basis_ik.view.shapes import BOX_EDGES, CORNERS, Color, Lines, Mesh, Shape, joined
 
 SIDES = 8  # of the polygon that replaces a circle
 THIN = 0.003  # width of an outline's lines, in reaches
@@ -38,7 +38,7 @@ OUTLINES = {
 
 
 class Ghost:
-    """The shapes of a chain's moving links.
+    """The shapes of a chain's moving links, and of all that they carry.
 
     Solids are drawn as their edges: RViz's mouse selects the nearest surface, however transparent,
     and edges hide nothing behind them. Meshes are drawn whole.
@@ -57,6 +57,19 @@ class Ghost:
             if visual.link in moving and visual.kind != "mesh":
                 ends[visual.link].append(visual.link_T_body.apply(_outline(visual)))
         self._outlines = {link: np.concatenate(each) for link, each in ends.items()}
+        self._solid = {link: _corners(ends) for link, ends in self._outlines.items()}
+        for mesh in self._meshes:
+            place = mesh.link_T_body.translation[np.newaxis]
+            self._solid[mesh.link] = np.vstack([self._solid.get(mesh.link, place), place])
+
+    def top(self, poses: dict[str, RigidTransform]) -> float:
+        """Return the height up to which the bodies reach [m]; of meshes, their origins.
+
+        Args:
+            poses: root_T_link of the chain's links.
+        """
+        heights = [poses[link].apply(points)[:, 2].max() for link, points in self._solid.items()]
+        return float(max(heights, default=-np.inf))
 
     def at(self, poses: dict[str, RigidTransform], color: Color) -> Iterator[Shape]:
         """Return the shapes.
@@ -86,6 +99,13 @@ class Ghost:
                 file=mesh.file,
                 scale=mesh.size,
             )
+
+
+def _corners(points: FloatArray) -> FloatArray:
+    """Return the corners of the box around points (k, 3), shape (8, 3) [m]."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    corners: FloatArray = 0.5 * (low + high) + CORNERS * (high - low)
+    return corners
 
 
 def _outline(visual: Visual) -> FloatArray:

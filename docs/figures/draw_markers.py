@@ -141,7 +141,7 @@ def arm(
             stages = trace_passes(chain, goal.root_T_target, solution.passes.seed, **first)
     elif isinstance(goal, PointGoal):
         solution = look_at(chain, goal.root_point, seed, axis=goal.ray.axis)
-    state, ghost = ChainState(), Ghost(chain, model.visuals_of(chain))
+    state, ghost = ChainState(), Ghost(chain, model.visuals_of(chain, {}))
     for event in events:
         state.handle(event)
     q = solution.positions if measured is None else np.array(measured)

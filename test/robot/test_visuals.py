@@ -10,6 +10,7 @@ from basis_ik.robot.elements import read_xml
 from basis_ik.robot.robot import RobotModel
 from basis_ik.robot.urdf_version import Version
 from basis_ik.robot.visuals import read_visuals
+from basis_ik.transforms.rigid import RigidTransform
 
 
 def read(*bodies, number=(1, 0)):
@@ -134,6 +135,27 @@ def test_what_is_fixed_to_a_chains_link_looks_like_that_link():
     )  # the finger, of 0.8, moves on its own
     assert np.allclose(found[0.4].link_T_body.translation, [2.0, 0.0, 0.0])
     assert np.allclose(found[0.6].link_T_body.translation, [1.0, 2.0, 0.0])
+
+
+def test_what_joints_beside_a_chain_carry_is_where_they_are():
+    """A gripper's fingers, the second of which mimics the first."""
+    finger = """
+  <link name="thumb"><visual><geometry><sphere radius="0.5"/></geometry></visual></link>
+  <joint name="d" type="prismatic">
+    <parent link="tool"/><child link="thumb"/><axis xyz="0 1 0"/><mimic joint="c" multiplier="-2"/>
+    <limit lower="-1" upper="1" velocity="1" effort="1"/>
+  </joint>
+</robot>"""
+    model = RobotModel.from_urdf(FIXED_BODIES.replace("</robot>", finger))
+    chain = model.chain("base", "tool")
+    for given, at in (({}, 0.0), ({"c": 0.25}, 0.25)):
+        found = {v.size[0]: v for v in model.visuals_of(chain, given)}
+        assert {across: visual.link for across, visual in found.items()} == {
+            0.2: "arm", 0.4: "arm", 0.6: "arm", 0.8: "tool", 1.0: "tool",
+        }  # fmt: skip
+        turned = RigidTransform.from_axis_angle([1.0, 0.0, 0.0], at)
+        assert np.allclose(found[0.8].link_T_body.matrix, turned.matrix)
+        assert np.allclose(found[1.0].link_T_body.translation, [0.0, -2.0 * at, 0.0])
 
 
 def test_what_is_omitted_is_in_the_report():

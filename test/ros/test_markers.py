@@ -59,7 +59,9 @@ def arm_at(chain, positions, goal=None, name=""):
         chain=chain,
         tool=SimpleNamespace(chain=chain),
         measured=SimpleNamespace(positions=lambda: np.array(positions)),
-        model=SimpleNamespace(visuals_of=lambda chain: ()),
+        model=SimpleNamespace(visuals_of=lambda chain, beside: ()),
+        other_joints=(),
+        others=SimpleNamespace(positions=lambda: np.zeros(0)),
         pipeline=SimpleNamespace(goal=goal, solution=None),
         targets=SimpleNamespace(refusal=None),
         state=ChainState(),
@@ -93,6 +95,18 @@ def test_the_text_has_following_and_the_name_of_the_arm():
         assert logged(node) == f"left: {text}"
     node.tick()
     assert logged(node) == "left: on the way"
+
+
+def test_the_ghost_holds_its_fingers_as_the_arm_does():
+    """It is made anew when they have moved, and only then."""
+    node, arm, made = Stub(1), arm_at(CHAIN, HOME), []
+    opening = [np.nan]
+    arm.other_joints, arm.others = ("finger",), SimpleNamespace(positions=lambda: np.array(opening))
+    arm.model.visuals_of = lambda chain, beside: made.append(beside) or ()
+    Markers(node, controller(arm), 10.0)
+    for opening[0] in (np.nan, 0.0, 0.02, 0.02):
+        node.tick()
+    assert made == [{"finger": 0.0}, {"finger": 0.02}]
 
 
 # The passes of FABRIK ---------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from basis_ik.arm.goals import JointGoal, PointGoal, PoseGoal, Ray
 from basis_ik.pose.fabrik_passes import Stage
 from basis_ik.pose.solve import Solution
 from basis_ik.robot.robot import RobotModel
+from basis_ik.robot.visuals import Visual
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Reason, Verdict
 from basis_ik.view.arm_scene import APART, LINE, ArmScene, extent
@@ -69,6 +70,13 @@ def test_the_reach_is_faint_unless_a_target_is_near_it(chain):
         shown(chain, Q, goal)["reach"].color[3] for goal in (None, PoseGoal(NEAR), PoseGoal(FAR))
     )
     assert at_rest == inside < 0.5 * outside
+
+
+def test_the_text_hides_no_body(chain):
+    """As a gripper, which is higher than the tip."""
+    tool = Visual("tool0", chain.forward(Q).inverse(), "box", (0.1, 0.1, 3.0))
+    text = shown(chain, Q, visuals=[tool])["state"]
+    assert text.pose.translation[2] - 0.5 * text.height > 1.5
 
 
 # Where it is going ------------------------------------------------------------------------------

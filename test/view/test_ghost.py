@@ -77,3 +77,15 @@ def test_outlines_are_made_once(chain):
     poses = (chain.link_poses(np.full(6, value)) for value in (0.0, 1.0))
     one, other = (next(iter(ghost.at(each, GREEN))) for each in poses)
     assert one.ends is other.ends
+
+
+def test_the_top_is_that_of_the_highest_body(chain):
+    poses = chain.link_poses(np.zeros(6))
+    upright = poses["forearm_link"].inverse()  # to the axes of the root
+    body = Visual("forearm_link", upright @ PLACE, "box", (0.1, 0.1, 0.1))
+    mesh = Visual("wrist_3_link", poses["wrist_3_link"].inverse() @ PLACE, "mesh", (1.0,) * 3, "a")
+    height = PLACE.apply(0.1 * np.array(OUTLINES["box"]))[:, 2].max()
+    assert Ghost(chain, [body]).top(poses) == pytest.approx(height)
+    assert Ghost(chain, [mesh]).top(poses) == pytest.approx(0.1)
+    assert Ghost(chain, [body, mesh]).top(poses) == pytest.approx(height)
+    assert Ghost(chain, []).top(poses) == -np.inf

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from visualization_msgs.msg import MarkerArray
@@ -36,7 +37,8 @@ class Markers:
     def __init__(self, node: Node, controller: ChainController, rate: float) -> None:
         arm = controller.arm
         self._node, self._arm = node, arm
-        self._scene, self._ghost = ArmScene(), Ghost(arm.chain, arm.model.visuals_of(arm.chain))
+        self._scene, self._ghost = ArmScene(), Ghost(arm.chain, ())
+        self._beside: bytes | None = None
         self._drawing = Drawing(1.0 / rate)
         self._publisher = node.create_publisher(MarkerArray, controller.resolve("markers"), 1)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
@@ -58,8 +60,18 @@ class Markers:
         if self._renewed:
             self._traced, self._stages = solution, stages_of(self._arm)
         following = self._renewed >= FOLLOWING
+        self._carry()
         view = view_of(self._arm, self._ghost, self._stages, following=following)
         self._publisher.publish(self._drawing.message(self._scene.shapes(view)))
+
+    def _carry(self) -> None:
+        """Make the ghost anew if joints beside the chain have moved, as a gripper's do."""
+        arm = self._arm
+        positions = np.nan_to_num(arm.others.positions()).round(3)
+        if self._beside != positions.tobytes():
+            self._beside = positions.tobytes()
+            beside = dict(zip(arm.other_joints, positions.tolist(), strict=True))
+            self._ghost = Ghost(arm.chain, arm.model.visuals_of(arm.chain, beside))
 
 
 def view_of(
