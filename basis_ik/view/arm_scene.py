@@ -45,7 +45,8 @@ from basis_ik.view.words import Words
 
 MOST_TEXT = 1.5  # largest width of a line of text, in extents
 LINE = 48  # characters of a line
-SMALLEST = 0.5  # m: smallest size for which shapes are scaled
+FEWEST = 3  # joints of what reaches; with fewer it looks, at points beyond its reach
+SMALLEST = 0.6  # m: size of what is around a head
 APART = 0.02  # rad or m: remaining distance of a joint above which the ghost is shown
 SEEN_TURN = 0.01  # rad: smaller errors of the orientation are not drawn
 NEAR_REACH, REACH_LINE = 0.85, 0.002  # reaches: how far it is near, and the width of its lines
@@ -89,9 +90,10 @@ class ArmView(NamedTuple):
 
 
 def extent(chain: Chain, goal: Goal | None) -> float:
-    """Return the size of the scene [m]: the arm's reach, or half the distance to its point."""
+    """Return the size of the scene [m]: the reach, or half the distance to the point."""
     away = np.linalg.norm(goal.root_point) if isinstance(goal, PointGoal) else 0.0
-    return max(chain.reach, 0.5 * float(away), SMALLEST)
+    least = SMALLEST if len(chain.joint_names) < FEWEST else 0.0
+    return max(chain.reach, 0.5 * float(away), least)
 
 
 class ArmScene:

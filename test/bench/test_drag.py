@@ -13,7 +13,7 @@ from viewer import SHOWN, Viewer, xyz
 
 from basis_ik.arm.goals import PointGoal, Ray
 from basis_ik.robot.robot import RobotModel
-from basis_ik.ros.rviz.drag import AHEAD, SMALLEST, ahead, handle_size
+from basis_ik.ros.rviz.drag import AHEAD, ahead, handle_size
 from basis_ik.transforms.rigid import RigidTransform
 
 HOME = [0.1, -1.5, 1.5, -1.5, -1.5, 0.1]
@@ -255,9 +255,14 @@ def test_the_initial_point_is_not_below_the_grid(axis):
     assert ahead(below, Ray((0.0, 0.0, 1.0)), 1.5).translation[2] == -0.1
 
 
-def test_the_handle_of_a_small_arm_has_a_minimum_size():
-    urdf = Path(__file__).parents[2] / "urdf" / "pan_tilt.urdf"
-    head = RobotModel.from_urdf(urdf.read_text()).chain("base_link", "camera_optical_frame")
-    assert handle_size(head, None) == SMALLEST
+def test_the_handle_is_as_large_as_what_is_around_the_arm():
+    urdf = Path(__file__).parents[2] / "urdf"
+    arm = RobotModel.from_urdf((urdf / "ur5e.urdf").read_text()).chain()
+    assert handle_size(arm, None) == 0.25 * arm.reach
+    head = RobotModel.from_urdf((urdf / "pan_tilt.urdf").read_text()).chain(
+        "base_link", "camera_optical_frame"
+    )
+    assert head.reach < 0.3
+    assert handle_size(head, None) == pytest.approx(0.15)
     point = PointGoal((4.0, 0.0, 3.0), Ray((0.0, 0.0, 1.0)))
     assert handle_size(head, point) == pytest.approx(0.25 * 2.5)

@@ -18,6 +18,7 @@ from basis_ik.robot.visuals import Visual
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Reason, Verdict
 from basis_ik.view.arm_scene import APART, LINE, ArmScene, extent
+from basis_ik.view.ghost import Ghost
 from basis_ik.view.shapes import BLUE, GREEN, GREY, LETTER, ORANGE, RED, Ball, Lines
 
 URDF = Path(__file__).parents[2] / "urdf"
@@ -260,14 +261,14 @@ def test_sizes_scale_with_the_reach_or_the_distance_of_the_point():
     text = (URDF / "pan_tilt.urdf").read_text()
     head = RobotModel.from_urdf(text).chain("base_link", "camera_optical_frame")
     ray = Ray((0.0, 0.0, 1.0))
-    assert extent(head, None) == extent(head, PointGoal((0.1, 0.0, 0.0), ray)) == 0.5
+    assert extent(head, None) == extent(head, PointGoal((0.1, 0.0, 0.0), ray)) == 0.6
     assert extent(head, PointGoal((3.0, 0.0, 4.0), ray)) == 2.5
     far, near = (
         shown(head, np.zeros(2), PointGoal(point, ray))["target"].diameter
         for point in ((3.0, 0.0, 4.0), (0.1, 0.0, 0.0))
     )
     assert far == pytest.approx(0.1)
-    assert near == pytest.approx(0.02)
+    assert near == pytest.approx(0.024)
 
 
 def poses_of(scene):
@@ -284,6 +285,13 @@ def test_shapes_of_goal_and_solution_are_reused(chain, model):
     assert [a is b for a, b in zip(before, after, strict=True)] == [True] * (len(before) - 1) + [
         False  # the text
     ]
+
+
+def test_another_ghost_is_drawn_at_once(chain, model):
+    scene, view = ArmScene(), view_of(chain, Q, PoseGoal(NEAR), visuals=model.visuals_of(chain))
+    before = scene.shapes(view)
+    bare = scene.shapes(view._replace(ghost=Ghost(chain, ())))
+    assert {shape.name for shape in before} - {shape.name for shape in bare} == {"ghost"}
 
 
 @pytest.mark.parametrize(

@@ -29,13 +29,12 @@ from basis_ik.ros.convert import pose_message
 from basis_ik.ros.parameters.ik_parameters import FOLLOW_DRAG
 from basis_ik.ros.rviz.drag_marker import HeldControl, Mode, drag_marker
 from basis_ik.transforms.rigid import RigidTransform
-from basis_ik.view.arm_scene import extent
+from basis_ik.view.arm_scene import FEWEST, extent
 from basis_ik.view.shapes import at
 
 NAME = "target"
 PERIOD = 0.1  # s between two updates of the handle's position
-FEWEST = 3  # joints of a chain whose tip pose is dragged; with fewer, a point to look at
-SIZE, SMALLEST = 0.25, 0.15  # diameter of the rings: fraction of the arm's extent; and [m]
+SIZE = 0.25  # diameter of the rings, as a fraction of the arm's extent
 AHEAD = 0.4  # initial distance of a point to look at, in reaches; at least [m]
 FARTHEST = 1.5  # largest distance from the root at which the handle follows a pose, in reaches
 FARTHEST_POINT = 3.0  # the same for a point; at least [m]
@@ -273,7 +272,7 @@ class ClickedPoint:
 
 def handle_size(chain: Chain, goal: Goal | None) -> float:
     """Return the diameter of a handle's rings [m]."""
-    return max(SIZE * extent(chain, goal), SMALLEST)
+    return SIZE * extent(chain, goal)
 
 
 def ahead(root_T_tip: RigidTransform, ray: Ray, reach: float) -> RigidTransform:
