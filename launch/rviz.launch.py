@@ -3,12 +3,13 @@
 
 """RViz, if it is installed; the other launch files include this one."""
 
+import sys
 from pathlib import Path
 from shutil import which
 
 import yaml
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction
+from launch.actions import DeclareLaunchArgument, ExecuteProcess, LogInfo, OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
@@ -65,5 +66,12 @@ def start(context):
         for name in ("rviz_config", "fixed_frame", "namespace")
     )
     arguments = ["-d", config, *(["-f", frame] if frame else [])]
-    remappings = moved_to(namespace, config) if namespace.strip("/") else None
-    return [Node(package="rviz2", executable="rviz2", arguments=arguments, remappings=remappings)]
+    remappings = moved_to(namespace, config) if namespace.strip("/") else []
+    if Path(config).name != "basis_ik.rviz" or frame:
+        return [
+            Node(package="rviz2", executable="rviz2", arguments=arguments, remappings=remappings)
+        ]
+    # The one for every robot is fitted to that whose description comes.
+    fit = [sys.executable, "-m", "basis_ik.ros.rviz.own_view", which("rviz2"), *arguments]
+    renamed = [word for each in remappings for word in ("-r", ":=".join(each))]
+    return [ExecuteProcess(cmd=[*fit, "--ros-args", *renamed], output="screen")]

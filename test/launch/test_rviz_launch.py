@@ -11,6 +11,10 @@ from pathlib import Path
 from shutil import which
 
 import pytest
+import rclpy
+import yaml
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from std_msgs.msg import String
 
 CONFIG = Path(__file__).parents[2] / "rviz" / "basis_ik.rviz"
 
@@ -73,6 +77,30 @@ MOVED = [
     "basis_ik/target/get_interactive_markers",
     "basis_ik/target_point",
 ]
+
+
+@pytest.fixture
+def described():
+    """Publish the description of a robot, in a namespace, too."""
+    rclpy.init()
+    node = rclpy.create_node("described")
+    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    text = (CONFIG.parents[1] / "urdf" / "pan_tilt.urdf").read_text()
+    for topic in ("/robot_description", "/arm1/robot_description"):
+        node.create_publisher(String, topic, latched).publish(String(data=text))
+    yield
+    rclpy.shutdown()
+
+
+@pytest.mark.parametrize("more", [{}, {"namespace": "arm1"}])
+@pytest.mark.usefixtures("described")
+def test_rviz_gets_a_view_of_the_robot_that_is_described(started, more):
+    own, _ = started(rviz_config=CONFIG, **more)
+    path = Path(own.removeprefix("-d "))
+    assert path != CONFIG
+    views = yaml.safe_load(path.read_text())["Visualization Manager"]["Views"]
+    assert views["Current"]["Distance"] < 2.0  # a head, of 0.3 m
+    path.unlink()
 
 
 @pytest.mark.parametrize("namespace", ["arm1", "/cell/arm1"])

@@ -16,14 +16,21 @@ PANEL, BARS = 380, 110  # px
 FIELD = np.pi / 4  # of view, from bottom to top [rad]
 
 
+def config_of(name):
+    """Return a configuration: that of a name, or what is given itself."""
+    if isinstance(name, dict):
+        return name
+    return yaml.safe_load((ROOT / "rviz" / f"{name}.rviz").read_text())
+
+
 def manager(name):
     """Return what RViz reads, below its Visualization Manager."""
-    return yaml.safe_load((ROOT / "rviz" / f"{name}.rviz").read_text())["Visualization Manager"]
+    return config_of(name)["Visualization Manager"]
 
 
 def window(name):
     """Return width and height [px] of a configuration's window."""
-    geometry = yaml.safe_load((ROOT / "rviz" / f"{name}.rviz").read_text())["Window Geometry"]
+    geometry = config_of(name)["Window Geometry"]
     return geometry["Width"], geometry["Height"]
 
 

@@ -5,52 +5,13 @@
 
 from __future__ import annotations
 
-import math
-from typing import NamedTuple
-
 import numpy as np
 from viser import ViserServer
 
 from basis_ik.numerics.arrays import FloatArray
+from basis_ik.view.camera import View, fitted
 
-SIDE = np.array([1.0, 1.0, 0.75])  # where cameras stand, as seen from the middle: as RViz's
-SPARE = 0.2  # around the points, in their extents: meshes, the handle and a text
-SMALLEST = 0.5  # m: least extent
 SAME = 0.02  # relative: smaller changes of a window or a camera are none
-
-
-class View(NamedTuple):
-    """Where a camera is, and what it looks at.
-
-    Attributes:
-        position: [m].
-        look_at: [m].
-    """
-
-    position: FloatArray
-    look_at: FloatArray
-
-
-def fitted(points: FloatArray, field: float, aspect: float) -> View:
-    """Return the nearest view from `SIDE` that has points, with space around them, in sight.
-
-    Args:
-        points: Shape (n, 3) [m].
-        field: Vertical field of view [rad].
-        aspect: Width of the window divided by its height.
-    """
-    low, high = points.min(axis=0), points.max(axis=0)
-    middle, extent = 0.5 * (low + high), max(float(np.linalg.norm(high - low)), SMALLEST)
-    back = SIDE / np.linalg.norm(SIDE)
-    right = np.cross([0.0, 0.0, 1.0], back)
-    right /= np.linalg.norm(right)
-    toward, across, up = ((points - middle) @ np.stack([back, right, np.cross(back, right)]).T).T
-    slope = math.tan(0.5 * field)
-    needed = np.maximum(
-        (np.abs(across) + SPARE * extent) / (slope * aspect),
-        (np.abs(up) + SPARE * extent) / slope,
-    )
-    return View(middle + float((toward + needed).max()) * back, middle)
 
 
 class Cameras:

@@ -1,0 +1,102 @@
+# SPDX-FileCopyrightText: 2026 basis_ik maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""RViz's view of a robot that it was not made for."""
+
+import re
+
+import numpy as np
+import pytest
+from arm_views import scene_of
+from rviz_view import ROOT, config_of, corners, manager, seen_at
+
+from basis_ik.arm.goals import PoseGoal
+from basis_ik.robot.robot import RobotModel
+from basis_ik.ros.rviz.own_view import fitted_to
+from basis_ik.transforms.rigid import RigidTransform
+
+TURNS = ("0 0 1", "0 1 0", "0 1 0", "1 0 0", "0 1 0", "1 0 0")
+FIRST = "as long a sentence as any"
+
+
+def arm(length, base="some_base"):
+    """An arm of six joints on a post, of about a length [m], with a gripper."""
+    step = length / 6
+    parts = [
+        f"""<joint name="j{k}" type="revolute"><parent link="l{k}"/><child link="l{k + 1}"/>
+        <origin xyz="0 0 {step}"/><axis xyz="{axis}"/>
+        <limit lower="-3" upper="3" velocity="1" effort="1"/></joint><link name="l{k + 1}"/>"""
+        for k, axis in enumerate(TURNS)
+    ]
+    return RobotModel.from_urdf(
+        f"""<robot name="arm"><link name="{base}"/><link name="l0"/>{"".join(parts)}
+        <joint name="foot" type="fixed"><parent link="{base}"/><child link="l0"/></joint>
+        <link name="gripper"/><joint name="hand" type="fixed"><parent link="l6"/>
+        <child link="gripper"/><origin xyz="0 0 {0.5 * step}"/></joint></robot>"""
+    )
+
+
+def own_view(model):
+    return fitted_to(config_of("basis_ik"), model)
+
+
+def display(config, kind):
+    (found,) = (d for d in manager(config)["Displays"] if d["Class"].endswith(kind))
+    return found
+
+
+@pytest.mark.parametrize("length", [0.3, 1.0, 3.0])
+def test_all_of_an_arm_and_its_marks_is_in_view(length):
+    model, rng = arm(length), np.random.default_rng(7)
+    config, chain = own_view(model), model.chain()
+    nearest = 1.0
+    for number in range(40):
+        q = rng.uniform(-3.0, 3.0, 6) if number else np.zeros(6)  # upright first
+        q[1] *= 0.4  # above the ground
+        links = [pose.translation for pose in chain.link_poses(q).values()]
+        assert (np.abs(seen_at(config, links)) < 1.0).all()
+        nearest = min(nearest, 1.0 - np.abs(seen_at(config, links)).max())
+        for shape in scene_of(chain, q, PoseGoal(chain.forward(0.5 * q)), text=FIRST):
+            if shape.name != "reach":  # its lower half is below the ground
+                seen = seen_at(config, corners(config, shape, RigidTransform.identity()))
+                assert (np.abs(seen) < 1.0).all(), shape.name
+    assert nearest < 0.65, "the arm is small in it"
+
+
+def test_sizes_follow_the_robot():
+    small, large = (own_view(arm(length)) for length in (0.3, 3.0))
+    for kind, key in (("/TF", "Marker Scale"), ("/Grid", "Cell Size")):
+        ratio = display(large, kind)[key] / display(small, kind)[key]
+        assert ratio == pytest.approx(10.0, rel=0.2)
+
+
+def test_its_root_is_the_fixed_frame_and_both_ends_are_named():
+    config = own_view(arm(1.0))
+    assert manager(config)["Global Options"]["Fixed Frame"] == "some_base"
+    named = re.compile(display(config, "/TF")["Filter (whitelist)"])
+    chain = arm(1.0).chain()
+    assert [link for link in arm(1.0).links if named.search(link)] == [chain.root, chain.tip]
+
+
+def test_a_fixed_frame_that_the_robot_has_stays():
+    config = own_view(arm(1.0, base="base_link"))
+    assert manager(config)["Global Options"]["Fixed Frame"] == "base_link"
+
+
+def test_of_several_arms_all_ends_are_named_and_all_links_in_view():
+    model = RobotModel.from_urdf((ROOT / "urdf" / "two_arms.urdf").read_text())
+    config = own_view(model)
+    named = re.compile(display(config, "/TF")["Filter (whitelist)"])
+    tips = ["left_tool0", "right_tool0"]
+    assert {model.root, *tips} <= {link for link in model.links if named.search(link)}
+    assert not named.search("left_forearm_link")
+    for tip in tips:
+        chain = model.chain(manager(config)["Global Options"]["Fixed Frame"], tip)
+        points = [pose.translation for pose in chain.link_poses(np.zeros(6)).values()]
+        assert (np.abs(seen_at(config, points)) < 1.0).all()
+
+
+def test_the_given_configuration_is_left_alone():
+    given = config_of("basis_ik")
+    fitted_to(given, arm(0.3))
+    assert given == config_of("basis_ik")
