@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -45,6 +46,7 @@ from basis_ik.view.words import Words
 
 MOST_TEXT = 1.5  # largest width of a line of text, in extents
 LINE = 48  # characters of a line
+HARD_SPACE = "\N{NO-BREAK SPACE}"
 FEWEST = 3  # joints of what reaches; with fewer it looks, at points beyond its reach
 SMALLEST = 0.6  # m: size of what is around a head
 APART = 0.02  # rad or m: remaining distance of a joint above which the ghost is shown
@@ -238,10 +240,12 @@ def _state(words: Words, frame: str, top: float, size: float) -> Text:
     The size of its letters does not depend on the text.
     """
     text, color = words
-    lines = textwrap.wrap(text, LINE)
+    # A value stays in one piece with its unit: only plain spaces end a line.
+    bound = re.sub(r"(?<=\d) (?=[^\W\d])", HARD_SPACE, text)
+    lines = textwrap.wrap(bound, LINE, break_on_hyphens=False)
     height = MOST_TEXT * 10.0 * size / (LETTER * LINE)
     pose = at(np.array([0.0, 0.0, top + 1.5 * size + 0.5 * height * (len(lines) - 1)]))
-    text = "\n".join(lines)
+    text = "\n".join(lines).replace(HARD_SPACE, " ")
     return Text(name="state", frame=frame, color=color, pose=pose, text=text, height=height)
 
 

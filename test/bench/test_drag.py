@@ -209,11 +209,11 @@ def test_a_handle_whose_viewer_is_gone_is_not_held(robot, viewer):
 def test_the_menu_has_entries_that_have_an_effect(robot, viewer):
     works = {"home", "stop", "bring it back to the tip"}
     assert works <= set(viewer.entries())
-    assert "go on" not in viewer.entries()
+    assert "enable" not in viewer.entries()
     viewer.choose("stop")
-    assert "go on" in viewer.entries()
+    assert "enable" in viewer.entries()
     assert not works & set(viewer.entries())
-    viewer.choose("go on")
+    viewer.choose("enable")
     assert "stop" in viewer.entries()
 
 
@@ -223,7 +223,7 @@ def test_the_menu_changes_after_the_handle_was_held(robot, viewer):
     robot.run(HELD - 0.3)
     assert "stop" in viewer.entries(), "a new menu would let it go"
     robot.run(0.3 + SHOWN)
-    viewer.choose("go on")
+    viewer.choose("enable")
 
 
 def test_home_stop_and_enable_work_by_menu(robot, viewer):
@@ -240,7 +240,7 @@ def test_home_stop_and_enable_work_by_menu(robot, viewer):
     robot.wait_status(state="STOPPED")
     viewer.drag(down(0.40, 0.20, 0.40))
     assert robot.rests()
-    viewer.choose("go on")
+    viewer.choose("enable")
     viewer.drag(down(0.40, 0.22, 0.40))  # elsewhere: let go where it stands, it is only clicked
     robot.wait(robot.rests, "silence")
     assert robot.at(down(0.40, 0.22, 0.40), 1e-9)

@@ -104,7 +104,7 @@ def test_a_stopped_arm_goes_to_no_posture(robot):
     robot.run(0.1)
     assert robot.statuses[-1]["last_refusal.posture"].startswith("NOT_READY: ")
     assert robot.rests()
-    Viewer(robot).choose("go on")
+    Viewer(robot).choose("enable")
 
 
 def test_the_menu_has_the_postures(robot):

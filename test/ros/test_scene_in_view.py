@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import yaml
 from arm_views import scene_of
-from rviz_view import ROOT, corners, manager, seen_at, window
+from rviz_view import BARS, ROOT, camera, corners, manager, seen_at, window
 
 from basis_ik.arm.goals import PointGoal, PoseGoal, Ray
 from basis_ik.bones.constraints import Point, Reach
@@ -127,6 +127,16 @@ def test_the_window_fits_a_small_screen(name):
     width, height = window(name)
     assert width <= 1280
     assert height <= 800
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_names_of_frames_can_be_read(name):
+    """RViz's letters are a tenth of the scale high."""
+    (frames,) = (d for d in manager(name)["Displays"] if d["Class"].endswith("/TF"))
+    _, focus = camera(name)
+    size = 0.1 * frames["Marker Scale"] * np.array([0.0, 0.0, 1.0])
+    low, high = seen_at(name, [focus, focus + size])[:, 1]
+    assert 0.5 * (high - low) * (window(name)[1] - BARS) > 12.0  # px
 
 
 @pytest.mark.parametrize("name", CONFIGS)

@@ -241,6 +241,13 @@ def test_the_text_is_above_the_root_and_all_links(chain):
             assert text.pose.translation[2] - 0.5 * text.height > highest
 
 
+def test_a_value_stays_beside_its_unit(chain):
+    for before in range(LINE):
+        text = shown(chain, Q, text=f"{'n' * before} 12.3 mm, -4 mm/s and so on")["state"].text
+        assert "12.3 mm" in text
+        assert "-4 mm/s" in text
+
+
 def test_a_long_text_is_wrapped(chain):
     reached, long = "reached", " ".join(["word"] * 30)
     short, broken, wide = (

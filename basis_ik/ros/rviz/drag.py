@@ -102,7 +102,7 @@ class Drag:
                 "home" in arm.postures and not arm.state.why_not
             ),
             self._entry("stop", arm.stop): lambda: arm.state.latch is None,
-            self._entry("go on", arm.enable): lambda: arm.state.latch is not None,
+            self._entry("enable", arm.enable): lambda: arm.state.latch is not None,
             self._entry("go", controller.go): lambda: arm.targets.preview is not None,
             self._entry("leave it", arm.leave): lambda: arm.targets.preview is not None,
         }

@@ -33,7 +33,8 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 PATIENCE = 5.0  # s for the description
 PANEL, BARS = 380, 110  # px of RViz's window that are not the scene
 FIELD = math.pi / 4  # RViz's field of view, from bottom to top [rad]
-AXES, CELLS = 0.6, 0.25  # scale of a frame's axes and name, and the grid's cells, in reaches
+NAMES = 0.2  # scale of a frame's axes and name, as a fraction of the camera's distance
+CELLS = 0.25  # of the grid, in reaches
 SPARE = 0.1  # around the robot and its reach
 WAYS = np.array([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, 0]])
 
@@ -61,19 +62,19 @@ def fitted_to(config: dict[str, Any], model: RobotModel) -> dict[str, Any]:
         above = {joint.parent for joint in model.joints.values()}
         names = [model.root, *(link for link in tree.frames if link not in above)]
         reach = 0.5 * float(np.linalg.norm(np.ptp(points, axis=0)))
+    aspect = (window["Width"] - PANEL) / (window["Height"] - BARS)
+    eye, focus = fitted(points, FIELD, aspect, SPARE)
+    away, distance = eye - focus, float(np.linalg.norm(eye - focus))
     for display in manager["Displays"]:
         if display["Class"].endswith("/TF"):
-            display["Marker Scale"] = AXES * reach
+            display["Marker Scale"] = NAMES * distance
             display["Filter (whitelist)"] = f"^({'|'.join(map(re.escape, names))})$"
         elif display["Class"].endswith("/Grid"):
             display["Cell Size"] = float(f"{CELLS * reach:.1g}")
-    aspect = (window["Width"] - PANEL) / (window["Height"] - BARS)
-    eye, focus = fitted(points, FIELD, aspect, SPARE)
-    away = eye - focus
     manager["Views"]["Current"] |= {
-        "Distance": float(np.linalg.norm(away)),
+        "Distance": distance,
         "Focal Point": dict(zip("XYZ", focus.tolist(), strict=True)),
-        "Pitch": float(np.arcsin(away[2] / np.linalg.norm(away))),
+        "Pitch": float(np.arcsin(away[2] / distance)),
         "Yaw": float(np.arctan2(away[1], away[0])),
     }
     return config

@@ -55,7 +55,7 @@ GAUGE_PERIOD = 0.2  # s between two updates of the gauges
 KEYS_HINT = "move this arm by w s, a d, r f, and turn it by u j, i k, o l, as teleop_keyboard does"
 AXIS_COLORS = {"x": "pink", "y": "teal", "z": "blue"}  # as the handle's
 # Menu entries that the panel has buttons for anyway.
-BUTTONS = ("stop", "go on")
+BUTTONS = ("stop", "enable")
 _MARK = re.compile(r"^\[([x ])\] ")  # of a menu's entry that can be checked
 LATCHED = {state.name for state in LATCHES.values()}
 
