@@ -70,23 +70,6 @@ def start(context):
             ],
         ),
         Node(
-            package="tf2_ros",
-            executable="static_transform_publisher",
-            name="foothold_publisher",
-            arguments=[
-                "--x",
-                "0.25",
-                "--y",
-                "-0.12",
-                "--z",
-                "-0.70",
-                "--frame-id",
-                "hip",
-                "--child-frame-id",
-                "foothold",
-            ],
-        ),
-        Node(
             package="basis_ik",
             executable="frames_node",
             name="frames_node",

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from basis_ik.robot.robot import RobotModel
+from basis_ik.ros.demo.legs_motion import STANDS
 
 ROOT = Path(__file__).parents[1]
 # Which robot each is shown with, and the chains that the node drives there.
@@ -44,9 +45,11 @@ def test_the_fixed_frame_is_a_link_of_the_robot(name):
 
 @pytest.mark.parametrize("name", SHOWN)
 def test_the_robot_model_uses_the_topic_robot_description(name):
-    (robot,) = of_class(manager(name)["Displays"], "RobotModel")
-    topic = robot["Description Topic"]
-    assert (topic["Value"], topic["Durability Policy"]) == ("/robot_description", "Transient Local")
+    robots = of_class(manager(name)["Displays"], "RobotModel")
+    topics = [robot["Description Topic"] for robot in robots]
+    more = ["/corrected/robot_description"] * (name == "legs")
+    assert [topic["Value"] for topic in topics] == ["/robot_description", *more]
+    assert {topic["Durability Policy"] for topic in topics} == {"Transient Local"}
     assert len(of_class(manager(name)["Displays"], "TF")) == 1
 
 
@@ -62,9 +65,30 @@ def test_each_chain_has_markers_a_handle_and_a_point_tool(name):
     assert markers == [f"/basis_ik/{chain}markers" for chain in chains] or (
         not chains and markers == without
     )
-    assert handles == [f"/basis_ik/{chain}target" for chain in chains]
+    own = ["/legs_motion/foothold"] * (name == "legs")
+    assert handles == [*(f"/basis_ik/{chain}target" for chain in chains), *own]
     assert clicks == ["/basis_ik/target_point"] * bool(chains)  # of two arms: the last dragged
-    assert bool(of_class(tools, "Interact")) == bool(chains)  # without it nothing can be dragged
+    assert of_class(tools, "Interact")  # without it nothing can be dragged
+
+
+def test_the_corrected_legs_are_solid_and_those_before_faint():
+    before, after = of_class(manager("legs")["Displays"], "RobotModel")
+    assert before["Alpha"] < 0.5
+    assert after.get("Alpha", 1.0) == 1.0
+    given = yaml.safe_load((ROOT / "config" / "legs.yaml").read_text())
+    prefix = given["frames_node"]["ros__parameters"]["prefix"]
+    assert f"{after['TF Prefix']}/" == prefix  # RViz adds the slash
+
+
+def test_the_foothold_is_on_the_grid():
+    (grid,) = of_class(manager("legs")["Displays"], "Grid")
+    model = RobotModel.from_urdf((ROOT / "urdf" / "legs.urdf").read_text())
+    soles = [
+        visual.link_T_body.translation[2] - 0.5 * visual.size[2]
+        for visual in model.visuals
+        if visual.link == "ankle_r" and visual.kind == "box"
+    ]
+    assert grid["Offset"]["Z"] == pytest.approx(STANDS.translation[2] + min(soles))
 
 
 def test_transform_nodes_have_markers_and_handles_in_their_root():

@@ -28,7 +28,7 @@ from basis_ik.pose.fabrik_passes import trace_passes
 from basis_ik.pose.solve import solve
 from basis_ik.robot.robot import RobotModel
 from basis_ik.robot.scene import scene as scene_of_robot
-from basis_ik.ros.demo.legs_motion import SWING
+from basis_ik.ros.demo.legs_motion import STANDS, SWING
 from basis_ik.transforms.combine import combine
 from basis_ik.transforms.node import FIELDS, TransformNode
 from basis_ik.transforms.rigid import RigidTransform
@@ -179,7 +179,7 @@ def legs() -> Scene:
         pose = tree.lookup("hip", visual.link)
         lines = Lines(name="legs", frame="hip", color=ROBOT, pose=pose, ends=ends, width=0.0)
         shown.append((IDENTITY, lines))
-    tree.add("foothold", "hip", RigidTransform.from_rpy(0.0, 0.0, 0.0, [0.25, -0.12, -0.70]))
+    tree.add("foothold", "hip", STANDS)
     constraints = {
         "calf_looks": Point("calf_l", "ankle_l", "ankle_r"),
         "foot_stands": Reach(("thigh_r", "calf_r", "ankle_r"), "foothold"),

@@ -13,6 +13,7 @@ from virtual_node import alone
 from visualization_msgs.msg import InteractiveMarkerFeedback, InteractiveMarkerUpdate, MarkerArray
 from visualization_msgs.srv import GetInteractiveMarkers
 
+from basis_ik.ros.demo.legs_motion import LegsMotion
 from basis_ik.ros.frames.frames_node import FramesNode
 from basis_ik.ros.frames.transform_nodes import TransformNodes
 
@@ -47,10 +48,10 @@ def had_by(node):
     )
 
 
-def missing(node, config, space=""):
+def missing(nodes, config, space=""):
+    all_had = [set().union(*had) for had in zip(*map(had_by, nodes), strict=True)]
     return [
-        expected - there
-        for expected, there in zip(named_in(config, space), had_by(node), strict=True)
+        expected - there for expected, there in zip(named_in(config, space), all_had, strict=True)
     ]
 
 
@@ -67,18 +68,19 @@ def missing(node, config, space=""):
 def test_the_node_has_the_topics_of_the_configuration(config, urdf, space, words):
     text = (ROOT / "urdf" / f"{urdf}.urdf").read_text()
     with alone(text, *words, topic=f"{space}/robot_description") as node:
-        assert missing(node, config, space) == [set()] * 3
+        assert missing([node], config, space) == [set()] * 3
 
 
 @pytest.mark.parametrize(
-    ("kind", "config"),
-    [(TransformNodes, "transform_nodes"), (FramesNode, "legs")],
+    ("kinds", "config"),
+    [([TransformNodes], "transform_nodes"), ([FramesNode, LegsMotion], "legs")],
 )
-def test_other_programs_have_the_topics_of_their_configurations(kind, config):
+def test_other_programs_have_the_topics_of_their_configurations(kinds, config):
     rclpy.init(args=["--ros-args", "--params-file", str(ROOT / "config" / f"{config}.yaml")])
     try:
-        node = kind()
-        assert missing(node, config) == [set()] * 3
-        node.destroy_node()
+        nodes = [kind() for kind in kinds]
+        assert missing(nodes, config) == [set()] * 3
+        for node in nodes:
+            node.destroy_node()
     finally:
         rclpy.shutdown()

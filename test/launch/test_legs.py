@@ -19,7 +19,14 @@ from launch.actions import IncludeLaunchDescription
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import PathJoinSubstitution
 from launch_ros.substitutions import FindPackageShare
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.time import Time
+from std_msgs.msg import String
 from tf2_ros import Buffer, TransformException, TransformListener
+from visualization_msgs.msg import InteractiveMarkerFeedback
+
+from basis_ik.robot.robot import RobotModel
+from basis_ik.ros.demo.legs_motion import STANDS
 
 PATIENCE = 600.0  # s: only ends what hangs
 SAMPLES = 100
@@ -122,6 +129,40 @@ class TestLegs(unittest.TestCase):
         self.assertEqual(
             {name: logged[name].message for name in names}, dict.fromkeys(names, "met")
         )
+
+    def test_the_foot_follows_the_foothold_that_is_dragged(self):
+        feedback = self.node.create_publisher(
+            InteractiveMarkerFeedback, "legs_motion/foothold/feedback", 10
+        )
+        drag = InteractiveMarkerFeedback(client_id="test", marker_name="foothold")
+        drag.event_type = InteractiveMarkerFeedback.POSE_UPDATE
+        drag.header.frame_id, drag.pose.orientation.w = "hip", 1.0
+        for there in ([0.25, -0.10, -0.65], STANDS.translation.tolist()):
+            drag.pose.position.x, drag.pose.position.y, drag.pose.position.z = there
+            off, end = np.inf, time.monotonic() + PATIENCE
+            while not off < 1e-6 and time.monotonic() < end:
+                feedback.publish(drag)
+                time.sleep(0.05)
+                try:
+                    _, foot = self.transform("hip", "ik/ankle_r", Time())
+                except TransformException:
+                    continue
+                off = np.abs(foot - there).max()
+            self.assertLess(off, 1e-6)
+
+    def test_the_corrected_legs_are_a_robot_with_a_prefix(self):
+        found = []
+        latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+        self.node.create_subscription(
+            String, "corrected/robot_description", lambda message: found.append(message), latched
+        )
+        end = time.monotonic() + PATIENCE
+        while not found and time.monotonic() < end:
+            time.sleep(0.05)
+        wanted = {f"ik/{link}" for link in RobotModel.from_urdf(found[0].data).links}
+        while missing := wanted - yaml.safe_load(self.buffer.all_frames_as_yaml()).keys():
+            self.assertLess(time.monotonic(), end, missing)
+            time.sleep(0.05)
 
     def test_the_source_frames_are_not_overwritten(self):
         frames = yaml.safe_load(self.buffer.all_frames_as_yaml())

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A robot on the page: its bodies on the frames of its links, or lines."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -278,3 +279,11 @@ def test_a_robot_beside_its_corrected_bones_is_faded(world):
         world.frames.faded = faded
         body.update()
         assert world.node("icosphere").opacity == opacity
+
+
+def test_the_corrected_robot_itself_is_not_faded(world):
+    body = world.body(visual("<sphere radius='1'/>"))
+    body.model = replace(body.model, frame_prefix="ik/")
+    world.frames.faded = True
+    body.update()
+    assert world.node("icosphere").opacity == 0.5

@@ -15,7 +15,7 @@ from basis_ik.bones.meet import meet
 from basis_ik.pose.solve import solve
 from basis_ik.robot.robot import RobotModel
 from basis_ik.robot.scene import scene
-from basis_ik.ros.demo.legs_motion import SWING
+from basis_ik.ros.demo.legs_motion import STANDS, SWING
 from basis_ik.ros.demo.moving_point import place
 from basis_ik.transforms.combine import combine
 from basis_ik.transforms.node import FIELDS, TransformNode
@@ -85,7 +85,7 @@ def test_the_head_and_its_moving_point_are_in_view(phase):
 def test_the_legs_and_their_texts_are_in_view(phase):
     model = RobotModel.from_urdf((ROOT / "urdf" / "legs.urdf").read_text())
     tree = scene(model, {name: middle + phase * swing for name, (middle, swing) in SWING.items()})
-    tree.add("foothold", "hip", RigidTransform.from_rpy(0.0, 0.0, 0.0, [0.25, -0.12, -0.70]))
+    tree.add("foothold", "hip", STANDS)
     constraints = {
         "calf_looks": Point("calf_l", "ankle_l", "ankle_r"),
         "foot_stands": Reach(("thigh_r", "calf_r", "ankle_r"), "foothold"),

@@ -19,7 +19,7 @@ from basis_ik.view.shapes import CORNERS, Color, rgb
 
 UNPAINTED: Color = (0.7, 0.7, 0.72, 1.0)
 SKELETON: Color = (0.95, 0.6, 0.1, 1.0)
-FADED = 0.3  # opacity of a robot beside its corrected bones
+FADED = 0.3  # opacity of a robot beside its corrected bones, or the robot that these carry
 LINE = 0.02  # width of a robot's lines, as a fraction of its extent
 
 
@@ -57,7 +57,8 @@ class RobotBody:
     def update(self) -> None:
         """Show more bodies, reading at most one file; without any bodies, draw lines."""
         self._show_more()
-        shown, faded = "robots" not in self._frames.hidden, self._frames.faded
+        shown = "robots" not in self._frames.hidden
+        faded = self._frames.faded and not self.model.frame_prefix  # not the corrected one itself
         for handle in self._handles:
             if handle.visible is not shown:
                 handle.visible = shown
