@@ -17,12 +17,14 @@ from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.view.shapes import (
     BLUE,
     BOX_EDGES,
+    BOX_FACES,
     GREEN,
     IDENTITY,
     RED,
     WHITE,
     YELLOW,
     Color,
+    Faces,
     Lines,
     Shape,
     Text,
@@ -34,6 +36,7 @@ NODE_COLORS = (
     (0.3, 0.8, 0.9, 1.0), (0.9, 0.5, 0.9, 1.0), (0.6, 0.9, 0.4, 1.0), (1.0, 0.6, 0.4, 1.0),
 )  # fmt: skip
 WIDTH = 0.02  # of lines, in edges of the box; half for combined nodes
+CLEAR = 0.25  # opacity of a box
 LETTERS = 0.3  # height of a name, in edges of the box
 GAP = 0.1  # between a box and the shape above it, in edges of the cube
 
@@ -58,10 +61,11 @@ class NodeView:
 def nodes_scene(views: Iterable[NodeView], size: float) -> list[Shape]:
     """Return the shapes of each node, in the frame with its name.
 
-    tf frames are rigid; the shapes show scale and shear. The box (number 0) is the image of a cube
-    around the node's origin, the axes (1) are the node's, and a line (2) leads from its origin to
-    its center. Its name (6) is above the box and has its color. A combined node has the same box as
-    the last node of its chain; it is drawn again above that box (3, 4), with its name (5).
+    tf frames are rigid; the shapes show scale and shear. The box (number 0, filled 7) is the image
+    of a cube around the node's origin, the axes (1) are the node's, and a line (2) leads from its
+    origin to its center. Its name (6) is above the box and has its color. A combined node has the
+    same box as the last node of its chain; it is drawn again above that box (3, 4), with its name
+    (5).
 
     Args:
         views: The nodes.
@@ -81,6 +85,13 @@ def _shapes(view: NodeView, size: float, color: Color) -> Iterator[Shape]:
     half = float(np.max(size * BOX_EDGES @ stretch @ up))
     if not view.chain:
         yield from _body(name, stretch, size, 0, IDENTITY, color, WIDTH * size)
+        yield Faces(
+            name=name,
+            number=7,
+            frame=name,
+            color=(*color[:3], CLEAR),
+            corners=size * BOX_FACES @ stretch,
+        )
         yield Text(
             name=name,
             number=6,

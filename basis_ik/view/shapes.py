@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 basis_ik maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Shapes: lines, balls, meshes and texts, each with a name and a frame."""
+"""Shapes: lines, faces, balls, meshes and texts, each with a name and a frame."""
 
 from __future__ import annotations
 
@@ -62,6 +62,17 @@ class Lines(Shape):
     ends: FloatArray
     width: float
     colors: tuple[Color, ...] = ()
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Faces(Shape):
+    """Triangles, seen from both sides.
+
+    Attributes:
+        corners: The corners of each triangle in turn, shape (3 k, 3) [m].
+    """
+
+    corners: FloatArray
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -138,6 +149,14 @@ CORNERS = read_only(np.array(list(product((-0.5, 0.5), repeat=3))))
 _PAIRS = [(a, b) for a in range(8) for b in range(a) if np.sum(CORNERS[a] != CORNERS[b]) == 1]
 BOX_EDGES = read_only(CORNERS[np.array(_PAIRS)].reshape(-1, 3))
 """Ends of the edges of a cube of edge 1 around the origin, shape (24, 3)."""
+# Two triangles for each side; a corner's neighbour differs in one bit of its number.
+_SIDES = [
+    (a, a ^ one, a ^ one ^ other, a, a ^ one ^ other, a ^ other)
+    for one, other in ((1, 2), (2, 4), (4, 1))
+    for a in (0, 7)
+]
+BOX_FACES = read_only(CORNERS[np.array(_SIDES)].reshape(-1, 3))
+"""Corners of the triangles of a cube of edge 1 around the origin, shape (36, 3)."""
 _AXES = read_only(np.stack([np.zeros((3, 3)), np.eye(3)], axis=1).reshape(-1, 3))
 
 

@@ -10,7 +10,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from basis_ik.ros.rviz.marker_array import Drawing
 from basis_ik.transforms.rigid import RigidTransform
-from basis_ik.view.shapes import GREEN, RED, YELLOW, Ball, Lines, Mesh, Text
+from basis_ik.view.shapes import GREEN, RED, YELLOW, Ball, Faces, Lines, Mesh, Text
 
 PLACE = RigidTransform.from_rpy(0.1, 0.2, 0.3, [1.0, 2.0, 3.0])
 ENDS = np.arange(12.0).reshape(4, 3)
@@ -39,6 +39,14 @@ def test_lines_become_a_line_list():
     assert not plain.colors
     assert color(plain.color) == RED
     assert tuple(color(c) for c in painted.colors) == (GREEN, GREEN, YELLOW, YELLOW)
+
+
+def test_faces_become_a_triangle_list():
+    corners = np.arange(18.0).reshape(6, 3)
+    (faces,) = drawn(Faces(name="a", frame="base", color=RED, pose=PLACE, corners=corners))
+    assert faces.type == Marker.TRIANGLE_LIST
+    assert [[p.x, p.y, p.z] for p in faces.points] == corners.tolist()
+    assert (faces.scale.x, faces.scale.y, faces.scale.z) == (1.0, 1.0, 1.0)
 
 
 def test_a_ball_becomes_a_sphere():

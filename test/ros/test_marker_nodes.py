@@ -14,9 +14,10 @@ from basis_ik.ros.rviz.marker_array import Drawing
 from basis_ik.ros.web_view.frame_nodes import FrameNodes
 from basis_ik.ros.web_view.marker_nodes import MarkerNodes
 from basis_ik.ros.web_view.mesh_reader import MeshReader
-from basis_ik.view.shapes import RED, Ball, Lines, Mesh, Text, at
+from basis_ik.view.shapes import RED, Ball, Faces, Lines, Mesh, Text, at
 
 AWAY = at(np.array([1.0, 2.0, 3.0]))
+TRIANGLES = np.arange(18.0).reshape(6, 3)
 LINES = np.arange(12.0).reshape(4, 3)
 
 
@@ -54,17 +55,23 @@ def test_each_kind_is_shown_where_it_is_in_its_frame(show, scene, tmp_path):
         Text(name="t", text="words", height=0.3, **common),
         Mesh(name="m", file=str(path), scale=(2.0, 3.0, 4.0), **common),
         Mesh(name="n", file="none.stl", scale=(1.0, 1.0, 1.0), **common),
+        Faces(name="f", corners=TRIANGLES, **common),
     )
-    assert scene.kinds() == ["line_segments", "icosphere", "label", "mesh_simple"]
+    assert scene.kinds() == ["line_segments", "icosphere", "label", "mesh_simple", "mesh_simple"]
     names = [name for name in scene.nodes if not name.endswith("a%2Fb")]
-    assert names == [f"/frames/a%2Fb/arm_markers_{each}" for each in ("l_0", "b_3", "t_0", "m_0")]
-    lines, sphere, text, mesh = (scene.nodes[name] for name in names)
-    assert {node.position for node in (lines, sphere, text, mesh)} == {(1.0, 2.0, 3.0)}
-    assert {node.wxyz for node in (lines, sphere, text, mesh)} == {(1.0, 0.0, 0.0, 0.0)}
+    assert names == [
+        f"/frames/a%2Fb/arm_markers_{each}" for each in ("l_0", "b_3", "t_0", "m_0", "f_0")
+    ]
+    lines, sphere, text, mesh, faces = (scene.nodes[name] for name in names)
+    everything = (lines, sphere, text, mesh, faces)
+    assert {node.position for node in everything} == {(1.0, 2.0, 3.0)}
+    assert {node.wxyz for node in everything} == {(1.0, 0.0, 0.0, 0.0)}
     assert np.array_equal(lines.given[0], LINES.reshape(2, 2, 3))
     assert lines.thickness == 0.1
     assert sphere.given == (0.1, (255, 128, 0))
-    assert (sphere.opacity, mesh.opacity) == (0.25, 0.25)
+    assert {sphere.opacity, mesh.opacity, faces.opacity} == {0.25}
+    assert np.array_equal(faces.given[0][faces.given[1]].reshape(-1, 3), TRIANGLES)
+    assert faces.side == "double"
     assert (text.given, text.font_scene_height) == (("words",), 0.3)
     assert np.allclose(np.ptp(mesh.given[0], axis=0), [2.0, 3.0, 4.0])
 

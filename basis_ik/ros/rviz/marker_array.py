@@ -14,7 +14,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.ros.convert import duration_message, pose_message
-from basis_ik.view.shapes import Ball, Color, Lines, Mesh, Shape, Text
+from basis_ik.view.shapes import Ball, Color, Faces, Lines, Mesh, Shape, Text
 
 LINGER = 3.0  # s that markers stay after the next ones are due: slow clients draw once a second
 
@@ -61,6 +61,9 @@ class Drawing:
             same = isinstance(last, Lines) and last.ends is shape.ends
             marker.points = before[1].points if same and before else _points(shape.ends)
             marker.colors = [_color(c) for c in shape.colors for _ in range(2)]
+        elif isinstance(shape, Faces):
+            marker.type, marker.scale = Marker.TRIANGLE_LIST, _scale(1.0, 1.0, 1.0)
+            marker.points = _points(shape.corners)
         elif isinstance(shape, Ball):
             marker.type, marker.scale = Marker.SPHERE, _scale(*(shape.diameter,) * 3)
         elif isinstance(shape, Mesh):

@@ -184,6 +184,12 @@ def add_marker(scene: SceneApi, path: str, marker: Marker, meshes: MeshReader) -
         colors = np.array(paint, np.uint8)
         colors = colors.reshape(-1, 2, 3) if marker.colors else colors[0]
         return scene.add_line_segments(path, ends, colors, thickness=scale.x, **place)
+    if marker.type == Marker.TRIANGLE_LIST and marker.points:
+        corners = np.array([(p.x, p.y, p.z) for p in marker.points], np.float32)
+        return scene.add_mesh_simple(
+            path, corners, np.arange(len(corners)).reshape(-1, 3), color=rgb(color),
+            opacity=opacity, side="double", **place,
+        )  # fmt: skip
     if marker.type == Marker.SPHERE:
         radius = scale.x / 2.0
         return scene.add_icosphere(path, radius, rgb(color), opacity=opacity, **place)
