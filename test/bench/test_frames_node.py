@@ -25,6 +25,7 @@ from world import MILLISECOND, World
 
 from basis_ik.bones.bone_limits import Cone, Hinge, SwingTwist
 from basis_ik.bones.constraints import Applied, Point, Reach
+from basis_ik.bones.points_at import points_at_in_object, points_at_in_world
 from basis_ik.ros.frames.frame_parameters import read_constraints
 from basis_ik.ros.frames.frames_node import (
     FrameError,
@@ -32,7 +33,7 @@ from basis_ik.ros.frames.frames_node import (
     corrected_frames,
     edges_of,
 )
-from basis_ik.ros.frames.met_constraints import status_of
+from basis_ik.ros.frames.met_constraints import status_of, turns_of
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.transforms.tree import TransformTree
 from basis_ik.verdict import Verdict
@@ -97,6 +98,29 @@ def test_the_status_has_the_missing_distance_and_conflicts():
     assert values == {"verdict": "OTHER_TASKS", "miss_rad": "0.25", "conflicts": "stand, lean"}
     far = status_of("frames_node", "stand", STAND, Applied(Verdict.TOO_FAR, 0.5))
     assert far.message == "too far; 500 mm are left"
+
+
+def test_a_turn_is_shown_on_the_right_and_on_the_left():
+    """As both options of the text compute it."""
+    tree = TransformTree("map")
+    for parent, frame in edges_of([LOOK], PARENTS):
+        turn = RigidTransform.from_rpy(0.3, -0.2, 0.4, [0.1, 0.2, -0.5])
+        tree.add(frame, parent, turn)
+    before = {frame: tree.lookup(tree.parent(frame), frame) for frame in tree.frames[1:]}
+    places = LOOK.bone, LOOK.tail, LOOK.target
+    right, left = points_at_in_object(tree, *places), points_at_in_world(tree, *places)
+    joint = tree.lookup("map", LOOK.bone).translation
+    tree.move(LOOK.bone, before[LOOK.bone] @ right)
+    found = turns_of(before, tree, LOOK.chain[:-1])
+    for turn, more, key in ((right, "", "turn.calf"), (left, joint, "turn.calf.map")):
+        axis, angle = turn.as_axis_angle()
+        x, y, z = axis.round(3) + 0.0
+        expected = f"{np.degrees(angle):.1f}° about {x:.3f} {y:.3f} {z:.3f}"
+        if key == "turn.calf.map":
+            x, y, z = more.round(3) + 0.0
+            expected += f" through {x:.3f} {y:.3f} {z:.3f} m"
+        assert found.pop(key) == expected
+    assert not found
 
 
 def test_constraints_and_limits_are_read_from_parameters():

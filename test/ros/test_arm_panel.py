@@ -3,9 +3,10 @@
 """The page's status of an arm."""
 
 import math
+from types import SimpleNamespace
 
 import pytest
-from diagnostic_msgs.msg import DiagnosticStatus
+from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 
 from basis_ik.ros.web_view.looks import (
     DEGREES,
@@ -13,9 +14,9 @@ from basis_ik.ros.web_view.looks import (
     curves_html,
     gauges_html,
     status_html,
-    verdicts_html,
+    statuses_html,
 )
-from basis_ik.ros.web_view.page import short_names
+from basis_ik.ros.web_view.page import Page, short_names
 
 VALUES = {
     "state": "STOPPED",
@@ -103,10 +104,55 @@ def test_a_gauge_shows_range_limit_and_what_is_told():
     assert "limit" not in turning
 
 
-def test_verdicts_have_their_colors_and_are_escaped():
-    assert verdicts_html([]) == ""
-    text = verdicts_html([("a: <met>", (0.0, 1.0, 0.0, 1.0)), ("b", (1.0, 0.5, 0.1, 1.0))])
-    assert "<b style='color: rgb(0, 255, 0)'>a: &lt;met&gt;</b><br>" in text
+def test_statuses_have_their_colors_and_short_numbers_and_are_escaped():
+    values = [KeyValue(key="turn.<a>", value="0.123456789 -1.000000 0.25 6.0e-01")]
+    status = DiagnosticStatus(level=DiagnosticStatus.OK, name="node: <a>", values=values)
+    lost = DiagnosticStatus(level=DiagnosticStatus.ERROR, name="node: b", message="<lost>")
+    text = statuses_html([status, lost])
+    assert "<b style='color: #3cb44b'>&lt;a&gt;: </b>" in text
+    assert "turn.&lt;a&gt;: 0.1235 -1 0.25 6.0e-01<" in text
+    assert "<b style='color: #e6194b'>b: &lt;lost&gt;</b>" in text
+
+
+class Graph:
+    """A node that sees topics, and a page's GUI."""
+
+    def __init__(self):
+        self.topics = {"/a/status": ["diagnostic_msgs/msg/DiagnosticStatus"]}
+        self.gui, self.shown = self, []
+        self.get_topic_names_and_types = self.topics.items
+
+    def count_publishers(self, topic):
+        return 1
+
+    def create_subscription(self, kind, topic, take, _):
+        self.take = take
+
+    def destroy_subscription(self, _):
+        self.shown.clear()
+
+    def add_html(self, content):
+        self.shown.append(SimpleNamespace(content=content, remove=lambda: None))
+        return self.shown[-1]
+
+
+def test_statuses_of_a_node_are_shown_until_it_turns_out_to_be_an_arms(monkeypatch):
+    graph = Graph()
+    page = object.__new__(Page)
+    page._node, page._server, page._parts = graph, graph, {}
+    monkeypatch.setattr(Page, "_choose_fixed_frame", lambda _: None)
+    monkeypatch.setattr(Page, "_new_panel", lambda _, topic: f"panel of {topic}")
+    page._scan_graph()
+    for message in ("lost", "met"):
+        graph.take(DiagnosticStatus(name="node: foot", message=message))
+    graph.take(DiagnosticStatus(name="node: calf", message="met"))
+    (html,) = graph.shown
+    assert html.content.count("foot: met") == html.content.count("calf: met") == 1
+    assert "lost" not in html.content
+    graph.topics["/a/twist"] = ["geometry_msgs/msg/TwistStamped"]
+    page._scan_graph()
+    assert page._parts == {"/a/status": "panel of /a/status"}
+    assert not graph.shown
 
 
 @pytest.mark.parametrize(

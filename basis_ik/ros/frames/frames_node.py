@@ -30,7 +30,7 @@ from basis_ik.ros.frames.frame_parameters import (
     read_constraints,
     upwards,
 )
-from basis_ik.ros.frames.met_constraints import LeftOut, met_apart, status_of
+from basis_ik.ros.frames.met_constraints import LeftOut, met_apart, status_of, turns_of
 from basis_ik.ros.journal import Journal
 from basis_ik.ros.parameters.parameters import given_lists, refused
 from basis_ik.ros.programs import spin
@@ -123,7 +123,11 @@ class FramesNode(Node):
             tree, when, results = applied
             self._broadcast(tree, when, [self._constraints[name] for name in results])
             self._show(tree, results)
-        self._report({} if applied is None else applied[2])
+        if found is None or applied is None:
+            self._report({}, {}, None)
+        else:
+            before = {frame: place for (_, frame), place in found[0].items()}
+            self._report(applied[2], before, applied[0])
 
     def _available_edges(self) -> dict[str, list[Edge]]:
         """Return parents and names of the frames of each constraint that tf has, up to date."""
@@ -251,7 +255,12 @@ class FramesNode(Node):
             messages.append(transform_message(named, self._prefix + frame, frame_now, stamp))
         self._broadcaster.sendTransform(messages)
 
-    def _report(self, applied: Mapping[str, Applied]) -> None:
+    def _report(
+        self,
+        applied: Mapping[str, Applied],
+        before: Mapping[str, RigidTransform],
+        tree: TransformTree | None,
+    ) -> None:
         self._had_left_out = bool(self._left_out)
         now = time.monotonic()
         if now - self._status_time < STATUS_PERIOD:
@@ -260,9 +269,11 @@ class FramesNode(Node):
         for name, constraint in self._constraints.items():
             result = applied[name] if name in applied else self._left_out[name]
             status = status_of(self.get_name(), name, constraint, result)
-            if name in self._ages:
-                age = KeyValue(key="age", value=f"{self._ages[name]:.3f}")
-                status.values = [*status.values, age]
+            more = {"age": f"{self._ages[name]:.3f}"} if name in self._ages else {}
+            if tree is not None and name in applied:
+                more |= turns_of(before, tree, constraint.chain[:-1])
+            values = [KeyValue(key=key, value=value) for key, value in more.items()]
+            status.values = [*status.values, *values]
             self._status.publish(status)
 
     def _show(self, tree: TransformTree, applied: dict[str, Applied]) -> None:

@@ -5,13 +5,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, TypeVar
 
+import numpy as np
 from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 
 from basis_ik.bones.constraints import Applied, Constraint, Point
 from basis_ik.errors import BasisIkError
+from basis_ik.numerics.arrays import FloatArray
+from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.transforms.tree import TransformTree
 from basis_ik.view.frames import status_text
 
 Met = TypeVar("Met")
@@ -85,3 +89,34 @@ def status_of(
         message=text,
         values=[KeyValue(key=key, value=value) for key, value in values.items()],
     )
+
+
+def turns_of(
+    before: Mapping[str, RigidTransform], tree: TransformTree, bones: Iterable[str]
+) -> dict[str, str]:
+    """Return by how much each bone was turned, as a correction on the right and on the left.
+
+    On the right it is in the bone's own coordinates, about its origin. On the left it is in those
+    of the root, about the bone's joint there.
+
+    Args:
+        before: parent_T_bone of the bones before the correction.
+        tree: The corrected frames; rigid.
+        bones: The bones.
+    """
+    values = {}
+    for bone in bones:
+        above = tree.parent(bone)
+        assert above is not None  # what turns has a parent
+        axis, angle = (before[bone].inverse() @ tree.lookup(above, bone)).as_axis_angle()
+        joint = tree.lookup(tree.root, bone)
+        turned = f"{np.degrees(angle):.1f}° about"
+        values[f"turn.{bone}"] = f"{turned} {_shown(axis)}"
+        values[f"turn.{bone}.{tree.root}"] = (
+            f"{turned} {_shown(joint.apply_vector(axis))} through {_shown(joint.translation)} m"
+        )
+    return values
+
+
+def _shown(three: FloatArray) -> str:
+    return " ".join(f"{each:.3f}" for each in three.round(3) + 0.0)  # no -0.000

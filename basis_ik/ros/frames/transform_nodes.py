@@ -41,6 +41,7 @@ from basis_ik.view.shapes import Shape
 from basis_ik.warm_up import WarmUp, transform_nodes_steps
 
 STATUS_PERIOD = 0.5  # s
+FORMULA = "P\N{PRIME} = R SR S SR\N{SUPERSCRIPT MINUS}\N{SUPERSCRIPT ONE} (P - C) + C + T"
 HANDLE = 1.4  # diameter of a handle's rings, in edges of the boxes
 
 
@@ -195,7 +196,11 @@ class TransformNodes(Node):
                     f"{found.residual:.2g}, shear {found.shear:.3g}"
                 )
             self._logged[name] = shown
-            values = {"residual": repr(found.residual), "shear": repr(found.shear)}
+            values = {
+                "residual": repr(found.residual),
+                "shear": repr(found.shear),
+                "formula": FORMULA,
+            }
             self._publish(name, DiagnosticStatus.OK, text, fields | values)
 
     def _publish(self, name: str, level: bytes, text: str, values: dict[str, str]) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -14,11 +15,11 @@ from diagnostic_msgs.msg import DiagnosticStatus
 
 from basis_ik.verdict import shown_angle, shown_length
 from basis_ik.view.arm_scene import AT_LIMIT
-from basis_ik.view.shapes import Color, rgb
 from basis_ik.view.words import PHRASES
 
 LEVELS = {DiagnosticStatus.OK: "#3cb44b", DiagnosticStatus.WARN: "#f58231"}
 ALARM = "#e6194b"
+_DIGITS = re.compile(r"\d+\.\d{4,}(e-\d+)?")  # of a number with more than people read
 # Of what needs no warning, as in RViz.
 COLORS = {each.text: each.color for each in PHRASES if each.color in ("grey", "white")}
 
@@ -165,12 +166,23 @@ def curves_html(curves: Sequence[tuple[str, str]]) -> str:
     return f"<div style='margin: 0 0.8em; font-size: 0.75em; height: 5em'>{body}</div>"
 
 
-def verdicts_html(verdicts: Sequence[tuple[str, Color]]) -> str:
-    """Return texts in their colors as HTML, escaped."""
-    lines = [
-        f"<b style='color: rgb{rgb(color)}'>{html.escape(text)}</b>" for text, color in verdicts
-    ]
-    return f"<div style='margin: 0 1em 0.5em'>{'<br>'.join(lines)}</div>" if lines else ""
+def statuses_html(statuses: Sequence[DiagnosticStatus]) -> str:
+    """Return statuses as HTML, escaped: names and texts in their colors, and values."""
+    body = ""
+    for each in statuses:
+        color, name = LEVELS.get(each.level, ALARM), html.escape(each.name.partition(": ")[2])
+        title = f"<b style='color: {color}'>{name}: {html.escape(each.message)}</b>"
+        values = "<br>".join(
+            html.escape(f"{value.key}: {_DIGITS.sub(_short, value.value)}")
+            for value in each.values
+            if value.value
+        )
+        body += f"<p>{title}<br><small>{values}</small></p>"
+    return f"<div style='margin: 0 1em 0.5em; overflow-wrap: anywhere'>{body}</div>"
+
+
+def _short(digits: re.Match[str]) -> str:
+    return f"{float(digits[0]):.4g}"
 
 
 def _bar(color: str, title: str, lines: Sequence[str]) -> str:

@@ -23,8 +23,8 @@ from basis_ik.view.shapes import Color, rgb
 BACKGROUND: Color = (0.1, 0.1, 0.1, 1.0)
 
 
-# Texts that the panel shows, in their colours: viser's are black on boxes that hide what is behind.
-VERDICTS = ("state", "verdict")
+# Texts that the panel has from statuses: viser's are black on boxes that hide what is behind.
+VERDICTS = ("state", "verdict", "constraint verdict")
 
 
 class _Drawn(NamedTuple):
@@ -43,7 +43,6 @@ class MarkerNodes:
 
     Attributes:
         root: Frame of the last marker; empty before the first.
-        verdicts: Texts and colors of the markers that the panel shows.
     """
 
     def __init__(self, scene: SceneApi, frames: FrameNodes, meshes: MeshReader, name: str) -> None:
@@ -52,7 +51,6 @@ class MarkerNodes:
         self._drawn: dict[tuple[str, int], _Drawn] = {}
         self._until, self._hidden = np.inf, frames.hidden
         self.root = ""
-        self.verdicts: dict[tuple[str, int], tuple[str, Color]] = {}
 
     def show(self, message: MarkerArray, now: float) -> None:
         """Process a message at a time [s]; unchanged markers are not sent again."""
@@ -63,9 +61,7 @@ class MarkerNodes:
             elif marker.action == Marker.DELETE:
                 self._remove(key)
             else:
-                if marker.ns in VERDICTS:
-                    self.verdicts[key] = marker.text, _color(marker.color)
-                else:
+                if marker.ns not in VERDICTS:
                     self._draw(key, marker)
                 self.root = marker.header.frame_id
                 lifetime = marker.lifetime.sec + 1e-9 * marker.lifetime.nanosec
@@ -107,11 +103,10 @@ class MarkerNodes:
 
     def clear(self) -> None:
         """Remove all markers."""
-        for key in [*self._drawn, *self.verdicts]:
+        for key in [*self._drawn]:
             self._remove(key)
 
     def _remove(self, key: tuple[str, int]) -> None:
-        self.verdicts.pop(key, None)
         drawn = self._drawn.pop(key, None)
         if drawn is not None and drawn.handle is not None:
             drawn.handle.remove()

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from control_msgs.msg import JointTrajectoryControllerState
-from diagnostic_msgs.msg import DiagnosticArray
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rcl_interfaces.srv import GetParameters
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
@@ -33,7 +33,7 @@ from basis_ik.ros.web_view.arm_panel import ArmPanel, Joint, PanelContext, Panel
 from basis_ik.ros.web_view.cameras import Cameras
 from basis_ik.ros.web_view.frame_nodes import LAYERS, FrameNodes
 from basis_ik.ros.web_view.gizmos import Gizmos
-from basis_ik.ros.web_view.looks import STOPS, STYLE, verdicts_html
+from basis_ik.ros.web_view.looks import STOPS, STYLE, statuses_html
 from basis_ik.ros.web_view.marker_nodes import MarkerNodes
 from basis_ik.ros.web_view.mesh_reader import MeshReader
 from basis_ik.ros.web_view.reach_layer import ReachLayer
@@ -105,7 +105,6 @@ class Page:
             }
         self._places: PanelPlaces | None = None
         self._stop: Any = None
-        self._verdicts = server.gui.add_html("")
         self._hint = server.gui.add_html(
             "<p style='margin: 0 1em 0.5em'>no robot_description yet</p>"
         )
@@ -135,7 +134,6 @@ class Page:
         )
         self._frames.update()
         self._place_cameras()
-        self._show_verdicts()
         for part in self._parts.values():
             part.update(now)
 
@@ -169,6 +167,8 @@ class Page:
             else:
                 self._parts.pop(topic).destroy()
         for topic, factory in there.items():
+            if isinstance(self._parts.get(topic), _Statuses) and factory == self._new_panel:
+                self._parts.pop(topic).destroy()  # its twist has come
             if topic not in self._parts:
                 self._parts[topic] = factory(topic)
         self._choose_fixed_frame()
@@ -191,7 +191,9 @@ class Page:
             return self._new_gizmos
         if kind == "diagnostic_msgs/msg/DiagnosticStatus" and name == "status":
             takes = topics.get(f"{topic.rpartition('/')[0]}/twist", [])
-            return self._new_panel if "geometry_msgs/msg/TwistStamped" in takes else None
+            return (
+                self._new_panel if "geometry_msgs/msg/TwistStamped" in takes else self._new_status
+            )
         if kind == "sensor_msgs/msg/JointState" and name == "joint_states":
             return lambda each: _Listener(self._node, JointState, each, self._on_joints)
         if kind == "control_msgs/msg/JointTrajectoryControllerState":
@@ -214,6 +216,9 @@ class Page:
         namespace = topic.rpartition("/")[0]
         post, browsers = self._context.post, self._context.browsers
         return Gizmos(self._node, self._server.scene, self._frames, namespace, post, browsers)
+
+    def _new_status(self, topic: str) -> Part:
+        return _Statuses(self._node, self._server, topic)
 
     def _new_panel(self, topic: str) -> Part:
         gui, prefix = self._server.gui, topic.rpartition("/")[0]
@@ -258,20 +263,6 @@ class Page:
         elif frames:
             (root, _), *_ = Counter(map(self._frames.root_of, frames)).most_common(1)
             self._frames.fixed = root
-
-    def _show_verdicts(self) -> None:
-        """Show the verdicts of nodes without a panel."""
-        panels = {f"{panel.prefix}/markers" for panel in self._panels()}
-        text = verdicts_html(
-            [
-                verdict
-                for topic, part in self._parts.items()
-                if isinstance(part, _Markers) and topic not in panels
-                for verdict in part.nodes.verdicts.values()
-            ]
-        )
-        if text != self._verdicts.content:
-            self._verdicts.content = text
 
     def _set_robot(self, panel: ArmPanel) -> None:
         """Set a panel's robot: the one with the longest namespace that contains the panel."""
@@ -335,6 +326,27 @@ def short_names(prefixes: Sequence[str]) -> list[str]:
             for each in parts:
                 del each[end]
     return ["/".join(each) for each in parts]
+
+
+class _Statuses:
+    """The newest statuses of a topic by their names; of a node without an arm."""
+
+    def __init__(self, node: Node, server: ViserServer, topic: str) -> None:
+        self._node, self._html = node, server.gui.add_html("")
+        self._newest: dict[str, DiagnosticStatus] = {}
+        self._subscription = node.create_subscription(DiagnosticStatus, topic, self._take, 10)
+
+    def _take(self, message: DiagnosticStatus) -> None:
+        self._newest[message.name] = message
+        self._html.content = statuses_html(list(self._newest.values()))
+
+    def update(self, now: float) -> None:
+        """It is shown as it comes."""
+
+    def destroy(self) -> None:
+        """Remove it."""
+        self._html.remove()
+        self._node.destroy_subscription(self._subscription)
 
 
 class _Listener:
