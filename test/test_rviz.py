@@ -19,6 +19,8 @@ SHOWN = {
     "point_head": ("pan_tilt", [""]),
     "two_arms": ("two_arms", ["left/", "right/"]),
 }
+# The programs that lead its arms around.
+TOURS = {"basis_ik": ["demo_targets"], "two_arms": ["left_targets", "right_targets"]}
 
 
 def manager(name):
@@ -62,9 +64,9 @@ def test_each_chain_has_markers_a_handle_and_a_point_tool(name):
     handles = [d["Interactive Markers Namespace"] for d in of_class(displays, "InteractiveMarkers")]
     clicks = [t["Topic"]["Value"] for t in of_class(tools, "PublishPoint")]
     without = ["/frames_node/markers"]  # of what has no chains
-    assert markers == [f"/basis_ik/{chain}markers" for chain in chains] or (
-        not chains and markers == without
-    )
+    tours = TOURS.get(name, [])
+    of_arms = [f"/basis_ik/{chain}markers" for chain in chains]
+    assert sorted(markers) == sorted(of_arms + [f"/{tour}/markers" for tour in tours] or without)
     own = ["/legs_motion/foothold"] * (name == "legs")
     assert handles == [*(f"/basis_ik/{chain}target" for chain in chains), *own]
     assert clicks == ["/basis_ik/target_point"] * bool(chains)  # of two arms: the last dragged

@@ -27,7 +27,7 @@ def named_in(config, space=""):
     published, subscribed, served = set(), set(), set()
     for entry in (*manager["Displays"], *manager["Tools"]):
         kind = entry["Class"].split("/")[1]
-        if kind == "MarkerArray":
+        if kind == "MarkerArray" and "targets/" not in entry["Topic"]["Value"]:  # a tour's
             published.add((space + entry["Topic"]["Value"], MarkerArray))
         elif kind == "InteractiveMarkers":
             name = space + entry["Interactive Markers Namespace"]

@@ -14,6 +14,7 @@ from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 from geometry_msgs.msg import PoseStamped
 from rclpy.executors import SingleThreadedExecutor
 from tf2_ros import TransformBroadcaster
+from visualization_msgs.msg import MarkerArray
 
 from basis_ik.ros.convert import pose_value, transform_message
 from basis_ik.transforms.rigid import RigidTransform
@@ -44,6 +45,10 @@ class StandIn:
         self._tf = TransformBroadcaster(self.node)
         self._status = self.node.create_publisher(DiagnosticStatus, "basis_ik/status", 10)
         self.node.create_subscription(PoseStamped, "basis_ik/target_pose", self._on_target, 1)
+        self.shown = []
+        self.node.create_subscription(
+            MarkerArray, "demo_targets/markers", lambda m: self.shown.append(m.markers), 10
+        )
         self.node.create_timer(0.05, self._publish)
         self._executor = SingleThreadedExecutor(context=self.context)
         self._executor.add_node(self.node)
@@ -112,3 +117,19 @@ def test_each_target_is_sent_once_and_the_table_comes_in_one_piece(own_domain, t
     assert summary.startswith("2 of 3 targets as expected")
     assert tour.returncode == 1
     assert node.received == [False, True, False], "free orientation is set before"
+    # What names the targets in the scene: the present one differs, the last invites to drag.
+    *named, invitation = node.shown
+    for markers in named:
+        assert [marker.text for marker in markers] == ["first", "second", "third"]
+        assert [marker.pose.position.x for marker in markers] == [0.4, 0.1, 0.3]
+    present = [
+        {marker.text for marker in markers if marker.color.r > marker.color.b + 0.1}
+        for markers in named
+    ]
+    order = [next(iter(each)) for each in present if each]
+    assert list(dict.fromkeys(order)) == ["first", "second", "third"]
+    assert max(map(len, present)) == 1
+    (drag,) = invitation
+    assert (drag.text, drag.header.frame_id) == ("drag me", "base_link")
+    assert drag.pose.position.x == 0.3
+    assert drag.lifetime.sec >= 60

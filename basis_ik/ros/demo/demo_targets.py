@@ -1,7 +1,10 @@
 # SPDX-FileCopyrightText: 2026 basis_ik maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Moves an arm to each target of a list, and measures its errors through tf."""
+"""Moves an arm to each target of a list, and measures its errors through tf.
+
+Markers name the targets in the scene; at the end one invites to drag the handle.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +17,19 @@ from threading import Event
 import numpy as np
 import yaml
 from geometry_msgs.msg import PoseStamped
+from rclpy.duration import Duration
 from rclpy.parameter import Parameter
 from rclpy.parameter_client import AsyncParameterClient
+from visualization_msgs.msg import MarkerArray
 
 from basis_ik.arm.admission import printable
 from basis_ik.errors import BasisIkError
 from basis_ik.ros.convert import pose_message
 from basis_ik.ros.demo.checker import Checker
 from basis_ik.ros.parameters.parameters import Declaration, frame_complaint, refused
+from basis_ik.ros.rviz.marker_array import Drawing
 from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.view.shapes import GREY, YELLOW, Text, at
 
 PARAMETERS = (
     Declaration(
@@ -53,6 +60,9 @@ ANSWER_TIMEOUT = 5.0  # s, for setting a parameter
 FOLLOW_TIME = 6.0  # s
 MOVED = 1e-3  # m
 CAROUSEL_SPEED = 0.15  # rad/s
+SHOW_PERIOD = 0.5  # s between two messages with markers
+LETTERS, ABOVE = 0.04, 0.08  # m: height of a name, and of its middle above a target
+INVITES = 60.0  # s that the handle's invitation is shown
 
 
 @dataclass(frozen=True)
@@ -97,6 +107,15 @@ def read_targets(path: Path, root_frame: str) -> list[Target]:
     return targets
 
 
+def _name(number: int, frame: str, place: RigidTransform, name: str, present: bool) -> Text:
+    above = at(place.translation + np.array([0.0, 0.0, ABOVE]))
+    color = YELLOW if present else GREY
+    return Text(
+        name="targets", number=number, frame=frame, color=color, pose=above, text=name,
+        height=LETTERS,
+    )  # fmt: skip
+
+
 def _line(error: Exception) -> str:
     """Return the text of an error about a file in one short line."""
     return printable(" ".join(str(error).split()))
@@ -116,6 +135,9 @@ class DemoTargets(Checker):
         self._node_parameters = AsyncParameterClient(self, "basis_ik")
         self._launched_at: float = self.settings["launched_at"]
         self._angle, self._turning, self._turned_at = 0.0, False, time.monotonic()
+        self._markers = self.create_publisher(MarkerArray, "~/markers", 1)
+        self._drawing, self._current = Drawing(SHOW_PERIOD), -1
+        self.create_timer(SHOW_PERIOD, self._name_targets)
         if any(target.frame == "carousel" for target in self.targets):
             self.create_timer(0.01, self._broadcast_carousel)
 
@@ -126,6 +148,22 @@ class DemoTargets(Checker):
         self._turned_at = now
         root_T_carousel = RigidTransform.from_rpy(0.0, 0.0, self._angle, [0.35, -0.20, 0.15])
         self.broadcast(self._root, "carousel", root_T_carousel)
+
+    def _name_targets(self) -> None:
+        """Show the targets' names; that of the present one is yellow."""
+        names = [
+            _name(number, target.frame, target.frame_T_target, target.name, number == self._current)
+            for number, target in enumerate(self.targets, start=1)
+        ]
+        self._markers.publish(self._drawing.message(names))
+
+    def _invite(self) -> None:
+        """Show where the handle is, for a while that does not end with this program."""
+        place = self.measure(self._root)
+        if place is not None:
+            shown = _name(0, self._root, place, "drag me", True)
+            self._markers.publish(Drawing(INVITES).message([shown]))
+            self._markers.wait_for_all_acked(Duration(seconds=1.0))
 
     def _is_ready(self) -> bool:
         listening = self.status.get("state") in ACCEPTING
@@ -256,9 +294,12 @@ class DemoTargets(Checker):
         try:
             for number, target in enumerate(self.targets, start=1):
                 self.get_logger().info(f"target {number} of {count}: {target.name}")
+                self._current = number
+                self._name_targets()
                 passed, line = self.go(target)
                 good += passed
                 table.append(f"{line}{'' if passed else '   <-- FAILED'}")
+            self._invite()
         finally:
             table.append(f"{good} of {count} targets as expected (errors measured through tf)")
             # Other programs' log lines get between separate writes.
