@@ -70,7 +70,7 @@ def frames_scene(
             continue
         shapes += _shapes(tree.root, number, constraint, result, ends[name], size)
         line = len(constraints) - number  # the first is on top
-        above = np.array([*(0.5 * (low + high))[:2], high[2] + (0.8 + 0.9 * line) * size])
+        above = np.array([*(0.5 * (low + high))[:2], high[2] + (1.6 + 0.9 * line) * size])
         shapes.append(
             Text(
                 name="verdict",

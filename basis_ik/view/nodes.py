@@ -79,19 +79,33 @@ def nodes_scene(views: Iterable[NodeView], size: float) -> list[Shape]:
     ]
 
 
+def filled_boxes(views: Iterable[NodeView], size: float) -> list[Shape]:
+    """Return the boxes of nodes but combined ones, filled; in colors and frames as `nodes_scene`.
+
+    They are apart from that, because in RViz they would keep the mouse from handles inside them.
+
+    Args:
+        views: The nodes.
+        size: Edge of the cube [m].
+    """
+    own = (view for view in views if not view.chain)
+    return [
+        Faces(
+            name=view.name,
+            frame=view.name,
+            color=(*color[:3], CLEAR),
+            corners=size * BOX_FACES @ view.root_N_node.stretch,
+        )
+        for view, color in zip(own, cycle(NODE_COLORS), strict=False)
+    ]
+
+
 def _shapes(view: NodeView, size: float, color: Color) -> Iterator[Shape]:
     name, stretch = view.name, view.root_N_node.stretch
     up = view.root_N_node.rotation[2]  # the root's z
     half = float(np.max(size * BOX_EDGES @ stretch @ up))
     if not view.chain:
         yield from _body(name, stretch, size, 0, IDENTITY, color, WIDTH * size)
-        yield Faces(
-            name=name,
-            number=7,
-            frame=name,
-            color=(*color[:3], CLEAR),
-            corners=size * BOX_FACES @ stretch,
-        )
         yield Text(
             name=name,
             number=6,

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from basis_ik.view.shapes import Ball, Faces, Lines, Text
+from basis_ik.view.shapes import Ball, Lines, Text
 
 ROOT = Path(__file__).parents[2]
 # Seen in RViz 14.1: what the panel at the left, tool bar and status line take of the window.
@@ -66,8 +66,6 @@ def corners(name, shape, fixed_T_frame):
     place = fixed_T_frame @ shape.pose
     if isinstance(shape, Lines):
         return place.apply(shape.ends)
-    if isinstance(shape, Faces):
-        return place.apply(shape.corners)
     eye, focus = camera(name)
     right = np.cross(focus - eye, [0.0, 0.0, 1.0])
     right /= np.linalg.norm(right)

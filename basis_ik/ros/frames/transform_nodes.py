@@ -36,7 +36,7 @@ from basis_ik.transforms.node import TransformNode
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.transforms.tree import TransformTree
 from basis_ik.view.frames import frames_scene
-from basis_ik.view.nodes import NodeView, nodes_scene
+from basis_ik.view.nodes import NodeView, filled_boxes, nodes_scene
 from basis_ik.view.shapes import Shape
 from basis_ik.warm_up import WarmUp, transform_nodes_steps
 
@@ -60,7 +60,8 @@ class TransformNodes(Node):
         self._journal = Journal(self)
         self._broadcaster = TransformBroadcaster(self)
         self._markers = self.create_publisher(MarkerArray, "~/markers", 1)
-        self._drawing = Drawing(1.0 / self._layout.rate)
+        self._filled = self.create_publisher(MarkerArray, "~/filled/markers", 1)
+        self._drawing, self._filling = (Drawing(1.0 / self._layout.rate) for _ in range(2))
         self._status = self.create_publisher(DiagnosticStatus, "~/status", 10)
         self._handles = NodeHandles(self, HANDLE * self._size, self._on_drag)
         self._changes = -1
@@ -69,7 +70,7 @@ class TransformNodes(Node):
         self._left_out: dict[str, LeftOut] = {}  # the others
         self._combined: dict[str, Combination | NotOneNodeError] = {}
         self._frames: dict[str, RigidTransform] = {}  # in the frame of the parent
-        self._scene: list[Shape] = []
+        self._scene, self._boxes = list[Shape](), list[Shape]()
         self._lost: dict[str, TransformError] = {}
         self._logged: dict[str, str] = {}
         self._status_time = -STATUS_PERIOD
@@ -141,6 +142,7 @@ class TransformNodes(Node):
             views.append(NodeView(name, seen, node_at(tree, name).center, tuple(chain)))
         self._handles.show(tree.root, handles)
         self._scene = nodes_scene(views, self._size) + self._constraints_scene()
+        self._boxes = filled_boxes(views, self._size)
 
     def _constraints_scene(self) -> list[Shape]:
         """Return the shapes of constraints whose frames are shown, under names of no node."""
@@ -164,6 +166,8 @@ class TransformNodes(Node):
         self._broadcaster.sendTransform(messages)
         if self._markers.get_subscription_count():
             self._markers.publish(self._drawing.message(self._scene))
+        if self._filled.get_subscription_count():
+            self._filled.publish(self._filling.message(self._boxes))
         now = time.monotonic()
         if now - self._status_time >= STATUS_PERIOD:
             self._status_time = now
