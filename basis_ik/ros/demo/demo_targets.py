@@ -29,7 +29,7 @@ from basis_ik.ros.demo.checker import Checker
 from basis_ik.ros.parameters.parameters import Declaration, frame_complaint, refused
 from basis_ik.ros.rviz.marker_array import Drawing
 from basis_ik.transforms.rigid import RigidTransform
-from basis_ik.view.shapes import GREY, YELLOW, Text, at
+from basis_ik.view.shapes import GREY, YELLOW, Color, Text, at
 
 PARAMETERS = (
     Declaration(
@@ -61,7 +61,8 @@ FOLLOW_TIME = 6.0  # s
 MOVED = 1e-3  # m
 CAROUSEL_SPEED = 0.15  # rad/s
 SHOW_PERIOD = 0.5  # s between two messages with markers
-LETTERS, ABOVE = 0.04, 0.08  # m: height of a name, and of its middle above a target
+LETTERS = 0.05  # m: height of a name
+ABOVE, BELOW = 0.08, -0.22  # m: where a name and the invitation are: above a target, below the hand
 INVITES = 60.0  # s that the handle's invitation is shown
 
 
@@ -107,11 +108,12 @@ def read_targets(path: Path, root_frame: str) -> list[Target]:
     return targets
 
 
-def _name(number: int, frame: str, place: RigidTransform, name: str, present: bool) -> Text:
-    above = at(place.translation + np.array([0.0, 0.0, ABOVE]))
-    color = YELLOW if present else GREY
+def _name(
+    number: int, frame: str, place: RigidTransform, height: float, name: str, color: Color
+) -> Text:
+    pose = at(place.translation + np.array([0.0, 0.0, height]))
     return Text(
-        name="targets", number=number, frame=frame, color=color, pose=above, text=name,
+        name="targets", number=number, frame=frame, color=color, pose=pose, text=name,
         height=LETTERS,
     )  # fmt: skip
 
@@ -150,18 +152,19 @@ class DemoTargets(Checker):
         self.broadcast(self._root, "carousel", root_T_carousel)
 
     def _name_targets(self) -> None:
-        """Show the targets' names; that of the present one is yellow."""
-        names = [
-            _name(number, target.frame, target.frame_T_target, target.name, number == self._current)
-            for number, target in enumerate(self.targets, start=1)
-        ]
+        """Show the names of the present target, in yellow, and of those to come."""
+        names = []
+        for number, target in enumerate(self.targets, start=1):
+            if number >= self._current:
+                place, color = target.frame_T_target, YELLOW if number == self._current else GREY
+                names.append(_name(number, target.frame, place, ABOVE, target.name, color))
         self._markers.publish(self._drawing.message(names))
 
     def _invite(self) -> None:
         """Show where the handle is, for a while that does not end with this program."""
         place = self.measure(self._root)
         if place is not None:
-            shown = _name(0, self._root, place, "drag me", True)
+            shown = _name(0, self._root, place, BELOW, "drag me", YELLOW)
             self._markers.publish(Drawing(INVITES).message([shown]))
             self._markers.wait_for_all_acked(Duration(seconds=1.0))
 
