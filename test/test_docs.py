@@ -49,6 +49,49 @@ def test_every_figure_is_used():
     assert shown == {path.name for path in (ROOT / "docs" / "figures").glob("*.svg")}
 
 
+def test_the_gallery_has_each_picture_of_the_page_with_its_command():
+    text = (ROOT / "docs" / "gallery.md").read_text()
+    drawing = (ROOT / "docs" / "figures" / "draw_web_view.py").read_text()
+    examples = dict(re.findall(r'^    "(\w+)": "(\S+\.launch\.py [^"]*)",$', drawing, re.MULTILINE))
+    pictures = [f"page_{name}.png" if name != "demo" else "web_view.png" for name in examples]
+    assert re.findall(r"^`ros2 launch basis_ik (.*)`$", text, re.MULTILINE) == [*examples.values()]
+    assert re.findall(r"\(figures/(\w+\.png)\)", text) == pictures
+    there = {path.name for path in (ROOT / "docs" / "figures").glob("page_*.png")}
+    assert there == {*pictures} - {"web_view.png"}
+
+
+def strings(entry):
+    """Yield all texts in a layout, with their keys."""
+    for key, value in entry.items():
+        if isinstance(value, dict):
+            yield from strings(value)
+        elif isinstance(value, str):
+            yield key, value
+        if key.startswith("/"):
+            yield "topic", key
+
+
+def test_each_topic_of_foxglove_s_layout_is_in_the_table_of_interfaces():
+    layout = json.loads((ROOT / "config" / "foxglove.json").read_text())
+    table = (
+        (ROOT / "docs" / "interfaces.md").read_text().partition("With the parameter `chains:")[0]
+    )
+    rows = re.findall(r"^\| (pub|sub|srv) (.*?) \|", table, re.MULTILINE)
+    there = {
+        kind: re.findall(r"`([^`]+)`", " ".join(row for each, row in rows if each == kind))
+        for kind in ("pub", "sub", "srv")
+    }
+    kinds = {"serviceName": "srv", "poseTopic": "sub", "pointTopic": "sub"}
+    names = [(key, value) for key, value in strings(layout) if value.startswith("/")]
+    assert len(names) == 8
+    for key, name in names:
+        kind = "sub" if name == "/robot_description" else kinds.get(key, "pub")
+        short = name.replace("/basis_ik/", "~/")
+        assert {short, short.removeprefix("/")} & {*there[kind]}, f"{kind} {name}"
+    panels = set(layout["configById"])
+    assert panels == {value for key, value in strings(layout["layout"]) if key != "direction"}
+
+
 def test_the_readme_counts_the_demos_targets_and_frames():
     targets = yaml.safe_load((ROOT / "config" / "demo_targets.yaml").read_text())["targets"]
     frames = WORDS[len({each["frame"] for each in targets})]

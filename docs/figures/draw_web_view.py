@@ -1,54 +1,85 @@
 # SPDX-FileCopyrightText: 2026 basis_ik maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Draw docs/figures/web_view.png: the page in the browser, with the demo's arm at its third target.
+"""Draw the page in the browser: docs/figures/web_view.png, and page_NAME.png for the gallery.
 
-PYTHONPATH=test/ros:$PYTHONPATH python docs/figures/draw_web_view.py      (in `make shell`)
+PYTHONPATH=test/ros:$PYTHONPATH python docs/figures/draw_web_view.py [NAME ...]   (in `make shell`)
 """
 
+import io
 import os
 import re
 import signal
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
+from threading import Thread
 
 import rclpy
 from chromium import SCENE, open_chromium
 from geometry_msgs.msg import PoseStamped
+from PIL import Image
 
-OUT = Path(__file__).parent / "web_view.png"
+HERE = Path(__file__).parent
 SIZE = {"width": 1000, "height": 740}
+SMALL = {"width": 800, "height": 500}
+COLORS = 128  # of the gallery's pictures, so that they are small
+# What `ros2 launch basis_ik` opens for each picture; that of the demo is led by `TARGETS`.
+EXAMPLES = {
+    "demo": "demo.launch.py targets:=false view:=true",
+    "panda": "demo.launch.py robot:=panda view:=true",
+    "two_arms": "two_arms.launch.py view:=true",
+    "legs": "legs.launch.py view:=true",
+    "transform_nodes": "transform_nodes.launch.py view:=true",
+}
 TARGETS = ((0.4, 0.2, 0.4), (0.2, -0.5, 0.5), (0.45, 0.1, 0.3))  # m
-PAUSE = 3.0  # s
+PAUSE, SETTLED = 3.0, 12.0  # s
 PATIENCE = 120.0
 
 
-def main() -> None:
-    """Draw it."""
-    demo = subprocess.Popen(
-        ["ros2", "launch", "basis_ik", "demo.launch.py", "targets:=false", "view:=true"],
-        env=os.environ | {"DISPLAY": "", "WAYLAND_DISPLAY": "", "PYTHONUNBUFFERED": "1"},
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        found = (re.search(r"web view: (\S+)", line) for line in demo.stdout)
-        url = next(filter(None, found))[1]
-        with tempfile.TemporaryDirectory() as folder, open_chromium(Path(folder)) as browser:
-            draw(browser.new_page(viewport=SIZE), url)
-    finally:
-        demo.send_signal(signal.SIGINT)
-        demo.communicate(timeout=PATIENCE)
+def main(names) -> None:
+    """Draw them."""
+    for name in names:
+        opened = subprocess.Popen(
+            ["ros2", "launch", "basis_ik", *EXAMPLES[name].split()],
+            env=os.environ | {"DISPLAY": "", "WAYLAND_DISPLAY": "", "PYTHONUNBUFFERED": "1"},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        try:
+            found = (re.search(r"web view: (\S+)", line) for line in opened.stdout)
+            url = next(filter(None, found))[1]
+            Thread(target=opened.stdout.read, daemon=True).start()  # so that nobody waits for it
+            with tempfile.TemporaryDirectory() as folder, open_chromium(Path(folder)) as browser:
+                if name == "demo":
+                    draw(browser.new_page(viewport=SIZE), url)
+                else:
+                    draw_small(browser.new_page(viewport=SMALL), url, HERE / f"page_{name}.png")
+        finally:
+            opened.send_signal(signal.SIGINT)
+            opened.wait(PATIENCE)
 
 
-def draw(page, url) -> None:
-    """Open the page, and store what it shows."""
+def opened_page(page, url) -> None:
+    """Open the page, and close the note on rendering without a graphics card."""
     page.set_default_timeout(1e3 * PATIENCE)
     page.goto(url)
     page.locator(SCENE).wait_for()
-    # "Software WebGL rendering detected"
     page.locator(".mantine-Notification-closeButton").first.click()
+
+
+def draw_small(page, url, path) -> None:
+    """Store what a page of the gallery shows."""
+    opened_page(page, url)
+    page.wait_for_timeout(1e3 * SETTLED)
+    with Image.open(io.BytesIO(page.screenshot())) as image:
+        image.convert("RGB").quantize(COLORS).save(path, optimize=True)
+
+
+def draw(page, url) -> None:
+    """Lead the arm to targets, and store what the page shows."""
+    opened_page(page, url)
     page.get_by_role("tab", name="joints").click()
     rclpy.init()
     targets = rclpy.create_node("draw").create_publisher(PoseStamped, "basis_ik/target_pose", 1)
@@ -61,8 +92,8 @@ def draw(page, url) -> None:
         targets.publish(target)
     page.wait_for_timeout(1e3 * PAUSE)
     page.get_by_text("reached", exact=True).wait_for()
-    page.screenshot(path=OUT)
+    page.screenshot(path=HERE / "web_view.png")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:] or EXAMPLES)
