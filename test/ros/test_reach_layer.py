@@ -37,11 +37,9 @@ def layer():
         destroy_subscription=lambda _: None,
         get_logger=lambda: SimpleNamespace(warning=warnings.append),
     )
-    box = SimpleNamespace(value=True, remove=lambda: None)
-    gui = SimpleNamespace(add_checkbox=lambda _, initial_value: box)
-    server = SimpleNamespace(scene=scene, gui=gui)
-    layer = ReachLayer(node, server, FrameNodes(scene, FrameBuffer()), "/reach_map/points")
-    layer.scene, layer.warnings, layer.box = scene, warnings, box
+    frames = FrameNodes(scene, FrameBuffer())
+    layer = ReachLayer(node, scene, frames, "/reach_map/points")
+    layer.scene, layer.warnings, layer.frames = scene, warnings, frames
     return layer
 
 
@@ -66,7 +64,7 @@ def test_another_map_replaces_the_one_before_and_the_end_removes_it(layer, cloud
 def test_users_hide_the_points_and_another_map_stays_hidden(layer, cloud):
     layer.show(cloud)
     (node,) = [each for each in layer.scene.nodes.values() if each.kind == "point_cloud"]
-    layer.box.value = False
+    layer.frames.hidden = frozenset(["reach map"])
     layer.update(0.0)
     assert not node.visible
     layer.show(cloud)

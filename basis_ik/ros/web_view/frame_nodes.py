@@ -29,6 +29,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "passes": ("passes",),
     "limits": ("limits", "limit_names", "limit_ranges"),
     "gaps": ("gaps", "gap_sizes"),
+    "reach map": (),
     "frames": (),
 }
 

@@ -210,7 +210,7 @@ class Page:
         return _Markers(self._node, topic, nodes)
 
     def _new_cloud(self, topic: str) -> Part:
-        return ReachLayer(self._node, self._server, self._frames, topic)
+        return ReachLayer(self._node, self._server.scene, self._frames, topic)
 
     def _new_gizmos(self, topic: str) -> Part:
         namespace = topic.rpartition("/")[0]

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import PointCloud2, PointField
-from viser import ViserServer
+from viser import SceneApi
 
 from basis_ik.reach_map.map_files import colours
 from basis_ik.ros.web_view.frame_nodes import FrameNodes
@@ -27,15 +27,14 @@ class ReachLayer:
 
     Args:
         node: Owns the subscription.
-        server: viser's server.
+        scene: viser's scene.
         frames: The nodes of the frames.
         topic: Topic of the cloud.
     """
 
-    def __init__(self, node: Node, server: ViserServer, frames: FrameNodes, topic: str) -> None:
-        self._node, self._scene, self._frames, self._topic = node, server.scene, frames, topic
+    def __init__(self, node: Node, scene: SceneApi, frames: FrameNodes, topic: str) -> None:
+        self._node, self._scene, self._frames, self._topic = node, scene, frames, topic
         self._handle: Any = None
-        self._visible = server.gui.add_checkbox(topic, initial_value=True)
         self._subscription = node.create_subscription(PointCloud2, topic, self.show, LATCHED)
 
     def show(self, message: PointCloud2) -> None:
@@ -58,18 +57,21 @@ class ReachLayer:
             colours(points[:, 3].astype(float)),
             point_size=DOT * _spacing(points[:, :3]),
             point_shape="circle",
-            visible=self._visible.value,
+            visible=self._is_shown,
         )
 
     def update(self, now: float) -> None:
         """Show or hide the points, as the user has chosen."""
-        if self._handle is not None and self._handle.visible != self._visible.value:
-            self._handle.visible = self._visible.value
+        if self._handle is not None and self._handle.visible is not self._is_shown:
+            self._handle.visible = self._is_shown
+
+    @property
+    def _is_shown(self) -> bool:
+        return "reach map" not in self._frames.hidden
 
     def destroy(self) -> None:
         """Remove the points and the subscription."""
         self._remove()
-        self._visible.remove()
         self._node.destroy_subscription(self._subscription)
 
     def _remove(self) -> None:
