@@ -46,6 +46,7 @@ PERIOD = 0.1  # s between two pictures
 TRAIL = 15  # pictures for which the way of the tip is seen
 SIDES = 24  # of the polygon in place of a circle
 EYE, FOCUS = np.array([2.1, 1.3, 1.2]), np.array([0.15, 0.05, 0.36])
+BOARD = np.array([[-0.2, -0.25, 0], [0.2, -0.25, 0], [0.2, 0.25, 0], [-0.2, 0.25, 0]])  # m
 LIGHT = np.array([0.35, 0.25, 0.9])
 GREY, BLUE, FLOOR, TIP = (0.80, 0.82, 0.85), (0.28, 0.50, 0.74), "#d5dbe3", "#dd6b20"
 GREEN, ORANGE, WORDS = "#2f855a", "#c05621", "#4a5568"
@@ -57,6 +58,7 @@ class Picture(NamedTuple):
 
     positions: np.ndarray
     target: RigidTransform
+    root_T_frame: RigidTransform
     frame: str
     text: str
     good: bool
@@ -103,7 +105,7 @@ class Witness(Node):
         good, there = values.get("verdict") == "REACHED", values.get("state") == "ARRIVED"
         text = f"REACHED, measured {1e3 * off:.1f} mm off" if there else f"{1e3 * off:.0f} mm to go"
         text = text if good else self._status.message
-        self.pictures.append(Picture(positions, target, frame, text, good))
+        self.pictures.append(Picture(positions, target, root_T_frame, frame, text, good))
 
 
 def project(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -184,6 +186,12 @@ def draw_floor(ax: Axes) -> None:
     ax.add_collection(LineCollection(project(lines)[0], colors=FLOOR, lw=0.7, zorder=1))
 
 
+def draw_board(ax: Axes, root_T_frame: RigidTransform) -> None:
+    """Draw a board in the plane of a frame: the table, or the carousel, that targets are on."""
+    board, _ = project(root_T_frame.apply(BOARD))
+    ax.add_collection(PolyCollection([board], facecolors=FLOOR, edgecolors=WORDS, zorder=1.5))
+
+
 def draw(pictures: list[Picture], number: int) -> Image.Image:
     """Draw one picture, with the way of the tip in those before it."""
     picture = pictures[number]
@@ -191,6 +199,8 @@ def draw(pictures: list[Picture], number: int) -> Image.Image:
     ax = figure.add_axes((0, 0, 1, 1), xlim=(-0.38, 0.38), ylim=(-0.26125, 0.26125), aspect="equal")
     ax.axis("off")
     draw_floor(ax)
+    if picture.frame != CHAIN.root:
+        draw_board(ax, picture.root_T_frame)
     draw_arm(ax, picture.positions)
     way = [CHAIN.forward(each.positions).translation for each in pictures[: number + 1][-TRAIL:]]
     if len(way) > 1:

@@ -14,12 +14,13 @@ from basis_ik.arm.goals import PoseGoal
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.rviz.own_view import fitted_to
 from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.view.arm_scene import extent
 
 TURNS = ("0 0 1", "0 1 0", "0 1 0", "1 0 0", "0 1 0", "1 0 0")
 FIRST = "as long a sentence as any"
 
 
-def arm(length, base="some_base"):
+def arm(length, first="l0"):
     """An arm of six joints on a post, of about a length [m], with a gripper."""
     step = length / 6
     parts = [
@@ -28,12 +29,11 @@ def arm(length, base="some_base"):
         <limit lower="-3" upper="3" velocity="1" effort="1"/></joint><link name="l{k + 1}"/>"""
         for k, axis in enumerate(TURNS)
     ]
-    return RobotModel.from_urdf(
-        f"""<robot name="arm"><link name="{base}"/><link name="l0"/>{"".join(parts)}
-        <joint name="foot" type="fixed"><parent link="{base}"/><child link="l0"/></joint>
+    text = f"""<robot name="arm"><link name="some_base"/><link name="l0"/>{"".join(parts)}
+        <joint name="foot" type="fixed"><parent link="some_base"/><child link="l0"/></joint>
         <link name="gripper"/><joint name="hand" type="fixed"><parent link="l6"/>
         <child link="gripper"/><origin xyz="0 0 {0.5 * step}"/></joint></robot>"""
-    )
+    return RobotModel.from_urdf(text.replace('"l0"', f'"{first}"'))
 
 
 def own_view(model):
@@ -68,6 +68,8 @@ def test_sizes_follow_the_robot():
     for kind, key in (("/TF", "Marker Scale"), ("/Grid", "Cell Size")):
         ratio = display(large, kind)[key] / display(small, kind)[key]
         assert ratio == pytest.approx(10.0, rel=0.2)
+    chain = arm(0.3).chain()
+    assert extent(chain, None) == chain.reach < 0.4
 
 
 def test_its_root_is_the_fixed_frame_and_both_ends_are_named():
@@ -79,7 +81,7 @@ def test_its_root_is_the_fixed_frame_and_both_ends_are_named():
 
 
 def test_a_fixed_frame_that_the_robot_has_stays():
-    config = own_view(arm(1.0, base="base_link"))
+    config = own_view(arm(1.0, first="base_link"))
     assert manager(config)["Global Options"]["Fixed Frame"] == "base_link"
 
 
