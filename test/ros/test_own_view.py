@@ -3,15 +3,21 @@
 
 """RViz's view of a robot that it was not made for."""
 
+import os
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
+import rclpy
+import yaml
 from arm_views import scene_of
 from rviz_view import ROOT, config_of, corners, manager, seen_at
+from std_msgs.msg import String
 
 from basis_ik.arm.goals import PoseGoal
 from basis_ik.robot.robot import RobotModel
+from basis_ik.ros.rviz import own_view as own_view_module
 from basis_ik.ros.rviz.own_view import fitted_to
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.view.arm_scene import extent
@@ -102,3 +108,48 @@ def test_the_given_configuration_is_left_alone():
     given = config_of("basis_ik")
     fitted_to(given, arm(0.3))
     assert given == config_of("basis_ik")
+
+
+@pytest.fixture
+def became(monkeypatch):
+    """Run it with what comes instead of a description; return the command that it becomes."""
+    monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "OFF")
+    commands = []
+    monkeypatch.setattr(os, "execvp", lambda _, command: commands.append(list(command)))
+
+    def run(come):
+        monkeypatch.setattr(own_view_module, "wait_for_message", come)
+        own_view_module.main(["rviz2", "-d", SHIPPED, "--ros-args"])
+        return commands
+
+    return run
+
+
+SHIPPED = str(ROOT / "rviz" / "basis_ik.rviz")
+
+
+def test_rviz_is_opened_with_a_fitted_copy(became):
+    text = (ROOT / "urdf" / "pan_tilt.urdf").read_text()
+    ((program, option, path, more),) = became(lambda *_, **__: (True, String(data=text)))
+    assert (program, option, more) == ("rviz2", "-d", "--ros-args")
+    model = RobotModel.from_urdf(text)
+    assert yaml.safe_load(Path(path).read_text()) == own_view(model)
+    Path(path).unlink()
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [((False, None), "no /robot_description"), ((True, String(data="<robot/>")), "the view is as")],
+    ids=["nothing", "no robot"],
+)
+def test_without_a_robot_rviz_is_opened_as_it_is(became, capsys, found, said):
+    assert became(lambda *_, **__: found) == [["rviz2", "-d", SHIPPED, "--ros-args"]]
+    assert said in capsys.readouterr().out
+
+
+def test_an_interrupt_opens_nothing(became):
+    def interrupted(*_, **__):
+        rclpy.shutdown()
+        return False, None
+
+    assert became(interrupted) == []

@@ -92,8 +92,11 @@ def main(command: list[str]) -> None:
     found, message = wait_for_message(
         String, node, "/robot_description", qos_profile=LATCHED, time_to_wait=PATIENCE
     )
+    interrupted = not rclpy.ok()
     node.destroy_node()
-    rclpy.shutdown()
+    rclpy.try_shutdown()
+    if interrupted:
+        return
     if not found:
         print(f"no /robot_description in {PATIENCE:g} s: the view is as in {command[at]}")
     else:
