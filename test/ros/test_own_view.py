@@ -104,6 +104,11 @@ def test_of_several_arms_all_ends_are_named_and_all_links_in_view():
         assert (np.abs(seen_at(config, points)) < 1.0).all()
 
 
+def test_a_single_link_has_a_grid():
+    model = RobotModel.from_urdf("<robot name='brick'><link name='brick'/></robot>")
+    assert display(own_view(model), "/Grid")["Cell Size"] > 0.0
+
+
 def test_the_given_configuration_is_left_alone():
     given = config_of("basis_ik")
     fitted_to(given, arm(0.3))

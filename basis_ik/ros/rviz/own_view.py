@@ -61,7 +61,7 @@ def fitted_to(config: dict[str, Any], model: RobotModel) -> dict[str, Any]:
     except BasisIkError:  # several arms, or none
         above = {joint.parent for joint in model.joints.values()}
         names = [model.root, *(link for link in tree.frames if link not in above)]
-        reach = 0.5 * float(np.linalg.norm(np.ptp(points, axis=0)))
+        reach = 0.5 * float(np.linalg.norm(np.ptp(points, axis=0))) or 1.0  # of one link
     aspect = (window["Width"] - PANEL) / (window["Height"] - BARS)
     eye, focus = fitted(points, FIELD, aspect, SPARE)
     away, distance = eye - focus, float(np.linalg.norm(eye - focus))
