@@ -11,7 +11,6 @@ from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 from basis_ik.ros.web_view.looks import (
     DEGREES,
     Gauge,
-    curves_html,
     gauges_html,
     status_html,
     statuses_html,
@@ -63,13 +62,6 @@ def test_what_needs_no_warning_has_the_color_that_it_has_in_rviz(text, color):
     assert f"<b style='color: {color}'>{text}</b>" in status_html(ok, {}, "")
     warn = DiagnosticStatus(level=DiagnosticStatus.WARN, message=text)
     assert f"<b style='color: #f58231'>{text}</b>" in status_html(warn, {}, "")
-
-
-def test_curves_are_named_once_in_their_colors():
-    text = curves_html([("<a> °", "#111111"), ("<a> ° commanded", "#111111"), ("b °", "#222222")])
-    assert "<span style='color: #111111'>&lt;a&gt; °</span> · " in text
-    assert text.count("commanded") == 1
-    assert "commanded" not in curves_html([("b °", "#222222")])
 
 
 def test_nothing_in_it_is_read_as_html():

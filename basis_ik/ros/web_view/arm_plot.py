@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 from viser import GuiApi
 
-from basis_ik.ros.web_view.looks import COMMANDED, Unit, curves_html
+from basis_ik.ros.web_view.looks import Unit
 
 SPAN = 20.0  # s shown
 SAMPLE_RATE = 10.0  # Hz
 SEND_RATE = 5.0  # Hz
 COLORS = ("#e6194b", "#3cb44b", "#4363d8", "#f58231", "#911eb4", "#42d4f4", "#f032e6", "#bfef45")
 ALL = "all joints"
+COMMANDED = "commanded"  # ends the name of a curve
 
 
 class ArmPlot:
@@ -41,7 +42,7 @@ class ArmPlot:
             ),
         }  # fmt: skip
         self._choice = gui.add_dropdown("plot", (*self._kinds, "none"))
-        self._joint = gui.add_dropdown("joint", (ALL, *units))
+        self._joint = gui.add_dropdown("joint", (*units, ALL))
         # A folder keeps the plot's position when another kind is selected.
         self._folder = gui.add_folder(f"over the last {SPAN:.0f} s", expand_by_default=True)
         self._rows: dict[str, deque[tuple[float, ...]]] = {
@@ -49,8 +50,6 @@ class ArmPlot:
         }
         self._shown: tuple[str, str] = ("", "")
         self._plot: Any = None
-        with self._folder:
-            self._legend = gui.add_html("")
         self._sampled = self._sent = -np.inf
 
     def destroy(self) -> None:
@@ -96,14 +95,9 @@ class ArmPlot:
             return
         curves = list(map(_curve, *_numbered([names[k] for k in chosen])))
         series: list[dict[str, Any]] = [{"label": "s"}, *curves]
-        self._legend.content = curves_html([(each["label"], each["stroke"]) for each in curves])
         with self._folder:
             self._plot = self._gui.add_uplot(
-                data,
-                tuple(series),
-                aspect=1.3,
-                scales={"x": {"time": False}},
-                legend={"show": False},  # a line for each curve, of which there may be 14
+                data, tuple(series), aspect=1.3, scales={"x": {"time": False}}
             )
 
 

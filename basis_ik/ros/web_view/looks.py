@@ -59,7 +59,6 @@ div:has(.ik-stops) {{ overflow: visible }}
   div:has(+ .mantine-Paper-root > div > .mantine-ScrollArea-root) {{ height: 50% !important }}
 }}
 </style><div class='ik-page'></div>"""
-COMMANDED = "commanded"  # ends the name of a curve
 STOPS, ACTIONS, PAD = (f"<div class='ik-{name}'></div>" for name in ("stops", "actions", "pad"))
 # Fixed, with a scroll bar: a text that grew would move the buttons below it under the user's hand.
 VERDICT_HEIGHT = "6.6em"
@@ -155,15 +154,6 @@ def status_html(message: DiagnosticStatus | None, values: Mapping[str, str], res
     if message.level == DiagnosticStatus.OK:  # of several arms, each says its name first
         color = COLORS.get(message.message.rpartition(": ")[2], color)
     return _bar(color, message.message, [*lines, response])
-
-
-def curves_html(curves: Sequence[tuple[str, str]]) -> str:
-    """Return the names of a plot's curves in their colors; what is commanded is dashed."""
-    measured = [(name, color) for name, color in curves if not name.endswith(COMMANDED)]
-    names = [f"<span style='color: {color}'>{html.escape(name)}</span>" for name, color in measured]
-    dashed = ["dashed: commanded"] if len(measured) < len(curves) else []
-    body = " · ".join([*names, *dashed])
-    return f"<div style='margin: 0 0.8em; font-size: 0.75em; height: 5em'>{body}</div>"
 
 
 def statuses_html(statuses: Sequence[DiagnosticStatus]) -> str:

@@ -328,33 +328,19 @@ def short_names(prefixes: Sequence[str]) -> list[str]:
     return ["/".join(each) for each in parts]
 
 
-class _Statuses:
-    """The newest statuses of a topic by their names; of a node without an arm."""
-
-    def __init__(self, node: Node, server: ViserServer, topic: str) -> None:
-        self._node, self._html = node, server.gui.add_html("")
-        self._newest: dict[str, DiagnosticStatus] = {}
-        self._subscription = node.create_subscription(DiagnosticStatus, topic, self._take, 10)
-
-    def _take(self, message: DiagnosticStatus) -> None:
-        self._newest[message.name] = message
-        self._html.content = statuses_html(list(self._newest.values()))
-
-    def update(self, now: float) -> None:
-        """It is shown as it comes."""
-
-    def destroy(self) -> None:
-        """Remove it."""
-        self._html.remove()
-        self._node.destroy_subscription(self._subscription)
-
-
 class _Listener:
-    """A topic whose messages update other parts."""
+    """A topic whose messages update other parts, or a part made of it."""
 
-    def __init__(self, node: Node, kind: Any, topic: str, take: Callable[[Any], None]) -> None:
+    def __init__(
+        self,
+        node: Node,
+        kind: Any,
+        topic: str,
+        take: Callable[[Any], None],
+        qos: QoSProfile | int = NEWEST,
+    ) -> None:
         self._node = node
-        self._subscription = node.create_subscription(kind, topic, take, NEWEST)
+        self._subscription = node.create_subscription(kind, topic, take, qos)
 
     def update(self, now: float) -> None:
         """Do nothing."""
@@ -364,13 +350,30 @@ class _Listener:
         self._node.destroy_subscription(self._subscription)
 
 
-class _Markers:
+class _Statuses(_Listener):
+    """The newest statuses of a topic by their names; of a node without an arm."""
+
+    def __init__(self, node: Node, server: ViserServer, topic: str) -> None:
+        self._html, self._newest = server.gui.add_html(""), dict[str, DiagnosticStatus]()
+        super().__init__(node, DiagnosticStatus, topic, self._take, 10)
+
+    def _take(self, message: DiagnosticStatus) -> None:
+        self._newest[message.name] = message
+        self._html.content = statuses_html(list(self._newest.values()))
+
+    def destroy(self) -> None:
+        """Remove it."""
+        self._html.remove()
+        super().destroy()
+
+
+class _Markers(_Listener):
     """The markers of a topic."""
 
     def __init__(self, node: Node, topic: str, nodes: MarkerNodes) -> None:
-        self._node, self.nodes = node, nodes
-        self._subscription = node.create_subscription(
-            MarkerArray, topic, lambda message: nodes.show(message, time.monotonic()), 1
+        self.nodes = nodes
+        super().__init__(
+            node, MarkerArray, topic, lambda message: nodes.show(message, time.monotonic()), 1
         )
 
     def update(self, now: float) -> None:
@@ -380,7 +383,7 @@ class _Markers:
     def destroy(self) -> None:
         """Remove them."""
         self.nodes.clear()
-        self._node.destroy_subscription(self._subscription)
+        super().destroy()
 
 
 class _Robot:
