@@ -103,6 +103,11 @@ def test_rviz_gets_a_view_of_the_robot_that_is_described(started, more):
     path.unlink()
 
 
+@pytest.mark.usefixtures("described")
+def test_a_demo_that_gives_its_frame_has_its_own_view(started):
+    assert started(rviz_config=CONFIG, fixed_frame="base_link") == (f"-d {CONFIG} -f base_link", [])
+
+
 @pytest.mark.parametrize("namespace", ["arm1", "/cell/arm1"])
 def test_rviz_looks_for_the_robot_in_its_namespace(started, namespace):
     own, remappings = started(rviz_config=CONFIG, namespace=namespace)
