@@ -140,21 +140,28 @@ def axis_points(world, number):
     return world[number, :3] + LINE[:, None] * world[number, 3:6]
 
 
+def from_axis(world, number, points):
+    """Return how far points are from the nearest one of a link's axis, shape (n,)."""
+    off, axis = points - world[number, :3], world[number, 3:6]
+    share = np.clip(off @ axis / max(axis @ axis, 1e-300), 0.0, 1.0)
+    return np.linalg.norm(off - share[:, None] * axis, axis=1)
+
+
 def brute_force(k, world):
-    """Return the least distance of the points of two links' axes, less their radii."""
+    """Return the least distance of the points of a link's axes from what is beside them."""
     found = []
     if k < len(PAIRS):
         one, other = (range(*LINKS[each]) for each in PAIRS[k])
         for i in one:
             for j in other:
-                apart = axis_points(world, i)[:, None] - axis_points(world, j)[None]
-                found.append(np.linalg.norm(apart, axis=2).min() - BALLS[i, 6] - BALLS[j, 6])
+                apart = from_axis(world, j, axis_points(world, i))
+                found.append(apart.min() - BALLS[i, 6] - BALLS[j, 6])
     elif k >= len(PAIRS) + len(TARGETS):
         link, number = BESIDE[k - len(PAIRS) - len(TARGETS)]
         centres = TURNED.apply(SEEN[number].spheres[:, :3])
         for i in range(*LINKS[link]):
-            apart = np.linalg.norm(axis_points(world, i)[:, None] - centres, axis=2)
-            found.append((apart - SEEN[number].spheres[:, 3]).min() - BALLS[i, 6] - 0.01)
+            apart = from_axis(world, i, centres) - SEEN[number].spheres[:, 3]
+            found.append(apart.min() - BALLS[i, 6] - 0.01)
     else:
         link, number = TARGETS[k - len(PAIRS)]
         for i in range(*LINKS[link]):
