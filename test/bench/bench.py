@@ -63,6 +63,8 @@ COMMANDS = (
     f"/{CONTROLLER}/commands",
     "/joint_commands",
 )
+# Most of such a message stays as it is when it is made, which takes most of the time.
+BLANK = JointTrajectoryControllerState()
 FAST = ("max_velocity_scaling_factor:=1.0", "max_acceleration_scaling_factor:=1.0")
 
 
@@ -373,14 +375,15 @@ class Robot:
         self.tf.publish(TFMessage(transforms=frames))
 
     def _publish_controller_state(self, stamp, update):
-        state = JointTrajectoryControllerState(joint_names=self.controlled)
-        state.header.stamp = stamp
+        state = copy.copy(BLANK)
+        state.header, state.joint_names = Header(stamp=stamp), self.controlled
         names = list(self.arm.joint_names)
         places = [names.index(each) if each in names else -1 for each in self.controlled]
 
-        def point(*values):
+        def chosen(*values):
             return to_point(*(np.append(each, 0.0)[places] for each in values))
 
+        point = to_point if self.controlled == names else chosen
         state.reference = point(*update.reference[:3])
         state.output = point(*update.output[:3])
         joints = self.arm.joints

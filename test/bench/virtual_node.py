@@ -297,7 +297,13 @@ def steps_once():
 
 
 class VirtualNode(IkNode):
-    """`IkNode` with the world's time and a log that a test can read."""
+    """`IkNode` with the world's time and a log that a test can read.
+
+    Attributes:
+        changes: How often it has created or destroyed a subscription.
+    """
+
+    changes = 0
 
     def __init__(self, boundary):
         self.log, self.boundary = Log(), boundary
@@ -317,6 +323,14 @@ class VirtualNode(IkNode):
         publisher.get_subscription_count = lambda: 1
         return publisher
 
+    def create_subscription(self, *arguments, **more):
+        self.changes += 1
+        return super().create_subscription(*arguments, **more)
+
+    def destroy_subscription(self, subscription):
+        self.changes += 1
+        return super().destroy_subscription(subscription)
+
 
 class Spinner:
     """Handles the node's input in a world; in all else as `PeriodicSpinner`."""
@@ -324,29 +338,35 @@ class Spinner:
     def __init__(self, node, boundary):
         self._node, self._world, self._boundary = node, boundary.world, boundary
         self._queues, self._requests, self._due = {}, collections.deque(), {}
-        self._urgent_queues, self._topics = [], {}
+        self._urgent_queues, self._topics = [], collections.defaultdict(list)
+        self._changes = None  # of the node, as of the queues
         self._last_check = -SECOND
 
     def receive(self, topic, message):
         """Put a message into the queue of each subscription of a topic."""
-        for each in self._node.subscriptions:
-            if each not in self._topics:
-                self._add(each)
-            if self._topics[each] == topic:
-                self._queues[each].append(message)
+        if self._changes != self._node.changes:
+            self._make_queues()
+        for queue in self._topics.get(topic, ()):
+            queue.append(message)
 
     def forget(self):
         """Keep nothing of what the node may have destroyed."""
-        for each in (self._queues, self._urgent_queues, self._topics, self._due):
-            each.clear()
+        self._make_queues()
+        self._due.clear()
 
-    def _add(self, subscription):
-        """Give a subscription its queue."""
-        self._topics[subscription] = subscription.topic_name
-        queue = collections.deque(maxlen=subscription.qos_profile.depth or None)
-        self._queues[subscription] = queue
-        if subscription.callback_group is self._node.inputs.urgent:
-            self._urgent_queues.append(queue)
+    def _make_queues(self):
+        """Give each of the node's subscriptions a queue, or the one that it has."""
+        before, self._queues, self._changes = self._queues, {}, self._node.changes
+        self._urgent_queues.clear()
+        self._topics.clear()
+        for each in self._node.subscriptions:
+            queue = before.get(each)
+            if queue is None:
+                queue = collections.deque(maxlen=each.qos_profile.depth or None)
+            self._queues[each] = queue
+            self._topics[each.topic_name].append(queue)
+            if each.callback_group is self._node.inputs.urgent:
+                self._urgent_queues.append(queue)
 
     def request(self, service, request):
         """Let a service be called; return the future of its response."""
@@ -381,13 +401,12 @@ class Spinner:
 
     def _handle_once(self):
         """Handle the first message of each queue; return whether there was one."""
-        found = False
-        for each in list(self._node.subscriptions):
-            queue = self._queues.get(each)
-            if queue:
-                found = True
-                each.callback(queue.popleft())
-        return found
+        if self._changes != self._node.changes:
+            self._make_queues()
+        waiting = [(each, queue) for each, queue in self._queues.items() if queue]
+        for each, queue in waiting:
+            each.callback(queue.popleft())
+        return bool(waiting)
 
     def handle_others(self):
         now = self._world.now
