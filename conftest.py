@@ -4,6 +4,7 @@
 """Every test run has a ROS domain of its own: it hears nothing outside and disturbs nothing."""
 
 import collections
+import gc
 import itertools
 import os
 import signal
@@ -126,6 +127,11 @@ def pytest_configure(config):
     path = os.environ.pop("BASIS_IK_TEST_PROGRESS", "")  # not for pytest in a test
     if path:
         config.pluginmanager.register(Progress(path, os.environ["BASIS_IK_TEST_TITLE"]))
+
+
+def pytest_collection_finish():
+    """Leave what is imported and collected to itself: no garbage collection looks through it."""
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items):
