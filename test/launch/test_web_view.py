@@ -507,6 +507,10 @@ class Arm(Peer):
             return None
         return np.array([t.x, t.y, t.z])
 
+    def is_at(self, xyz):
+        """Return whether the tool is at a position; not if tf does not tell yet."""
+        return (tip := self.tip()) is not None and np.linalg.norm(tip - xyz) < 2e-3
+
     def send(self, xyz):
         """Send a pose; return its stamp as the status has it."""
         self.wait_for(self._targets.get_subscription_count)
@@ -536,7 +540,7 @@ class Arm(Peer):
         self.wait_for(lambda: self.status.get("state") in ("READY", "MOVING", "HOLDING", "ARRIVED"))
         self.set_speed(1.0)
         self.arrives(self.send(xyz))
-        self.wait_for(lambda: np.linalg.norm(self.tip() - xyz) < 2e-3)
+        self.wait_for(lambda: self.is_at(xyz))
         self.wait_for(self.is_at_rest)
 
     def arrives(self, stamp):
