@@ -3,6 +3,7 @@
 
 """Links keep their distances in every motion: judged by MuJoCo's kinematics and distances."""
 
+import functools
 import itertools
 
 import numpy as np
@@ -43,27 +44,40 @@ def shape_of(kind, size):
     return Shape.cylinder(size[0], 2.0 * size[1])
 
 
+@functools.cache
+def links_of(robot):
+    """Return a scene without objects."""
+    return Scene(model_of(robot), chain_of(robot), padding=STOP, exact=False)
+
+
+@functools.cache
+def judge_of(robot, objects, pairs):
+    """Return the judge of an arm among objects, and what each pair has to keep (p,)."""
+    judge = Judge(urdf_of(robot), chain_of(robot), objects, pairs)
+    return judge, kept_by(judge, chain_of(robot))
+
+
+def kept_by(judge, chain):
+    """Return what each pair has to keep (p,): half of the most it can have, or STOP."""
+    rng = np.random.default_rng(0)
+    apart = [judge.distances(chain.random(rng)) for _ in range(150)]
+    return np.minimum(0.5 * np.max(apart, axis=0), STOP)
+
+
 class Arm:
     """A pipeline that keeps distances, an arm that executes commands exactly, and all commands."""
 
     def __init__(self, robot="ur5e", objects=(TABLE,), q=None, period=0.01):
         self.chain = chain = chain_of(robot)
-        self.scene = scene = Scene(model_of(robot), chain, padding=STOP, exact=False)
+        self.scene = scene = links_of(robot).copy()
         for name, kind, size, place in objects:
             scene.add(name, shape_of(kind, size), placed(place))
         caps = SpeedCaps(chain)
         caps.clearance = Clearance(scene)
         self.limits, self.period = MotionLimits.of_chain(chain), period
         self.pipe = Pipeline(chain, period=period, caps=caps)
-        self.judge = Judge(urdf_of(robot), chain, objects, scene.pairs)
-        self.kept = self._kept()
+        self.judge, self.kept = judge_of(robot, objects, tuple(scene.pairs))
         self.commands = [HOMES[robot] if q is None else np.array(q)] * 3
-
-    def _kept(self):
-        """Return what each pair has to keep (p,): half of the most it can have, or STOP."""
-        rng = np.random.default_rng(0)
-        apart = [self.judge.distances(self.chain.random(rng)) for _ in range(150)]
-        return np.minimum(0.5 * np.max(apart, axis=0), STOP)
 
     @property
     def q(self):
@@ -558,7 +572,7 @@ def test_points_that_come_nearer_in_mid_motion_are_kept_clear_of(straight):
     assert "points" in str(arm.pipe.obstacle)
     seen = [("points", "points", clouds[1], (0.0, 0.0, 0.0))]
     arm.judge = Judge(urdf_of("ur5e"), arm.chain, seen, arm.scene.pairs)
-    arm.kept = arm._kept()
+    arm.kept = kept_by(arm.judge, arm.chain)
     arm.check(since)
     arm.scene.add_points("points", [])
     arm.go(PoseGoal(beyond, straight=straight), 400)
