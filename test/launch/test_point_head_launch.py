@@ -25,7 +25,7 @@ def generate_test_description():
         [
             IncludeLaunchDescription(
                 PythonLaunchDescriptionSource(head),
-                launch_arguments={"duration": "10.0", "period": "60.0"}.items(),
+                launch_arguments={"duration": "4.0", "period": "60.0"}.items(),
             ),
             launch_testing.actions.ReadyToTest(),
         ]
