@@ -225,22 +225,9 @@ def test_after_the_warm_up_no_family_of_arms_compiles_anything(steps):
     assert (done.returncode, done.stderr, done.stdout.split()) == (0, "", [])
 
 
-@pytest.mark.parametrize(
-    "cases",
-    [
-        "{'look': look}, {'reach': reach}, {'far': far}, {'close': close}, {'shared': shared}",
-        "{'cone': Point('c', 'd', 'target', Cone(rest, 0.1))},"
-        " {'twist': Point('c', 'd', 'target', SwingTwist(rest, 0.1, -0.1, 0.1)),"
-        " 'hinge': Point('c', 'd', 'target', Hinge(rest, (1.0, 0.0, 0.0), -0.1, 0.1))}",
-        "{'reach': reach, 'knee': Reach(('a', 'b', 'c'), 'far'), 'look': look},",
-        "{'limited': limited}, {'far': Reach(chain, 'far', limits=limited.limits)}",
-        "{'arm': Reach(('a', 'b', 'e'), 'target'), 'other': reach, 'limited': limited},",
-    ],
-    ids=["free", "points within limits", "shared", "limits", "shared within limits"],
-)
-def test_the_kernels_for_frames_nodes_constraints_are_compiled(cases):
-    """Compiled in advance, of constraints that have no others beside them, from random poses."""
-    code = f"""
+# Each case is a fork of one process, which has imported what all of them need.
+FORKS = """
+import os, sys
 import numpy as np
 from basis_ik import warm_up
 from basis_ik.numerics import jit
@@ -249,89 +236,147 @@ from basis_ik.bones.constraints import Point, Reach
 from basis_ik.bones.meet import Needs, meet, needs
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.transforms.tree import TransformTree
+{imports}
 
-rest, chain = RigidTransform.identity(), ("a", "b", "c", "d")
+chain = ("a", "b", "c", "d")
+rng = np.random.default_rng(0)
+{work}
+
+for name, case in {cases}.items():
+    if os.fork() == 0:
+        steps, run = prepared(case)
+        for step in steps:
+            step.run()
+        before = [(kernel, len(kernel.overloads)) for kernel in jit._kernels]
+        run()
+        late = [kernel.py_func.__name__ for kernel, n in before if len(kernel.overloads) != n]
+        print(f"{{name}}:", *late, flush=True)
+        os._exit(0)
+    os.wait()
+"""
+
+
+def late_kernels(cases, imports, work):
+    """Return the names of the kernels that each case compiles after its steps, by its name.
+
+    Args:
+        cases: What `prepared` is called with in a process, by name.
+        imports: What else is imported.
+        work: Code that defines `prepared`, which returns a case's steps and what runs after them.
+    """
+    code = FORKS.format(cases=cases, imports=imports, work=work)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=600, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    found = (line.partition(":") for line in done.stdout.splitlines())
+    return {name: late.split() for name, _, late in found}
+
+
+FRAMES = {
+    "free": "{'look': look}, {'reach': reach}, {'far': far}, {'close': close}, {'shared': shared}",
+    "points within limits": "{'cone': Point('c', 'd', 'target', Cone(rest, 0.1))},"
+    " {'twist': Point('c', 'd', 'target', SwingTwist(rest, 0.1, -0.1, 0.1)),"
+    " 'hinge': Point('c', 'd', 'target', Hinge(rest, (1.0, 0.0, 0.0), -0.1, 0.1))}",
+    "shared": "{'reach': reach, 'knee': Reach(('a', 'b', 'c'), 'far'), 'look': look},",
+    "limits": "{'limited': limited}, {'far': Reach(chain, 'far', limits=limited.limits)}",
+    "shared within limits": "{'arm': Reach(('a', 'b', 'e'), 'target'), 'other': reach,"
+    " 'limited': limited},",
+}
+
+
+@pytest.fixture(scope="module")
+def late_for_frames():
+    work = """
+rest = RigidTransform.identity()
 look = Point("c", "d", "target")
 reach, far, close = (Reach(chain, goal) for goal in ("target", "far", "close"))
 shared = Reach(chain, "target", "shared")
-limits = {{"a": Cone(rest, 0.5), "b": Hinge(rest, (0.0, 1.0, 0.0), 0.0, 2.0)}}
-limited = Reach(chain, "target", limits=limits | {{"c": SwingTwist(rest, 1.0, -0.3, 0.3)}})
-cases = [{cases}]
-needed = zip(*(needs(list(constraints.values())) for constraints in cases))
-for step in warm_up.frames_steps(Needs(*map(any, needed))):
-    step.run()
-before = [(kernel, len(kernel.overloads)) for kernel in jit._kernels]
-rng = np.random.default_rng(0)
+limits = {"a": Cone(rest, 0.5), "b": Hinge(rest, (0.0, 1.0, 0.0), 0.0, 2.0)}
+limited = Reach(chain, "target", limits=limits | {"c": SwingTwist(rest, 1.0, -0.3, 0.3)})
+
 def turned(*xyz):
     return RigidTransform.from_rpy(*rng.uniform(-0.5, 0.5, 3), xyz)
-for constraints in cases:
-    for _ in range(5):
-        tree = TransformTree("root")
-        for above, frame in zip(("root", *chain), chain):
-            tree.add(frame, above, turned(0.1, 0.0, 1.0))
-        tree.add("e", "b", turned(0.5, 0.5, 0.0))
-        for name, place in (("target", (1, 0.5, 2)), ("far", (9, 0, 0)), ("close", (0, 0.1, 0))):
-            tree.add(name, "root", turned(*place))
-        meet(tree, constraints)
-print(*[kernel.py_func.__name__ for kernel, n in before if len(kernel.overloads) != n])
+
+def prepared(text):
+    cases = eval(f"[{text}]")
+    needed = zip(*(needs(list(constraints.values())) for constraints in cases))
+
+    def run():
+        for constraints in cases:
+            for _ in range(5):
+                tree = TransformTree("root")
+                for above, frame in zip(("root", *chain), chain):
+                    tree.add(frame, above, turned(0.1, 0.0, 1.0))
+                tree.add("e", "b", turned(0.5, 0.5, 0.0))
+                places = (("target", (1, 0.5, 2)), ("far", (9, 0, 0)), ("close", (0, 0.1, 0)))
+                for name, place in places:
+                    tree.add(name, "root", turned(*place))
+                meet(tree, constraints)
+
+    return warm_up.frames_steps(Needs(*map(any, needed))), run
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=600, check=True
-    )
-    assert done.stdout.split() == []
+    return late_kernels(FRAMES, "", work)
 
 
-@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
-@pytest.mark.parametrize("names", ["look", "reach", "shared", "reach other", "look reach", ""])
-def test_the_kernels_for_constraints_on_scaled_nodes_are_compiled(names):
+@pytest.mark.parametrize("case", FRAMES)
+def test_the_kernels_for_frames_nodes_constraints_are_compiled(case, late_for_frames):
+    """Compiled in advance, of constraints that have no others beside them, from random poses."""
+    assert late_for_frames[case] == []
+
+
+NODES = ("look", "reach", "shared", "reach other", "look reach", "")
+
+
+@pytest.fixture(scope="module")
+def late_for_nodes():
     """All that the node calls: it meets, combines, draws them, and undoes a drag."""
-    code = f"""
-import numpy as np
-from basis_ik import warm_up
-from basis_ik.numerics import jit
-from basis_ik.bones.constraints import Point, Reach
-from basis_ik.bones.meet import meet
+    imports = """
 from basis_ik.ros.frames.node_handles import dragged, node_at, place_of
 from basis_ik.transforms.combine import combine
 from basis_ik.transforms.node import TransformNode
-from basis_ik.transforms.tree import TransformTree
 from basis_ik.view.frames import frames_scene
-
-chain = ("a", "b", "c", "d")
-every = {{
+"""
+    work = """
+every = {
     "look": Point("c", "d", "goal"),
     "reach": Reach(chain, "goal"),
     "shared": Reach(chain, "goal", "shared"),
     "other": Reach(chain[:3], "goal"),
-}}
-constraints = {{name: every[name] for name in {names.split()}}}
-for step in warm_up.transform_nodes_steps(constraints.values()):
-    step.run()
-before = [(kernel, len(kernel.overloads)) for kernel in jit._kernels]
-rng = np.random.default_rng(0)
+}
+
 def node(scaled):
     random = rng.uniform(-1, 1, 4), rng.uniform(-1, 1, 4), rng.uniform(-1, 1, (2, 3))
     fields = dict(zip(("rotation", "scaleOrientation"), random))
     scale = rng.uniform(0.5, 2, 3) if scaled else np.ones(3)
     return TransformNode.from_fields(
-        fields | dict(zip(("center", "translation"), random[2])) | {{"scale": scale}}
+        fields | dict(zip(("center", "translation"), random[2])) | {"scale": scale}
     )
-for i in range(20):
-    inside = i % 2 > 0 and "other" not in constraints
-    tree = TransformTree("world")
-    for above, frame in zip(("world", "base", *chain), ("base", *chain)):
-        tree.add(frame, above, node(scaled=inside or frame == "base"))
-    tree.add("goal", "world", node(scaled=True))
-    applied = meet(tree, constraints)
-    frames_scene(tree, constraints, applied) if applied else []
-    combine(chain, [node_at(tree, each) for each in chain]).node.as_fields()
-    dragged(tree, "c", place_of(tree, "b"))
-print(*[kernel.py_func.__name__ for kernel, n in before if len(kernel.overloads) != n])
+
+def prepared(names):
+    constraints = {name: every[name] for name in names.split()}
+
+    def run():
+        for i in range(20):
+            inside = i % 2 > 0 and "other" not in constraints
+            tree = TransformTree("world")
+            for above, frame in zip(("world", "base", *chain), ("base", *chain)):
+                tree.add(frame, above, node(scaled=inside or frame == "base"))
+            tree.add("goal", "world", node(scaled=True))
+            applied = meet(tree, constraints)
+            frames_scene(tree, constraints, applied) if applied else []
+            combine(chain, [node_at(tree, each) for each in chain]).node.as_fields()
+            dragged(tree, "c", place_of(tree, "b"))
+
+    return warm_up.transform_nodes_steps(constraints.values()), run
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=600, check=False
-    )
-    assert (done.returncode, done.stderr, done.stdout.split()) == (0, "", [])
+    return late_kernels({each: each for each in NODES}, imports, work)
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+@pytest.mark.parametrize("names", NODES)
+def test_the_kernels_for_constraints_on_scaled_nodes_are_compiled(names, late_for_nodes):
+    assert late_for_nodes[names] == []
 
 
 def test_steps_run_in_order_in_a_thread():
