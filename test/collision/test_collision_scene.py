@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 basis_ik maintainers
 # SPDX-License-Identifier: Apache-2.0
 
+import functools
 import os
 import pickle
 import subprocess
@@ -43,8 +44,14 @@ def judge(monkeypatch):
     return ExactDistances()
 
 
+@functools.cache  # to see which links can meet takes longer than most tests
+def links_alone(name, options):
+    return Scene(MODELS[name], **{"exact": False, **dict(options)})
+
+
 def fresh(name, **options):
-    return Scene(MODELS[name], **{"exact": False, **options})
+    """Return a scene for one test, without objects."""
+    return links_alone(name, tuple(options.items())).copy()
 
 
 def cluttered(name, seed=0, **options):
