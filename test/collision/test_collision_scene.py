@@ -21,7 +21,6 @@ from basis_ik.errors import BasisIkError
 from basis_ik.transforms.checks import NotFiniteError, ShapeError
 
 MODELS = {name: RobotModel.example(name) for name in ("ur5e", "panda")}
-SCENES = {name: Scene(model, exact=False) for name, model in MODELS.items()}
 SHAPES = {
     "box": Shape.box(0.2, 0.3, 0.1),
     "sphere": Shape.sphere(0.15),
@@ -29,11 +28,6 @@ SHAPES = {
     "capsule": Shape.capsule(0.08, 0.3),
     "hull": Shape.hull_of(np.random.default_rng(0).normal(scale=0.1, size=(40, 3))),
 }
-
-
-@pytest.fixture(params=SCENES)
-def arm(request):
-    return SCENES[request.param]
 
 
 @pytest.fixture
@@ -52,6 +46,14 @@ def links_alone(name, options):
 def fresh(name, **options):
     """Return a scene for one test, without objects."""
     return links_alone(name, tuple(options.items())).copy()
+
+
+SCENES = {name: fresh(name) for name in MODELS}
+
+
+@pytest.fixture(params=SCENES)
+def arm(request):
+    return SCENES[request.param]
 
 
 def cluttered(name, seed=0, **options):
