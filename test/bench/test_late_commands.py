@@ -672,7 +672,17 @@ def speeds_since(robot, first):
     return times[1:], np.diff(heights) / np.diff(times)
 
 
-@pytest.mark.parametrize("stall", [15, 24, 28, 32, 36, 40, 44, 80, 300])
+@pytest.mark.parametrize(
+    "stall",
+    [
+        15,
+        28,
+        44,
+        80,
+        300,
+        *(pytest.param(each, marks=pytest.mark.long) for each in (24, 32, 36, 40)),
+    ],
+)
 @pytest.mark.parametrize("rule", ["stamp", "blends"])
 def test_a_twist_that_is_repeated_in_a_late_loop_goes_on(rule, stall):
     with robot_with(0.0, RULES[rule]) as robot:
