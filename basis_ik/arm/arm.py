@@ -32,6 +32,7 @@ from basis_ik.arm.goals import (
     Ray,
     Triple,
 )
+from basis_ik.arm.input_filter import OFF, FilterRules
 from basis_ik.arm.interruption import STILL_TIME, Interruption
 from basis_ik.arm.jog import Held
 from basis_ik.arm.limiter import Motion
@@ -578,8 +579,9 @@ class Arm:
         if self._takes_targets("target_pose", at):
             position_only = self.settings.position_only
             arrival = self._arrival(now, previewed=self._previews(held=held))
+            how = OFF if straight else self._filter("target_pose")  # a hand on the handle is steady
             self.targets.offer_pose(
-                at, pose, arrival, position_only=position_only, straight=straight
+                at, pose, arrival, position_only=position_only, straight=straight, how=how
             )
 
     def take_point(self, at: FrameStamp, point: Triple, now: Moment, *, held: bool = False) -> None:
@@ -663,7 +665,8 @@ class Arm:
         """
         if self._takes_targets("joint_target", at):
             arrival = self._arrival(now, previewed=self._previews())
-            self.targets.offer_joint_target(at, names, positions, arrival)
+            how = self._filter("joint_target")
+            self.targets.offer_joint_target(at, names, positions, arrival, how)
 
     def take_joint_chunk(
         self,
@@ -732,7 +735,12 @@ class Arm:
             self.clutch.block(self.state.why_not)
             return
         rules, position_only = self.settings.device, self.settings.position_only
-        self.clutch.move(at, pose, self._arrival(now), rules, position_only=position_only)
+        how, arrival = self._filter("device_pose"), self._arrival(now)
+        self.clutch.move(at, pose, arrival, rules, how, position_only=position_only)
+
+    def _filter(self, name: str) -> FilterRules:
+        """Return how samples of an input are filtered."""
+        return self.settings.filters.get(name, OFF)
 
     def _rest(self) -> NDArray[np.float64]:
         """Return where the joints rest, or would if they braked now (n,) [rad or m]."""

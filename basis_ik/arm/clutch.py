@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from basis_ik.arm.admission import Refused
+from basis_ik.arm.input_filter import POSES, Filtered, FilterRules, filtered
 from basis_ik.arm.log import Log
 from basis_ik.arm.settings import DeviceRules
 from basis_ik.arm.target_input import Arrival, FrameStamp, TargetInput
@@ -40,8 +41,8 @@ class _Held(NamedTuple):
     """The device's pose to which that of the tip belongs."""
     tip: RigidTransform
     """The tip's pose."""
-    pose: RigidTransform
-    """The device's last pose."""
+    seen: Filtered[RigidTransform]
+    """The device's last poses, filtered."""
     target: RigidTransform
     """The last pose of the tip."""
     turn: float
@@ -73,6 +74,7 @@ class Clutch:
         self._until = -math.inf  # when it counts as let go, unless it is heard of [s]
         self._blocked = "it was not seen let go"
         self._held: _Held | None = None
+        self._seen: Filtered[RigidTransform] | None = None  # poses while it is held
         self._lasts = math.inf
         self.text = ""
 
@@ -136,6 +138,7 @@ class Clutch:
         pose: RigidTransform | Refused,
         arrival: Arrival,
         rules: DeviceRules,
+        how: FilterRules,
         *,
         position_only: bool,
     ) -> None:
@@ -146,6 +149,7 @@ class Clutch:
             pose: The pose, or why it is none.
             arrival: When it came.
             rules: How the device's displacement becomes the tip's.
+            how: How its poses are filtered.
             position_only: As for a `PoseTarget`.
         """
         self.watch(arrival.steady)
@@ -166,7 +170,10 @@ class Clutch:
         held = self._held
         if held is not None and held.moved and not own:  # the target was refused or dropped
             held = None
-        why = "engaged" if held is None else _break(held, at, pose, time, rules)
+        seen = self._seen = filtered(self._seen, pose, time, how, POSES)
+        why = "engaged" if held is None else _break(held, at, seen.raw, time, rules)
+        if how.outliers and len(seen.recent) < 3:  # none of them is confirmed
+            return
         if held is None or why:
             tip = self._tip() if held is None else held.target
             axes = targets.axes_of(rules.axes, tip)
@@ -174,30 +181,24 @@ class Clutch:
                 targets.refuse(axes, request)
                 return
             moved = held is not None and held.moved
+            seen = self._seen = seen.begun()
             self._held = _Held(
-                at.frame_id, rules, axes, pose, tip, pose, tip, 0.0, time, arrival.steady, moved
+                at.frame_id, rules, axes, seen.raw, tip, seen, tip, 0.0, time, arrival.steady, moved
             )
             self.text = "engaged"
             self._log.info("clutch", why.split()[0], f"clutch: {why}")
             return
         if held.turn > TURN:
-            held = held._replace(device=held.pose, tip=held.target)
-        turn, way = _displacement(held.device, pose)
+            held = held._replace(device=held.seen.value, tip=held.target)
+        way, turn = POSES.between(held.device, seen.value)
         target = _moved(held, turn, way)
         moved = held.moved or bool(turn.any() or way.any())
         self._held = held._replace(
-            pose=pose, target=target, turn=float(np.linalg.norm(turn)),
+            seen=seen, target=target, turn=float(np.linalg.norm(turn)),
             time=time, came=arrival.steady, moved=moved,
         )  # fmt: skip
         if moved:
-            expires = min(self._until, arrival.steady + self._lasts)
-            targets.offer_device(target, stamp, arrival, request, expires, position_only)
-
-
-def _displacement(device: RigidTransform, pose: RigidTransform) -> tuple[FloatArray, FloatArray]:
-    """Return the rotation vector [rad] and the way [m] between two poses, along their frame."""
-    axis, angle = (pose @ device.inverse()).as_axis_angle()
-    return angle * axis, pose.translation - device.translation
+            targets.offer_device(target, stamp, arrival, request, self._until, position_only)
 
 
 def _moved(held: _Held, turn: FloatArray, way: FloatArray) -> RigidTransform:
@@ -217,7 +218,7 @@ def _break(
         return "the device has another frame"
     if rules != held.rules:
         return "parameters have changed"
-    turn, way = (float(np.linalg.norm(each)) for each in _displacement(held.pose, pose))
+    way, turn = np.linalg.norm(POSES.between(held.seen.raw, pose), axis=1).tolist()
     lasted = max(time - held.time, SHORTEST)
     if way > rules.max_linear_speed * lasted:
         return f"jump of the device by {way:.3g} m in {lasted:.3g} s"

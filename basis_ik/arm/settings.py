@@ -8,11 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from basis_ik.arm.admission import StampRules, Units
+from basis_ik.arm.input_filter import FilterRules
 from basis_ik.arm.singularity import Singularities
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.chain import Chain
@@ -152,6 +154,8 @@ class Settings(NamedTuple):
     """How a device leads the tip."""
     wish: Wish = Wish()
     """What of poses counts, and which solutions are wanted."""
+    filters: Mapping[str, FilterRules] = MappingProxyType({})
+    """How samples are filtered, by the input; without one they are not."""
 
 
 def outside(chain: Chain, margin: Sequence[float], measured: FloatArray) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -34,6 +34,7 @@ from basis_ik.arm.admission import (
     printable,
 )
 from basis_ik.arm.goals import ChunkGoal, Goal, PointGoal, PoseGoal, Ray, Triple
+from basis_ik.arm.input_filter import JOINTS, OFF, POSES, Change, Filtered, FilterRules, filtered
 from basis_ik.arm.log import Log
 from basis_ik.arm.pace import Pace
 from basis_ik.arm.targets import (
@@ -50,6 +51,7 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.chain import Chain
 from basis_ik.transforms.rigid import RigidTransform
 
+T = TypeVar("T")
 UNMEASURED = Refused(Refusal.NOT_READY, "it is not known where the other joints are")
 # Targets that expire.
 EXPIRING = (TwistTarget, JointVelocityTarget, DeviceTarget)
@@ -197,6 +199,7 @@ class TargetInput:
         self._carried = carried_links(chain)
         self.reach, self.farthest = chain.reach, math.inf
         self._line: list[_Waiting] = []
+        self._filtered: dict[str, tuple[str, Filtered[Any]]] = {}  # by input: the frame, and it
         self._taken_at = 0.0
         self._placed: Placed | None = None
         self.preview: Placed | None = None
@@ -213,6 +216,7 @@ class TargetInput:
         *,
         position_only: bool,
         straight: bool = False,
+        how: FilterRules = OFF,
     ) -> bool:
         """Accept a pose for the tip, or count a refusal; return whether it was accepted.
 
@@ -222,6 +226,7 @@ class TargetInput:
             arrival: When it arrived.
             position_only: As for a `PoseTarget`.
             straight: As for a `PoseTarget`.
+            how: How a stream of them is filtered.
         """
         request = self.request("target_pose", at)
         stamp = self._admit(at, arrival, request)
@@ -229,6 +234,7 @@ class TargetInput:
             return False
         if isinstance(pose, Refused):
             return self.refuse(pose, request)
+        pose = self._filter("target_pose", at.frame_id, pose, stamp, arrival, how, POSES)
         target = PoseTarget(at.frame_id, stamp, pose, position_only, straight)
         return self._take(target, arrival, request)
 
@@ -344,6 +350,7 @@ class TargetInput:
         names: Sequence[str],
         positions: Sequence[float],
         arrival: Arrival,
+        how: FilterRules = OFF,
     ) -> bool:
         """Accept positions of joints; return whether they were accepted.
 
@@ -355,6 +362,7 @@ class TargetInput:
             names: The joints.
             positions: One for each of them [rad or m].
             arrival: When they arrived.
+            how: How a stream of them is filtered.
         """
         request = self.request("joint_target", at)
         columns = admit_joint_names(names, self._chain, self._mimics)
@@ -369,7 +377,20 @@ class TargetInput:
         whole = self._whole([positions], columns)[0]
         if not np.isfinite(whole).all():
             return self.refuse(UNMEASURED, request)
+        whole = self._filter("joint_target", "", whole, stamp, arrival, how, JOINTS)
         return self._take(JointTarget(stamp, tuple(whole.tolist())), arrival, request)
+
+    def _filter(
+        self, name: str, frame_id: str, sample: T, stamp: int, arrival: Arrival,
+        how: FilterRules, change: Change,
+    ) -> T:  # fmt: skip
+        """Return a sample of an input, filtered with those before it in the same frame."""
+        time = arrival.steady - (1e-9 * (arrival.now - stamp) if stamp else 0.0)
+        frame, before = self._filtered.get(name, ("", None))
+        after = filtered(before if frame == frame_id else None, sample, time, how, change)
+        self._filtered[name] = frame_id, after
+        value: T = after.value
+        return value
 
     def _whole(self, rows: Sequence[Sequence[float]], columns: Mapping[str, int]) -> FloatArray:
         """Return admitted rows as positions of all joints of the chain (k, n) [rad or m]."""
@@ -772,7 +793,7 @@ class TargetInput:
     def reset(self) -> None:
         """Drop all targets and stamps, after a jump of the clock."""
         self.clear()
-        self._newest = 0
+        self._newest, self._filtered = 0, {}
 
     def _admit(self, at: FrameStamp, arrival: Arrival, request: Request) -> int | None:
         """Return the stamp [ns] of a message with a frame, or None if it was refused."""

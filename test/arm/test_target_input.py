@@ -11,6 +11,7 @@ import pytest
 
 from basis_ik.arm.admission import Refusal, Refusals, Refused, StampRules, Units
 from basis_ik.arm.goals import JointGoal, Ray
+from basis_ik.arm.input_filter import FilterRules
 from basis_ik.arm.target_input import Arrival, FrameStamp, Located, TargetInput
 from basis_ik.robot.robot import RobotModel
 from basis_ik.transforms.rigid import RigidTransform
@@ -101,6 +102,24 @@ def test_the_time_of_a_target_is_its_stamp_or_arrival(tf, targets):
     offer(targets, 3.0, now=NOW + 70_000_000)
     located(targets, NOW + 75_000_000)
     assert targets.time == pytest.approx(0.07)
+
+
+def test_a_stream_is_filtered_in_each_frame_by_itself(tf, targets):
+    tf.frames["other"] = RigidTransform.identity()
+    how, found = FilterRules(outliers=True), []
+    for k, (x, frame) in enumerate(
+        [(0.1, "cart"), (9.0, "cart"), (0.1, "cart"), (-5.0, "other"), (0.2, "cart")]
+    ):
+        now = NOW + k * 10_000_000
+        arrival = Arrival(now, seconds(now), RULES)
+        of = FrameStamp(frame, 0, 0)
+        assert targets.offer_pose(of, at(x), arrival, position_only=False, how=how)
+        found.append(located(targets, now))
+    assert found == [0.1, 0.1, 0.1, -5.0, 0.2]
+    targets.reset()
+    of, arrival = FrameStamp("cart", 0, 0), Arrival(NOW, seconds(now), RULES)
+    assert targets.offer_pose(of, at(7.0), arrival, position_only=False, how=how)
+    assert located(targets, now) == 7.0, "a new clock has no older samples"
 
 
 @pytest.mark.parametrize("straight", [True, False])

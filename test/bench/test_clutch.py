@@ -231,6 +231,36 @@ def test_what_is_not_the_hands_motion_does_not_move_the_tip(robot, hand, what):
     assert near(settled(robot), shifted(before, -WAY)), "it goes on from there"
 
 
+@pytest.mark.parametrize("stray", [(0.0, 0.02, 0.0), (0.0, 0.5, 0.0)], ids=["near", "far"])
+def test_a_lone_stray_pose_of_a_tracker_moves_nothing(robot, hand, stray):
+    assert robot.set_parameter("filter.device_pose.outliers", True).successful
+    hand.held = True
+    robot.run(0.1)
+    hand.go(WAY)
+    before, there = settled(robot), hand.at
+    hand.at = shifted(there, stray)
+    robot.run(1.0 / RATE)
+    hand.at = there
+    robot.run(0.3)
+    assert near(robot.tip(), before, 1e-9)
+    hand.go(-WAY)
+    assert near(settled(robot), robot.ready)
+
+
+def test_a_smoothed_device_lags_and_its_jump_is_no_motion_either(robot, hand):
+    assert robot.set_parameter("filter.device_pose.lag", 0.05).successful
+    hand.held = True
+    robot.run(0.1)
+    hand.at = shifted(hand.at, (0.0, 0.0, 0.02))
+    robot.run(1.0 / RATE + 0.01)
+    assert robot.tip().translation[2] - robot.ready.translation[2] < 0.02 * 20.0 / 70.0 + 2e-3
+    robot.run(1.0)
+    assert near(settled(robot), shifted(robot.ready, (0.0, 0.0, 0.02)))
+    hand.at = shifted(hand.at, (0.0, 0.3, 0.0))
+    robot.run(1.0)
+    assert near(robot.tip(), shifted(robot.ready, (0.0, 0.0, 0.02)))
+
+
 def test_another_scale_applies_from_where_the_tip_is(robot, hand):
     hand.held = True
     robot.run(0.1)

@@ -54,12 +54,15 @@ def test_the_handle_is_at_the_tip(robot, viewer):
     assert viewer.turns() == 3
 
 
-def test_the_arm_follows_it(robot, viewer):
+@pytest.mark.parametrize("lag", [0.0, 1.0])
+def test_the_arm_follows_it(robot, viewer, lag):
+    assert robot.set_parameter("filter.target_pose.lag", lag).successful
     for x in (0.40, 0.42, 0.44):
         viewer.say("POSE_UPDATE", down(x, 0.20, 0.40))
     robot.wait(robot.rests, "silence")
     assert robot.at(down(0.44, 0.20, 0.40), 1e-9)
     viewer.say("MOUSE_UP", down(0.44, 0.20, 0.40))
+    assert robot.set_parameter("filter.target_pose.lag", 0.0).successful
 
 
 @pytest.mark.parametrize("y", [0.15, 0.17998])

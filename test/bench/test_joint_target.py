@@ -93,6 +93,22 @@ def test_a_stream_is_followed_without_lag(robot, delay):
     assert np.allclose(robot.positions, sine(3.98), rtol=0.0, atol=1e-9), "it rests at the last"
 
 
+def test_a_smoothed_stream_lags_by_what_was_asked_for_and_outliers_are_not_followed(robot):
+    for name, value in (("lag", 0.05), ("outliers", True)):
+        assert robot.set_parameter(f"filter.joint_target.{name}", value).successful
+
+    def send(t):
+        lead(robot, sine(t) + (0.3 if round(50 * t) % 7 == 3 else 0.0))
+
+    times, outputs = stream(robot, 4.0, 50, send)
+    for name, value in (("lag", 0.0), ("outliers", False)):
+        assert robot.set_parameter(f"filter.joint_target.{name}", value).successful
+    late = times > 1.0
+    lag, error = lag_and_error(times[late], outputs[late], sine)
+    assert lag == pytest.approx(0.07, abs=3e-3), "one interval, and the lag"
+    assert error < 8e-3, "what an outlier costs is one interval"
+
+
 def test_a_step_ends_exactly_there_and_no_limit_is_exceeded(robot):
     lead(robot, HOME + 0.3, stamp=Time())
     robot.wait_status(state="ARRIVED", input="joint_positions")

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from basis_ik.arm.admission import StampRules, Units
+from basis_ik.arm.input_filter import FilterRules
 from basis_ik.arm.settings import DeviceRules, Settings, Wish, misplaced, outside
 from basis_ik.errors import BasisIkError
 from basis_ik.robot.robot import RobotModel
@@ -139,6 +140,13 @@ def test_each_setting_is_its_parameter():
         "device.max_linear_speed": 0.23,
         "device.max_angular_speed": 0.24,
     }
+    filters = {
+        "target_pose": FilterRules(True, 0.36, (0.37, 0.38)),
+        "device_pose": FilterRules(True, 0.39, (0.41, 0.42)),
+        "joint_target": FilterRules(True, 0.43, (0.44,)),
+    }
+    for name, rules in filters.items():
+        of_chain |= {f"filter.{name}.{key}": value for key, value in rules._asdict().items()}
     of_chain = {f"left.{name}": value for name, value in of_chain.items()}
     parameters = ChainParameters({**of_node, **of_chain}, "left")
     assert parameters.settings(MODEL) == Settings(
@@ -173,6 +181,7 @@ def test_each_setting_is_its_parameter():
             (0.32,),
             ("panda_hand", (0.33, 0.34, 0.35)),
         ),
+        filters=filters,
     )
 
 

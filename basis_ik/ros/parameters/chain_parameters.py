@@ -15,6 +15,7 @@ import numpy as np
 from basis_ik.arm.admission import SPEED_UNITS, StampRules, Units
 from basis_ik.arm.caps import SpeedCaps
 from basis_ik.arm.goals import Ray
+from basis_ik.arm.input_filter import FilterRules
 from basis_ik.arm.limits import MotionLimits
 from basis_ik.arm.settings import DeviceRules, Settings, Wish, allowance, misplaced
 from basis_ik.arm.target_input import carried_links
@@ -26,7 +27,7 @@ from basis_ik.robot.grammar import number
 from basis_ik.robot.joint_path import ChainError, path_between
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.parameters.arm_parameters import pointing_ray
-from basis_ik.ros.parameters.ik_parameters import POSTURES
+from basis_ik.ros.parameters.ik_parameters import FILTERED, POSTURES
 from basis_ik.ros.parameters.parameters import ConfigError, Parameters, refused
 
 MOST_JOINTS = 100  # of one chain
@@ -234,6 +235,14 @@ class ChainParameters:
                 *(self[f"device.{name}"] for name in DeviceRules._fields[1:]),
             ),
             wish=self.wish(model),
+            filters={
+                name: FilterRules(
+                    self[f"filter.{name}.outliers"],
+                    self[f"filter.{name}.lag"],
+                    tuple(self[f"filter.{name}.dead_band"]),
+                )
+                for name in FILTERED
+            },
         )
 
     def units(self) -> Units:

@@ -277,6 +277,47 @@ COMMAND_TYPES = ("speed_units", "unitless")
 PATHS = ("joint", "straight", "straight_or_joint")
 SINGULARITIES = ("pass", "slow", "stop")
 FOLLOW_DRAG = ("live", "release", "confirm")
+# Inputs whose samples can be filtered, and of how many parts they are.
+FILTERED = {"target_pose": 2, "device_pose": 2, "joint_target": 1}
+
+
+def filter_declarations(name: str, parts: int) -> tuple[Declaration, ...]:
+    """Return the parameters of the filter of an input.
+
+    Args:
+        name: The input.
+        parts: The number of values of a dead band.
+    """
+
+    def complaint(values: Sequence[float]) -> str | None:
+        count = len(values)
+        return None if count in (0, parts) else f"must be {parts} numbers, not {count}"
+
+    unit = "[m], then [rad]" if parts == 2 else "[rad, m], one for all joints"
+    return (
+        Declaration(
+            f"filter.{name}.outliers",
+            False,
+            f"Whether a message of ~/{name} counts only when the next one confirms it.",
+        ),
+        Declaration(
+            f"filter.{name}.lag",
+            0.0,
+            "By how much it is smoothed: the time by which the result lags behind even motion [s].",
+            0.0,
+            10.0,
+        ),
+        Declaration(
+            f"filter.{name}.dead_band",
+            [],
+            f"Motion that moves nothing {unit}; empty: none.",
+            0.0,
+            1e3,
+            element=float,
+            check=complaint,
+        ),
+    )
+
 
 # For each chain: `root_link`, or `left.root_link` if `chains` has the name `left`.
 CHAIN = (
@@ -430,6 +471,7 @@ CHAIN = (
         1e-3,
         1e3,
     ),
+    *(each for item in FILTERED.items() for each in filter_declarations(*item)),
     Declaration(
         "controller",
         "joint_trajectory_controller",
