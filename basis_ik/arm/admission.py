@@ -286,6 +286,25 @@ def admit_twist(
     return None
 
 
+def admit_joystick(
+    axes: Sequence[float], buttons: Sequence[int], chosen: Sequence[int], enable: int
+) -> tuple[float, ...] | Refused:
+    """Return what a joystick's axes say of the six parts of a twist, or why they are refused.
+
+    Args:
+        axes: From -1 to 1.
+        buttons: Whether each is pressed; those that are missing are not.
+        chosen: The axis of each of the parts, linear first; -1: none.
+        enable: The button without which all parts are zero; -1: none.
+    """
+    if max(chosen) >= len(axes):
+        detail = f"{len(axes)} axes; joy.axes has {max(chosen)}"
+        return Refused(Refusal.SIZE_MISMATCH, detail)
+    if enable >= 0 and not any(buttons[enable : enable + 1]):
+        return 6 * (0.0,)
+    return tuple(float(axes[k]) if k >= 0 else 0.0 for k in chosen)
+
+
 def admit_fraction(value: float) -> float | Refused:
     """Return a number from 0 to 1, or why it is refused."""
     if not math.isfinite(value):

@@ -15,7 +15,15 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.arm.admission import Refusal, Refusals, Refused, Request, printable
+from basis_ik.arm.admission import (
+    Refusal,
+    Refusals,
+    Refused,
+    Request,
+    Units,
+    admit_joystick,
+    printable,
+)
 from basis_ik.arm.caps import SpeedCaps
 from basis_ik.arm.chain_state import ChainState, Event, State
 from basis_ik.arm.clearance import Clearance
@@ -43,9 +51,10 @@ from basis_ik.arm.moment import Moment
 from basis_ik.arm.pace import Pace
 from basis_ik.arm.pipeline import Job, Phase, Pipeline
 from basis_ik.arm.preview import STEP, Preview, Rehearsal, rehearse
-from basis_ik.arm.settings import Postures, Settings, misplaced, outside
+from basis_ik.arm.settings import JoystickRules, Postures, Settings, misplaced, outside
 from basis_ik.arm.statistics import ArmMeter
 from basis_ik.arm.target_input import Arrival, Frames, FrameStamp, TargetInput
+from basis_ik.arm.targets import TwistTarget
 from basis_ik.arm.tracking import Tracking
 from basis_ik.collision.collision_scene import Gap, Scene
 from basis_ik.errors import BasisIkError
@@ -219,7 +228,7 @@ class Arm:
             mimics={name: mimic.joint for name, mimic in design.model.mimics.items()},
             streams=execution.streams,
         )
-        self.clutch = Clutch(self.targets, lambda: self.tool.chain.forward(self._rest()), self._log)
+        self.clutch = Clutch(self.targets, lambda: self._tip(self._rest()), self._log)
         self.pipeline = Pipeline(
             chain,
             period=design.period,
@@ -612,20 +621,64 @@ class Arm:
         """
         return self.targets.offer_point(at, point, self._arrival(now), ray=ray, pace=pace)
 
-    def take_twist(self, at: FrameStamp, linear: Triple, angular: Triple, now: Moment) -> None:
+    def take_twist(
+        self,
+        at: FrameStamp,
+        linear: Triple,
+        angular: Triple,
+        now: Moment,
+        *,
+        units: Units | None = None,
+        idles: bool = False,
+    ) -> None:
         """Accept a twist of the tip, if the arm may move.
 
         Args:
             at: Frame and time of the twist.
-            linear: In the units of the settings.
-            angular: In the units of the settings.
+            linear: In the units.
+            angular: In the units.
             now: When it came.
+            units: The units; None: those of the settings.
+            idles: Whether its sender goes on with zeros while it is not used: such a twist ends
+                another twist, and nothing else.
         """
+        if idles and not any((*linear, *angular)) and not isinstance(
+            self.targets.newest, TwistTarget
+        ):  # fmt: skip
+            return
         if self._takes_targets("twist", at):
-            lasts, units = self.settings.twist_lasts, self.settings.units
+            settings, frame = self.settings, self.settings.angular_frame
+            turns = None
+            if frame not in ("", at.frame_id):
+                turns = frame, self._tip(self.resting_at)
             self.targets.offer_twist(
-                at, linear, angular, self._arrival(now), lasts=lasts, units=units
-            )
+                at, linear, angular, self._arrival(now), lasts=settings.twist_lasts,
+                units=units or settings.units, turns=turns,
+            )  # fmt: skip
+
+    def take_joystick(
+        self,
+        at: FrameStamp,
+        axes: Sequence[float],
+        buttons: Sequence[int],
+        now: Moment,
+        rules: JoystickRules,
+    ) -> None:
+        """Accept the axes of a joystick as a twist of the tip, if the arm may move.
+
+        Args:
+            at: Frame and time of the twist.
+            axes: From -1 to 1.
+            buttons: Whether each is pressed.
+            now: When they came.
+            rules: What they mean.
+        """
+        twist = admit_joystick(axes, buttons, rules.axes, rules.enable)
+        if not isinstance(twist, Refused):
+            x, y, z, a, b, c = twist
+            self.take_twist(at, (x, y, z), (a, b, c), now, units=rules.units, idles=True)
+        elif self._takes_targets("twist", at):
+            self.targets.refuse(twist, self.targets.request("twist", at))
 
     def take_joint_jog(
         self,
@@ -741,6 +794,10 @@ class Arm:
     def _filter(self, name: str) -> FilterRules:
         """Return how samples of an input are filtered."""
         return self.settings.filters.get(name, OFF)
+
+    def _tip(self, positions: NDArray[np.float64]) -> RigidTransform | None:
+        """Return the pose of the tip for positions (n,), of which some may not be known."""
+        return self.tool.chain.forward(positions) if np.isfinite(positions).all() else None
 
     def _rest(self) -> NDArray[np.float64]:
         """Return where the joints rest, or would if they braked now (n,) [rad or m]."""

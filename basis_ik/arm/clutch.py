@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from basis_ik.arm.admission import Refused
+from basis_ik.arm.admission import Refused, printable
 from basis_ik.arm.input_filter import POSES, Filtered, FilterRules, filtered
 from basis_ik.arm.log import Log
 from basis_ik.arm.settings import DeviceRules
@@ -65,11 +65,14 @@ class Clutch:
 
     Args:
         targets: Takes the targets.
-        tip: Returns the pose of the tip where it rests, or would if the arm braked now.
+        tip: Returns the pose of the tip where it rests, or would if the arm braked now; None: it
+            is not known.
         log: Where it is told what has happened.
     """
 
-    def __init__(self, targets: TargetInput, tip: Callable[[], RigidTransform], log: Log) -> None:
+    def __init__(
+        self, targets: TargetInput, tip: Callable[[], RigidTransform | None], log: Log
+    ) -> None:
         self._targets, self._tip, self._log = targets, tip, log
         self._until = -math.inf  # when it counts as let go, unless it is heard of [s]
         self._blocked = "it was not seen let go"
@@ -130,7 +133,7 @@ class Clutch:
         """Why a clutch that is held leads nothing; empty if it does, or is not held."""
         if not self._blocked or self._until == -math.inf:
             return ""
-        return f"the clutch must be let go first: {self._blocked}"
+        return f"the clutch must be let go first: {printable(self._blocked, 64)}"
 
     def move(
         self,
@@ -176,6 +179,8 @@ class Clutch:
             return
         if held is None or why:
             tip = self._tip() if held is None else held.target
+            if tip is None:
+                return
             axes = targets.axes_of(rules.axes, tip)
             if isinstance(axes, Refused):
                 targets.refuse(axes, request)

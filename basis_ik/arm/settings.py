@@ -44,6 +44,17 @@ class DeviceRules(NamedTuple):
     """The same of its turning [rad/s]."""
 
 
+class JoystickRules(NamedTuple):
+    """What the axes of a joystick mean."""
+
+    axes: tuple[int, ...]
+    """The axis of each of the six parts of a twist, linear first; -1: none."""
+    enable: int
+    """The button that must be held; -1: none."""
+    units: Units
+    """The twist at full deflection."""
+
+
 class Wish(NamedTuple):
     """What of a pose counts, and which of its solutions is wanted."""
 
@@ -154,6 +165,8 @@ class Settings(NamedTuple):
     """How a device leads the tip."""
     wish: Wish = Wish()
     """What of poses counts, and which solutions are wanted."""
+    angular_frame: str = ""
+    """The frame of the angular part of twists; empty: that of the linear part."""
     filters: Mapping[str, FilterRules] = MappingProxyType({})
     """How samples are filtered, by the input; without one they are not."""
 

@@ -52,7 +52,7 @@ from basis_ik.robot.chain import Chain
 from basis_ik.transforms.rigid import RigidTransform
 
 T = TypeVar("T")
-UNMEASURED = Refused(Refusal.NOT_READY, "it is not known where the other joints are")
+UNMEASURED = Refused(Refusal.NOT_READY, "it is not known where the joints are")
 # Targets that expire.
 EXPIRING = (TwistTarget, JointVelocityTarget, DeviceTarget)
 FIXED = (*EXPIRING, ChunkTarget)  # targets that are transformed once
@@ -276,6 +276,7 @@ class TargetInput:
         *,
         lasts: float,
         units: Units = SPEED_UNITS,
+        turns: tuple[str, RigidTransform | None] | None = None,
     ) -> bool:
         """Accept a twist of the tip; return whether it was accepted.
 
@@ -286,6 +287,8 @@ class TargetInput:
             arrival: When it arrived.
             lasts: Time for which it counts [s].
             units: The units.
+            turns: The frame of the angular part, and the pose of the tip in the root, if it is
+                known; then both frames are taken where they are by now. None: that of the message.
         """
         request = self.request("twist", at)
         if not self._streams:
@@ -301,8 +304,20 @@ class TargetInput:
         x, y, z = angular
         angular = (x * units.rotational, y * units.rotational, z * units.rotational)
         expires = arrival.steady + lasts
-        in_tip = at.frame_id == self.tip
-        target = TwistTarget(at.frame_id, stamp, linear, angular, expires, in_tip)
+        frame, in_tip = at.frame_id, at.frame_id == self.tip
+        if turns is not None:
+            about, tip = turns
+            if tip is None:
+                return self.refuse(UNMEASURED, request)
+            parts = []
+            for each, part in ((frame, linear), (about, angular)):
+                axes = self.axes_of(each, tip)
+                if isinstance(axes, Refused):
+                    return self.refuse(axes, request)
+                x, y, z = axes.apply_vector(part).tolist()
+                parts.append((x, y, z))
+            (linear, angular), frame, in_tip = parts, self._root_link, False
+        target = TwistTarget(frame, stamp, linear, angular, expires, in_tip)
         return self._take(target, arrival, request)
 
     def offer_joint_jog(

@@ -11,11 +11,11 @@ from functools import partial
 from typing import Any
 
 from control_msgs.msg import JointJog
-from geometry_msgs.msg import PointStamped, PoseStamped, TwistStamped
+from geometry_msgs.msg import PointStamped, Pose, PoseStamped, Twist, TwistStamped
 from moveit_msgs.msg import CartesianTrajectory
 from rclpy.lifecycle import LifecycleNode
-from sensor_msgs.msg import JointState
-from std_msgs.msg import Bool, Float64, String
+from sensor_msgs.msg import JointState, Joy
+from std_msgs.msg import Bool, Float64, Header, String
 from trajectory_msgs.msg import JointTrajectory
 
 from basis_ik.arm import clearance
@@ -26,6 +26,7 @@ from basis_ik.arm.goals import Ray
 from basis_ik.arm.moment import Moment
 from basis_ik.arm.pace import Pace
 from basis_ik.arm.preview import Rehearsal
+from basis_ik.arm.target_input import FrameStamp
 from basis_ik.errors import BasisIkError
 from basis_ik.process import giving_way
 from basis_ik.robot.chain import Chain
@@ -122,18 +123,33 @@ class ChainController:
         self._subscribe()
 
     def _subscribe(self) -> None:
-        topics = (
-            (PoseStamped, self.resolve("target_pose"), self.take_pose),
+        def pose(name: str, take: Callable[[PoseStamped], None], frame: str | None) -> Any:
+            """Return type, topic and callback of poses, which may be plain ones."""
+            if name not in self._own["plain_inputs"]:
+                return PoseStamped, self.resolve(name), take
+
+            def stamped(message: Pose) -> None:
+                header = Header(frame_id=self._plain_frame if frame is None else frame)
+                take(PoseStamped(header=header, pose=message))
+
+            return Pose, self.resolve(name), stamped
+
+        plain = "twist" in self._own["plain_inputs"]
+        twist = (Twist, self._on_plain_twist) if plain else (TwistStamped, self._on_twist)
+        topics = [
+            pose("target_pose", self.take_pose, None),
             (PointStamped, self.resolve("target_point"), self.take_point),
-            (TwistStamped, self.resolve("twist"), self._on_twist),
+            (twist[0], self.resolve("twist"), twist[1]),
             (JointJog, self.resolve("joint_jog"), self._on_joint_jog),
             (JointState, self.resolve("joint_target"), self._on_joint_target),
             (JointTrajectory, self.resolve("joint_chunk"), self._on_joint_chunk),
             (CartesianTrajectory, self.resolve("pose_chunk"), self._on_pose_chunk),
             (String, self.resolve("posture"), self._on_posture),
-            (PoseStamped, self.resolve("device_pose"), self._on_device_pose),
+            pose("device_pose", self._on_device_pose, "device"),
             (Bool, self.resolve("clutch"), self._on_clutch),
-        )
+        ]
+        if self._own["joy.axes"]:
+            topics.append((Joy, self.resolve("joy"), self._on_joy))
         self._subscriptions = [
             self._node.create_subscription(
                 kind,
@@ -228,6 +244,20 @@ class ChainController:
     def _on_twist(self, message: TwistStamped) -> None:
         at, v, w = frame_stamp(message.header), message.twist.linear, message.twist.angular
         self.arm.take_twist(at, (v.x, v.y, v.z), (w.x, w.y, w.z), self._now())
+
+    @property
+    def _plain_frame(self) -> str:
+        frame: str = self._own["plain_frame"]
+        return self._arm.model.link(frame) or self._arm.chain.root
+
+    def _on_plain_twist(self, message: Twist) -> None:
+        at, v, w = FrameStamp(self._plain_frame, 0, 0), message.linear, message.angular
+        self.arm.take_twist(at, (v.x, v.y, v.z), (w.x, w.y, w.z), self._now(), idles=True)
+
+    def _on_joy(self, message: Joy) -> None:
+        at = frame_stamp(message.header)._replace(frame_id=self._plain_frame)
+        axes, buttons, rules = message.axes, message.buttons, self._own.joystick()
+        self.arm.take_joystick(at, axes, buttons, self._now(), rules)
 
     def _on_joint_jog(self, message: JointJog) -> None:
         self.arm.take_joint_jog(

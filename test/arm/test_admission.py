@@ -17,6 +17,7 @@ from basis_ik.arm.admission import (
     admit_fraction,
     admit_frame,
     admit_joint_velocities,
+    admit_joystick,
     admit_place,
     admit_point,
     admit_pose,
@@ -213,3 +214,14 @@ def test_the_refusal_of_an_unknown_joint_is_short():
     assert refused.reason.name == "UNKNOWN_JOINT"
     assert len(str(refused)) < 300
     assert str(refused).isprintable()
+
+
+def test_a_joysticks_axes_are_the_parts_of_a_twist_by_their_numbers():
+    axes = [0.1, 0.2, 0.3]
+    assert admit_joystick(axes, [], [2, 1, -1, 0, -1, -1], -1) == (0.3, 0.2, 0.0, 0.1, 0.0, 0.0)
+    for buttons, counts in (([0, 1], True), ([1, 0], False), ([1], False)):
+        found = admit_joystick(axes, buttons, [2, -1, -1, -1, -1, -1], 1)
+        assert found == (0.3 if counts else 0.0, *5 * [0.0])
+    for missing in (3, 9):
+        refused = admit_joystick(axes, [], [missing, 0, 0, 0, 0, 0], -1)
+        assert refused.reason is Refusal.SIZE_MISMATCH

@@ -284,6 +284,13 @@ def test_a_press_before_the_first_release_says_so_and_another_says_nothing_new()
     assert device.clutch.hindrance == ""
     device.clutch.block("stopped")
     assert device.clutch.hindrance == "the clutch must be let go first: stopped"
+    device.clutch.press(False, device.now, LASTS)
+    device.send()
+    device.clutch.block(99 * "a")
+    assert len(device.clutch.hindrance) == 97, "a reason may be long, and is told elsewhere"
+    device.clutch.press(False, device.now, LASTS)
+    device.send()
+    device.clutch.block("stopped")
     device.clutch.block("again")
     assert device.clutch.text == "blocked: stopped"
     device.clutch.press(False, device.now, LASTS)
@@ -328,3 +335,13 @@ def test_nothing_is_led_before_the_device_has_moved():
     device.send(0.01)
     device.send(0.01)
     assert device.targets.goal is not None
+
+
+def test_without_a_known_tip_nothing_is_engaged():
+    device = Device()
+    known, device.clutch._tip = device.clutch._tip, lambda: None
+    device.send()
+    assert device.clutch.text == "held"
+    device.clutch._tip = known
+    device.send()
+    assert device.clutch.text == "engaged"

@@ -216,6 +216,13 @@ def test_a_twist_in_a_distant_frame_is_exact(tf, targets, refusals):
     assert refusals.counts == {}
 
 
+def test_turns_of_a_tip_that_is_nowhere_are_refused(targets, refusals):
+    for tip, taken in ((at(0.3), True), (None, False)):
+        given = BASE, (0.1, 0.0, 0.0), (0.2, 0.0, 0.0), Arrival(NOW, 0.0, RULES)
+        assert targets.offer_twist(*given, lasts=0.1, turns=(targets.tip, tip)) is taken
+    assert refusals.counts == {"NOT_READY": 1}
+
+
 def test_carried_frames_are_detected_by_their_parents(tf, targets):
     tf.parents = {"box": "wrist_3_link", "lid": "box", "cart": "base_link"}
     assert targets.is_carried("box")

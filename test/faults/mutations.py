@@ -1039,8 +1039,8 @@ MUTATIONS = tuple(
         (
             "a twist lasts five times as long",
             ARM,
-            "linear, angular, self._arrival(now), lasts=lasts,",
-            "linear, angular, self._arrival(now), lasts=5 * lasts,",
+            "lasts=settings.twist_lasts,\n",
+            "lasts=5 * settings.twist_lasts,\n",
             (15,),
         ),
         (

@@ -88,6 +88,8 @@ def senseless(declaration):
     if isinstance(default, float):
         beyond = [declaration.low - 1.0, declaration.high + 1.0, -1.0 - abs(declaration.low)]
         return [math.nan, math.inf, -math.inf, *beyond, "1.0", True, [1.0]]
+    if isinstance(default, int):
+        return [1.0, True, "1", [1], int(declaration.low) - 1]
     choices = ["none of these"] if declaration.choices else []
     return [1.0, 1, True, ["a"], *choices]
 
@@ -97,7 +99,9 @@ def of_arrays(declaration):
     if declaration.element is float:
         beyond = declaration.low - 1.0
         return [[0.5, math.nan], [math.inf], [0.5, beyond], [True], ["a"], 1.0, "1.0"]
-    return [[1.0], [1, 2], "left", 1.0]
+    if declaration.element is int:
+        return [[1.0], [True], ["a"], [int(declaration.low) - 1], 1]
+    return [[1.0], [1, 2], "left", 1.0, *([["none of these"]] if declaration.choices else [])]
 
 
 def test_row_63_senseless_values(node, context, observed):
@@ -158,7 +162,11 @@ def test_row_65_read_only(node, observed):
         if isinstance(default, float):
             value = 0.5 * (default + declaration.low)
         elif declaration.is_array:
-            value = [1.0] * 3 if declaration.element is float else ["other"]
+            value = {float: [1.0] * 3, int: [0] * 6, str: [*declaration.choices, "other"][:1]}[
+                declaration.element
+            ]
+        elif type(default) is int:
+            value = 0
         elif declaration.choices:
             value = declaration.choices[-1]
         else:

@@ -22,6 +22,7 @@ from fuzz_messages import (
     HOME,
     STEADY,
     check_text,
+    fill_header,
     jog_message_of,
     make_joint_jog,
     make_point,
@@ -34,7 +35,8 @@ from fuzz_messages import (
 from fuzz_parameters import ParameterNode
 from geometry_msgs.msg import TransformStamped
 from rclpy.serialization import deserialize_message
-from std_msgs.msg import Float64, String
+from sensor_msgs.msg import JointState, Joy
+from std_msgs.msg import Bool, Float64, String
 from tf2_ros import TransformException
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
@@ -75,13 +77,17 @@ FAST = {
     "max_acceleration_scaling_factor": 1.0,
     "trajectory_replacement": "not_allowed",
     "home": list(HOME.positions),
+    "joy.axes": [0, 1, 2, 3, -1, 5],
+    "joy.enable_button": 1,
     "postures.ready": [0.3, -1.2, 1.2, -1.6, -1.5, 0.2],
 }
 SLACK = 1e-9
 # Of the limits of acceleration and jerk, by differences of rounded numbers.
 ROUNDING = 1.0 + 1e-6
 MERGED = 1e-6  # s: of samples of a window that are nearer than this one is left out
-GOES = ("go", "twist", "joint_jog")  # steps that do not wait for a go
+# Steps of inputs that begin at once.
+STREAMS = ("twist", "plain_twist", "joy", "joint_jog", "clutch", "device_pose")
+GOES = ("go", *STREAMS)  # steps that do not wait for a go
 CHANGES = {  # that may come at run time, and values that they may have
     "speed_override": (0.0, 0.3, 1.0, 1e-4),
     "max_velocity_scaling_factor": (1.0, 0.1, 1e-3),
@@ -98,6 +104,19 @@ CHANGES = {  # that may come at run time, and values that they may have
     "max_angular_speed": (0.0, 0.5),
     "tool_frame": ("", "wrist_2_link", "flange", "nowhere"),
     "goal_tolerance": (0.01, 1e-6),
+    "angular_frame": ("", "tool0", "cart", "nowhere"),
+    "plain_frame": ("", "tool0", "cart", "nowhere"),
+    "device.axes": ("", "tool0", "cart", "nowhere"),
+    "device.rotational_scale": (1.0, 0.0, 3.0),
+    **{
+        f"filter.{name}.{key}": values
+        for name, bands in (
+            ("target_pose", ([], [0.01, 0.02])),
+            ("device_pose", ([], [0.01, 0.02])),
+            ("joint_target", ([], [0.01])),
+        )
+        for key, values in (("outliers", (False, True)), ("lag", (0.0, 0.1)), ("dead_band", bands))
+    },
 }
 
 
@@ -405,6 +424,30 @@ class Arm:
     def _twist(self, case):
         if self.robot is not None:
             self.controller._on_twist(twist_message_of(case))
+
+    def _plain_twist(self, case):
+        if self.robot is not None:
+            self.controller._on_plain_twist(twist_message_of(case).twist)
+
+    def _joy(self, case):
+        if self.robot is not None:
+            message = Joy(axes=case["axes"], buttons=case["buttons"])
+            fill_header(message.header, "joy", case["stamp"])
+            self.controller._on_joy(message)
+
+    def _joint_target(self, names, positions, when):
+        if self.robot is not None:
+            message = JointState(name=names, position=positions)
+            fill_header(message.header, "", when)
+            self.controller._on_joint_target(message)
+
+    def _clutch(self, held):
+        if self.robot is not None:
+            self.controller._on_clutch(Bool(data=held))
+
+    def _device_pose(self, case):
+        if self.robot is not None:
+            self.controller._on_device_pose(pose_message_of(case))
 
     def _joint_jog(self, case):
         if self.robot is not None:
@@ -746,6 +789,38 @@ def _soon(case):
     return {**case, "stamp": [0, 0]} if case["stamp"][0] >= BEGIN // 10**9 else case
 
 
+def _parts(rng):
+    """Return the parts of a twist, of which all are often zero."""
+    return [number(rng, -0.5, 0.5) if rng.random() < 0.5 else 0.0 for _ in range(3)]
+
+
+def _make_joy(rng):
+    odd = rng.choice((0.0, 0.1))
+    axes = [number(rng, -1.0, 1.0, odd) for _ in range(rng.choice((6, 6, 6, 8, 5, 0)))]
+    # Axes are floats of 32 bits, which rclpy does not let be larger.
+    axes = [each if not abs(each) > 1e38 else math.inf for each in axes]
+    return {
+        "axes": axes,
+        "buttons": [rng.randrange(2) for _ in range(rng.choice((2, 2, 2, 1, 0)))],
+        "stamp": rng.choice(([0, 0], stamp(rng, BEGIN))),
+    }
+
+
+def _make_joint_target(rng):
+    names, positions, _ = _make_state(rng)
+    return [names, positions, rng.choice(([0, 0], stamp(rng, BEGIN)))]
+
+
+def _make_device_pose(rng):
+    """Return a pose of a device that hardly moves, and that rarely is any pose."""
+    pose = _soon(make_pose(rng, BEGIN))
+    if rng.random() < 0.8:
+        turn = rng.uniform(-0.1, 0.1)
+        pose["frame"], pose["orientation"] = "device", [math.sin(turn), 0.0, 0.0, math.cos(turn)]
+        pose["position"] = [rng.uniform(-0.02, 0.02) for _ in range(3)]
+    return pose
+
+
 STEPS = {
     "cycle": (14, lambda rng: [rng.choice((1, 1, 2, 5, 20, 60))]),
     "pose": (6, lambda rng: [_soon(make_pose(rng, BEGIN)), rng.random() < 0.5]),
@@ -754,6 +829,11 @@ STEPS = {
     "go": (4, lambda rng: []),
     "leave": (1, lambda rng: []),
     "twist": (6, lambda rng: [_soon(make_twist(rng, BEGIN))]),
+    "plain_twist": (2, lambda rng: [{**make_twist(rng, BEGIN), "linear": _parts(rng)}]),
+    "joy": (4, lambda rng: [_make_joy(rng)]),
+    "joint_target": (4, lambda rng: _make_joint_target(rng)),
+    "clutch": (4, lambda rng: [rng.random() < 0.7]),
+    "device_pose": (8, lambda rng: [_make_device_pose(rng)]),
     "joint_jog": (6, lambda rng: [_soon(make_joint_jog(rng, BEGIN))]),
     "go_to": (3, lambda rng: [[number(rng, -2.0, 2.0, 0.01) for _ in range(6)]]),
     "home": (1, lambda rng: []),

@@ -134,6 +134,7 @@ def test_each_setting_is_its_parameter():
         "preferred_posture": [0.32],
         "elbow.link": "panda_hand",
         "elbow.point": [0.33, 0.34, 0.35],
+        "angular_frame": "panda_hand",
         "device.axes": "panda_hand",
         "device.linear_scale": 0.21,
         "device.rotational_scale": 0.22,
@@ -181,6 +182,7 @@ def test_each_setting_is_its_parameter():
             (0.32,),
             ("panda_hand", (0.33, 0.34, 0.35)),
         ),
+        angular_frame="panda_hand",
         filters=filters,
     )
 

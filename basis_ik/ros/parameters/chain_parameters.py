@@ -17,7 +17,7 @@ from basis_ik.arm.caps import SpeedCaps
 from basis_ik.arm.goals import Ray
 from basis_ik.arm.input_filter import FilterRules
 from basis_ik.arm.limits import MotionLimits
-from basis_ik.arm.settings import DeviceRules, Settings, Wish, allowance, misplaced
+from basis_ik.arm.settings import DeviceRules, JoystickRules, Settings, Wish, allowance, misplaced
 from basis_ik.arm.target_input import carried_links
 from basis_ik.collision.pairs import read_srdf
 from basis_ik.errors import BasisIkError
@@ -235,6 +235,7 @@ class ChainParameters:
                 *(self[f"device.{name}"] for name in DeviceRules._fields[1:]),
             ),
             wish=self.wish(model),
+            angular_frame=model.link(self["angular_frame"]),
             filters={
                 name: FilterRules(
                     self[f"filter.{name}.outliers"],
@@ -247,10 +248,14 @@ class ChainParameters:
 
     def units(self) -> Units:
         """Return the units of twists and joint velocities."""
-        if self["command_in_type"] == "speed_units":
-            return SPEED_UNITS
-        scales = (self[f"scale.{name}"] for name in ("linear", "rotational", "joint"))
-        return Units(1.0, *scales)
+        return SPEED_UNITS if self["command_in_type"] == "speed_units" else self._fractions()
+
+    def _fractions(self) -> Units:
+        return Units(1.0, *(self[f"scale.{name}"] for name in ("linear", "rotational", "joint")))
+
+    def joystick(self) -> JoystickRules:
+        """Return what the axes of a joystick mean."""
+        return JoystickRules(tuple(self["joy.axes"]), self["joy.enable_button"], self._fractions())
 
     def caps(self, model: RobotModel, chain: Chain) -> SpeedCaps:
         """Return the caps on the speeds of the tip and of `capped_links`; their values are unset.

@@ -39,6 +39,11 @@ def weights_complaint(values: Sequence[float]) -> str | None:
     return None if len(values) in (0, 6) else f"must be 6 numbers, not {len(values)}"
 
 
+def joystick_complaint(axes: Sequence[int]) -> str | None:
+    """Return why numbers are neither six axes nor none, or None."""
+    return None if len(axes) in (0, 6) else f"must be 6 numbers, not {len(axes)}"
+
+
 def point_complaint(values: Sequence[float]) -> str | None:
     """Return why numbers are neither three nor none, or None."""
     return None if len(values) in (0, 3) else f"must be 3 numbers, not {len(values)}"
@@ -276,6 +281,7 @@ SOLVERS = ("descent", "fabrik")
 COMMAND_TYPES = ("speed_units", "unitless")
 PATHS = ("joint", "straight", "straight_or_joint")
 SINGULARITIES = ("pass", "slow", "stop")
+PLAIN = ("twist", "target_pose", "device_pose")
 FOLLOW_DRAG = ("live", "release", "confirm")
 # Inputs whose samples can be filtered, and of how many parts they are.
 FILTERED = {"target_pose": 2, "device_pose": 2, "joint_target": 1}
@@ -447,6 +453,47 @@ CHAIN = (
         "scale.rotational", 0.8, "Angular velocity of the tip for a value of 1 [rad/s].", 0.0, 1e3
     ),
     Declaration("scale.joint", 0.5, "Velocity of a joint for a value of 1 [rad/s, m/s].", 0.0, 1e3),
+    Declaration(
+        "angular_frame",
+        "",
+        "The frame along whose axes the angular part of a twist is, where it is when the twist "
+        "comes; empty: that of the linear part.",
+        check=given_frame_complaint,
+    ),
+    Declaration(
+        "plain_inputs",
+        [],
+        "Inputs whose messages have no header, of `twist` (geometry_msgs/Twist), `target_pose` and "
+        "`device_pose` (geometry_msgs/Pose).",
+        read_only=True,
+        choices=tuple(PLAIN),
+    ),
+    Declaration(
+        "plain_frame",
+        "",
+        "The frame of messages without a header, and of ~/joy; empty: the root link.",
+        check=given_frame_complaint,
+    ),
+    Declaration(
+        "joy.axes",
+        [],
+        "The axes of sensor_msgs/Joy on ~/joy that are the tip's velocity, by their numbers: x, y, "
+        "z, and about x, y, z, at full deflection as fast as `scale` says; -1: none. Empty: ~/joy "
+        "moves nothing.",
+        -1,
+        1000,
+        read_only=True,
+        element=int,
+        check=joystick_complaint,
+    ),
+    Declaration(
+        "joy.enable_button",
+        -1,
+        "The button to hold while the axes count; -1: they always do.",
+        -1,
+        1000,
+        read_only=True,
+    ),
     Declaration(
         "device.axes",
         "",
