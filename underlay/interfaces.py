@@ -143,7 +143,10 @@ class Interfaces:
         include += [*_ros().glob("include/*"), _ros() / "include"]
         include += [sysconfig.get_path("include"), np.get_include()]
         compiler = ["cc"] if suffix == ".c" else ["c++", "-std=c++17"]
-        files = [together, *alone]
+        files = [together]
+        for path in alone:  # a message and an action may have the same name
+            files.append(folder / f"{path.parent.parent.name}_{path.name}")
+            files[-1].write_text(f'#include "{path}"\n')
         subprocess.run(
             [*compiler, *COMPILE, *(f"-I{path}" for path in include), *files],
             cwd=folder, check=True,

@@ -22,7 +22,7 @@ from moveit_msgs.srv import GetPositionFK
 from numpy.typing import ArrayLike
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.parameter import Parameter
-from std_msgs.msg import String
+from std_msgs.msg import Float64, String
 from std_srvs.srv import SetBool, Trigger
 
 from basis_ik.errors import BasisIkError
@@ -585,6 +585,47 @@ class Arm:
         response = self._call(self._go, Trigger.Request())
         if not response.success:
             raise TargetRefusedError(response.message, self._status)
+
+    def grip(self, opening: float, *, timeout: float = PATIENCE) -> str:
+        """Move the gripper, and wait until it has come to rest.
+
+        Args:
+            opening: 0 closed, 1 open.
+            timeout: Longest time [s].
+
+        Returns:
+            "REACHED"; "STALLED": something holds it; "SENT": nothing tells where it is.
+
+        Raises:
+            TargetRefusedError: The node has refused it, for there is no controller, or it is
+                stopped.
+            NotReachedError: The controller has refused it, or given up.
+            StoppedError: It was stopped on its way.
+            MotionTimeoutError: The time is over.
+        """
+        publisher = self._publisher(Float64, "gripper")
+        counts = {what: self._status.count(f"{what}.gripper") for what in ("accepted", "refused")}
+
+        def news(what: str) -> bool:
+            return self._status.count(f"{what}.gripper") > counts[what]
+
+        def over() -> bool:
+            rests = self._status.values.get("gripper") != "MOVING"
+            return news("refused") or (news("accepted") and rests)
+
+        publisher.publish(Float64(data=float(opening)))
+        status = self.wait_for(over, time.monotonic() + timeout)
+        text = status.values.get("gripper_text", status.message)
+        if news("refused"):
+            raise TargetRefusedError(status.values["last_refusal.gripper"], status)
+        if not over():
+            raise MotionTimeoutError(f"the gripper is not there in time: {text}", status)
+        state = status.values["gripper"]
+        if state == "FAILED":
+            raise NotReachedError(text, status)
+        if state == "STOPPED":
+            raise StoppedError(text, status)
+        return state
 
     def stop(self) -> None:
         """Brake, and refuse targets until `enable`; return once the arm rests.

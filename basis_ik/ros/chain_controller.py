@@ -40,7 +40,7 @@ from basis_ik.ros.outputs.make_output import CommandPath, ControllerOptions
 from basis_ik.ros.parameters.chain_parameters import ChainParameters
 from basis_ik.ros.parameters.parameters import Parameters
 from basis_ik.ros.publishers import Publishers, TopicPublishers, incompatible_qos
-from basis_ik.ros.status import StatusReport
+from basis_ik.ros.status import ReportedGripper, StatusReport
 from basis_ik.ros.tool import Tool
 
 
@@ -63,6 +63,7 @@ class ChainController:
     Attributes:
         journal: The node's log.
         output_name: Topic or action of the commands.
+        gripper: The gripper beside the arm; assigned by itself.
 
     Raises:
         ConfigError: A parameter does not fit the chain.
@@ -78,6 +79,7 @@ class ChainController:
         buffer: FrameBuffer,
         state: ChainState,
     ) -> None:
+        self.gripper: ReportedGripper | None = None
         self._node, self._parameters, self._clock = node, parameters, node.get_clock()
         self._boundary = boundary = boundary_of(node)
         self._submit: Callable[[Callable[[], Rehearsal]], Job[Rehearsal]] = boundary.thread(
@@ -327,6 +329,8 @@ class ChainController:
             now: The time at which the period began.
         """
         self._path.send(self.arm.step(now).outgoing)
+        if self.gripper is not None:
+            self.gripper.watch()
         if self._arm.state.active:
             self._report.publish()
 

@@ -16,6 +16,7 @@ from tf2_ros import Buffer
 from basis_ik.arm.statistics import LoopMeter
 from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.diagnostics import Diagnostics
+from basis_ik.ros.gripper import Gripper
 from basis_ik.ros.kinematics.scenes import Scenes
 from basis_ik.ros.kinematics.services import KinematicsServices
 from basis_ik.ros.move_group import MoveGroupServer
@@ -114,6 +115,8 @@ def make_plug_ins(
     for each in controllers:
         yield Operator(node, each)
         yield SpeedOverride(node, each)
+        if each.own("gripper.interface") != "none":
+            yield Gripper(node, each)
         drags.append(Drag(node, each))
         yield drags[-1]
         yield PointHeadServer(node, node.inputs, each, buffer, parameters)

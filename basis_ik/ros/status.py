@@ -46,10 +46,23 @@ INPUTS = {  # the active input
 }
 
 
+class ReportedGripper(Protocol):
+    """The gripper beside an arm."""
+
+    state: str
+    """What it does, in one word; empty before the first command."""
+    text: str
+    """The same in words."""
+
+    def watch(self) -> None:
+        """Follow what becomes of it; called each period."""
+
+
 class ReportedChain(Protocol):
     """What the status reports; implemented by `ChainController`."""
 
     journal: Journal
+    gripper: ReportedGripper | None
 
     @property
     def arm(self) -> Arm:
@@ -86,7 +99,7 @@ class StatusReport:
 
     def publish(self) -> None:
         """Publish the chain's status, if it is due."""
-        arm, unheard = self._chain.arm, self._chain.unheard
+        arm, unheard, gripper = self._chain.arm, self._chain.unheard, self._chain.gripper
         override = arm.settings.speed_override
         state, solution, refusal = arm.state, arm.pipeline.solution, arm.targets.refusal
         refusals, leads = arm.refusals.counts.total(), type(arm.pipeline.goal)
@@ -98,6 +111,7 @@ class StatusReport:
             refusals,
             unheard,
             arm.clutch.text,
+            "" if gripper is None else gripper.state,
         )
         notice = _notice(arm)
         key = (state.state, *problem, override, arm.tool.frame, leads, notice)
@@ -139,6 +153,8 @@ class StatusReport:
             level = max(level, DiagnosticStatus.WARN)
             ago = f"{arm.refusals.age(refusal):.1f} s ago"
             text = f"{text}; the newest target was refused {ago}: {refusal.refused}"
+        if gripper is not None and gripper.state == "FAILED":
+            level, text = max(level, DiagnosticStatus.WARN), f"{text}; the gripper: {gripper.text}"
         if unheard:
             level, text = max(level, DiagnosticStatus.WARN), f"{text}; {unheard}"
         self._publish(level, state.state.name, text)
@@ -165,7 +181,7 @@ class StatusReport:
         return True
 
     def _publish(self, level: bytes, state: str, text: str) -> None:
-        arm = self._chain.arm
+        arm, gripper = self._chain.arm, self._chain.gripper
         text = f"{arm.name}: {text}" if arm.name else text
         targets, refusals = arm.targets, arm.refusals
         values = {
@@ -187,6 +203,8 @@ class StatusReport:
             values["input"] = INPUTS[type(arm.pipeline.goal)]
         if arm.clutch.text:
             values["clutch"] = arm.clutch.text
+        if gripper is not None:
+            values |= {"gripper": gripper.state, "gripper_text": gripper.text}
         values |= refusal_values(refusals)
         message = DiagnosticStatus(
             level=level,

@@ -25,7 +25,7 @@ from geometry_msgs.msg import TwistStamped
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
-from std_msgs.msg import String
+from std_msgs.msg import Float64, String
 from std_srvs.srv import SetBool, Trigger
 
 from basis_ik.arm.admission import printable
@@ -63,10 +63,12 @@ DIRECTIONS: dict[str, tuple[Triple, Triple]] = {
     "o": ((0.0, 0.0, 0.0), (0.0, 0.0, 1.0)),
     "l": ((0.0, 0.0, 0.0), (0.0, 0.0, -1.0)),
 }
+OPENINGS = {"v": 1.0, "c": 0.0}  # of the gripper, for each key
 HELP = """\
 w s  along x      u j  about x      t  axes of the root or of the tip
 a d  along y      i k  about y      + -  faster, slower
 r f  along z      o l  about z      space  stop;  e  enable;  q  quit
+v c  open, close the gripper
 Hold a key to move; a tap is a nudge.
 """
 
@@ -157,6 +159,7 @@ class TeleopKeyboard(Node):
         self.create_subscription(DiagnosticStatus, "basis_ik/status", self._on_status, 10)
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self.create_subscription(String, "robot_description", self._on_description, latched)
+        self._gripper = self.create_publisher(Float64, "basis_ik/gripper", 1)
         self._stop = self.create_client(Trigger, "basis_ik/stop")
         self._enable = self.create_client(SetBool, "basis_ik/enable")
 
@@ -180,6 +183,8 @@ class TeleopKeyboard(Node):
             self._stop.call_async(Trigger.Request())
         elif key == "e":
             self._enable.call_async(SetBool.Request(data=True))
+        elif key in OPENINGS:
+            self._gripper.publish(Float64(data=OPENINGS[key]))
 
     def publish_twist(self) -> None:
         """Publish the twist of the held key; after the last one, one zero twist."""

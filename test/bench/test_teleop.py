@@ -118,6 +118,14 @@ def test_space_stops_the_arm_until_it_is_enabled(robot, node):
     assert np.array_equal(robot.positions, held)
 
 
+def test_two_keys_open_and_close_the_gripper(node):
+    sent = []
+    node._gripper.publish = lambda message: sent.append(message.data)
+    for key in "vcx":
+        node.press(key)
+    assert sent == [1.0, 0.0]
+
+
 @pytest.mark.usefixtures("robot")
 def test_the_frames_have_the_frame_prefix():
     given = [Parameter("frame_prefix", value="arm1/")]

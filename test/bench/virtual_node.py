@@ -55,6 +55,7 @@ class VirtualBoundary(Boundary):
         partial: What it answers to whether a trajectory may omit joints; None: nothing.
         publish_to: Called with topic and message of all that the node publishes.
         order, cancel: Called with each goal that the node sends, or cancels.
+        grip, let_go: The same of a gripper's.
         answers: What callbacks of clients and actions are to be called with, in order.
     """
 
@@ -70,7 +71,7 @@ class VirtualBoundary(Boundary):
         }
         self.sources |= {"publishing": ["/robot"], "progress": "", "ready": True}
         self.solving, self.replaces, self.partial = 0.0, False, False
-        self.publish_to = self.order = self.cancel = None
+        self.publish_to = self.order = self.cancel = self.grip = self.let_go = None
         self.answers = collections.deque()
         self._begun = {}
         self._callbacks = {}
@@ -134,6 +135,9 @@ class VirtualBoundary(Boundary):
         if isinstance(message, JointTrajectory):
             self.order(Goal(self, message))
             return
+        if name.endswith("gripper_cmd/goal"):
+            self.grip(Goal(self, message))
+            return
         values = {
             "allow_trajectory_replacement": self.replaces,
             "allow_partial_joints_goal": self.partial,
@@ -168,9 +172,10 @@ class Goal:
         """Send feedback."""
         self._boundary.answer(f"feedback {self._name}", SimpleNamespace(feedback=feedback))
 
-    def end(self, status, text=""):
+    def end(self, status, text="", **fields):
         """Send the result."""
-        self._end = SimpleNamespace(status=status, result=SimpleNamespace(error_string=text))
+        result = SimpleNamespace(error_string=text, **fields)
+        self._end = SimpleNamespace(status=status, result=result)
         waiting, self._waiting = self._waiting, []
         for future in waiting:
             self._boundary.answers.append(lambda future=future: future.set_result(self._end))
@@ -191,7 +196,8 @@ class Goal:
 
     def cancel_goal_async(self):
         """Cancel it, as rclpy's handle does."""
-        self._boundary.cancel(self)
+        own = "gripper" in self._name
+        (self._boundary.let_go if own else self._boundary.cancel)(self)
 
 
 class ActionGoal:

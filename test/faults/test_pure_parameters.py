@@ -162,9 +162,9 @@ def test_row_65_read_only(node, observed):
         if isinstance(default, float):
             value = 0.5 * (default + declaration.low)
         elif declaration.is_array:
-            value = {float: [1.0] * 3, int: [0] * 6, str: [*declaration.choices, "other"][:1]}[
-                declaration.element
-            ]
+            numbers = [0] * (2 if name.endswith("buttons") else 6)
+            choice = [*declaration.choices, "other"][:1]
+            value = {float: [1.0] * 3, int: numbers, str: choice}[declaration.element]
         elif type(default) is int:
             value = 0
         elif declaration.choices:

@@ -68,7 +68,9 @@ def arm():
 @pytest.fixture
 def chain(arm):
     journal = SimpleNamespace(warn=lambda *_: None, recovered=lambda *_: None)
-    return SimpleNamespace(arm=arm, journal=journal, unheard="", resolve=lambda name: f"~/{name}")
+    return SimpleNamespace(
+        arm=arm, journal=journal, unheard="", gripper=None, resolve=lambda name: f"~/{name}"
+    )
 
 
 @pytest.fixture

@@ -44,6 +44,11 @@ def joystick_complaint(axes: Sequence[int]) -> str | None:
     return None if len(axes) in (0, 6) else f"must be 6 numbers, not {len(axes)}"
 
 
+def pair_complaint(buttons: Sequence[int]) -> str | None:
+    """Return why numbers are neither two nor none, or None."""
+    return None if len(buttons) in (0, 2) else f"must be 2 numbers, not {len(buttons)}"
+
+
 def point_complaint(values: Sequence[float]) -> str | None:
     """Return why numbers are neither three nor none, or None."""
     return None if len(values) in (0, 3) else f"must be 3 numbers, not {len(values)}"
@@ -281,6 +286,9 @@ SOLVERS = ("descent", "fabrik")
 COMMAND_TYPES = ("speed_units", "unitless")
 PATHS = ("joint", "straight", "straight_or_joint")
 SINGULARITIES = ("pass", "slow", "stop")
+GRIPPERS = ("none", "gripper_command", "parallel_gripper_command", "position")
+AUTO = "auto"
+ORIENTATIONS = (AUTO, "full", "axis", "near", "free")
 PLAIN = ("twist", "target_pose", "device_pose")
 FOLLOW_DRAG = ("live", "release", "confirm")
 # Inputs whose samples can be filtered, and of how many parts they are.
@@ -503,6 +511,47 @@ CHAIN = (
         check=given_frame_complaint,
     ),
     Declaration("device.linear_scale", 1.0, "Way of the tip for one of the device.", 0.0, 1e3),
+    Declaration(
+        "joy.gripper_buttons",
+        [],
+        "The buttons of ~/joy that open and close the gripper, when they are pressed; empty: none.",
+        0,
+        1000,
+        read_only=True,
+        element=int,
+        check=pair_complaint,
+    ),
+    Declaration(
+        "gripper.interface",
+        "none",
+        "How ~/gripper reaches the gripper's controller: by the action control_msgs/GripperCommand "
+        "or ParallelGripperCommand, `<controller>/gripper_cmd`, or by `position`s on "
+        "`<controller>/commands`; `none`: there is no gripper.",
+        read_only=True,
+        choices=GRIPPERS,
+    ),
+    Declaration(
+        "gripper.controller",
+        "gripper_controller",
+        "Name of the gripper's controller.",
+        read_only=True,
+        check=topic_complaint,
+    ),
+    Declaration(
+        "gripper.joint",
+        "",
+        "Name of the gripper's joint, for ParallelGripperCommand.",
+        read_only=True,
+    ),
+    Declaration("gripper.open", 0.04, "Its position when it is open [m, rad].", -1e3, 1e3),
+    Declaration("gripper.closed", 0.0, "Its position when it is closed [m, rad].", -1e3, 1e3),
+    Declaration(
+        "gripper.max_effort",
+        0.0,
+        "Largest effort of its actions [N, Nm]; 0: as its controller decides.",
+        0.0,
+        1e6,
+    ),
     Declaration("device.rotational_scale", 1.0, "Turn of the tip for one of the device.", 0.0, 1e3),
     Declaration(
         "device.max_linear_speed",

@@ -58,6 +58,17 @@ def _end(values: list[Any]) -> Any:
     return SimpleNamespace(result=lambda: end)
 
 
+def _pack_gripper(response: Any) -> list[Any]:
+    end = response.result()
+    return [end.status, end.result.stalled, end.result.reached_goal]
+
+
+def _gripper(values: list[Any]) -> Any:
+    status, stalled, reached = values
+    result = SimpleNamespace(stalled=stalled, reached_goal=reached)
+    return SimpleNamespace(result=lambda: SimpleNamespace(status=status, result=result))
+
+
 def _handle(text: str, kind: type) -> Any:
     return SimpleNamespace(
         request=unpack(text, kind),
@@ -74,6 +85,7 @@ def _handle(text: str, kind: type) -> Any:
 RESPONSE = Form(lambda response: bool(response.result().accepted), _goal_response)
 FEEDBACK = Form(lambda message: pack(message.feedback), _feedback)
 END = Form(_pack_end, _end)
+GRIPPER_END = Form(_pack_gripper, _gripper)  # the same of a gripper
 # The values of another node's parameters.
 PARAMETERS = Form(lambda response: pack(response.result()), _parameters)
 
