@@ -45,7 +45,7 @@ from basis_ik.robot.safety_kernel import is_inside, is_safe
 from basis_ik.search.pose_constraint import PoseConstraint
 from basis_ik.tasks.prefer import STARTS, solve_pole, solve_posture
 from basis_ik.transforms.rigid import RigidTransform
-from basis_ik.verdict import Reason, Verdict
+from basis_ik.verdict import REACHED, Reason, Verdict
 
 # Steps of a solve that fit into a control period, about a millisecond. A FABRIK pass takes longer.
 # Solves that need more, mostly for unreachable targets, go on elsewhere.
@@ -473,7 +473,7 @@ class Pipeline:
         constraint: PoseConstraint | None = None,
     ) -> Solution:
         if isinstance(goal, PoseGoal):
-            return solve(
+            found = solve(
                 self._chain,
                 goal.root_T_target,
                 seed,
@@ -484,6 +484,8 @@ class Pipeline:
                 constraint=constraint,
                 solver=self.solver if constraint is None else "descent",
             )
+            near = self.wish.near and found.position_error <= self.position_tolerance
+            return found._replace(verdict=Verdict.REACHED, reason=REACHED) if near else found
         return look_at(
             self._ray_chain,
             goal.root_point,

@@ -25,6 +25,9 @@ from basis_ik.search.pose_constraint import PoseConstraint, Six, Triple
 MOST_OUTSIDE = 0.5  # rad
 MOST_OUTSIDE_SLIDE = 0.1  # m
 
+# A tip that turns or moves less than this by all joints, per unit of them, does not [of its reach].
+LEAST_GAIN = 1e-6
+
 Postures = Mapping[str, tuple[float, ...] | str]
 """Positions (n,) by the name of the posture [rad or m], NaN of a joint that stays; or its fault."""
 
@@ -69,6 +72,9 @@ class Wish(NamedTuple):
     """A link of the chain, and the point in the root frame that it is to be near to [m]; it comes
     before the posture. None: none."""
 
+    near: bool = False
+    """Whether the position comes first, and the nearest orientation there counts as reached."""
+
     @property
     def prefers(self) -> bool:
         """Whether some of the solutions of a pose are better than others."""
@@ -80,6 +86,15 @@ class Wish(NamedTuple):
         if self.weights is None:
             return self.constraint
         return replace(self.constraint or PoseConstraint(), weights=self.weights)
+
+
+def is_spatial(chain: Chain) -> bool:
+    """Return whether the tip moves and turns in all directions, so that it reaches whole poses."""
+    scale = np.array([*3 * [1.0 / chain.reach], *3 * [1.0]])[:, np.newaxis]
+    low, high = (np.clip(each, -np.pi, np.pi) for each in (chain.lower, chain.upper))
+    samples = np.random.default_rng(0).uniform(low, high, (10, len(low)))
+    ranks = (np.linalg.matrix_rank(scale * chain.jacobian(q), tol=LEAST_GAIN) for q in samples)
+    return bool(max(ranks) == 6)
 
 
 def allowance(position: Sequence[float], turn: Sequence[float]) -> PoseConstraint | None:

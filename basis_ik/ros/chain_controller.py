@@ -119,7 +119,7 @@ class ChainController:
             boundary.thread("solver"),
             self._rehearse,
         )
-        self._read, settings = parameters.changes, own.settings(model)
+        self._read, settings = parameters.changes, own.settings(model, chain)
         self._arm = Arm(design, settings, self._path.execution, state, surroundings)
         self._report = StatusReport(node, self)
         self._subscribe()
@@ -313,7 +313,7 @@ class ChainController:
         """The arm, with the parameters' current values."""
         if self._read != self._parameters.changes:
             self._read = self._parameters.changes
-            self._arm.settings = self._own.settings(self._arm.model)
+            self._arm.settings = self._own.settings(self._arm.model, self._arm.chain)
         return self._arm
 
     def take_clock_jump(self) -> None:

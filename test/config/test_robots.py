@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import small_arms
 import yaml
 from robot_descriptions import urdf
 from virtual_node import alone
@@ -43,6 +44,9 @@ ARMS = {
     "fr3": ("franka_fr3", fr3, 7),
     "iiwa14": ("kuka_iiwa", lambda: urdf("rtb-data", "lbr_iiwa_14_r820"), 7),
     "xarm7": ("ufactory_xarm7", lambda: urdf("example-robot-data", "xarm7"), 7),
+    "so101": ("so101", small_arms.so101, 5),
+    "piper": ("piper", small_arms.piper, 6),
+    "wx250s": ("widowx", small_arms.widowx, 6),
     "pan_tilt": ("pan_tilt", lambda: shipped("pan_tilt"), 2),
 }
 UNTESTED = {"kinova_gen3"}  # nobody publishes its URDF on PyPI

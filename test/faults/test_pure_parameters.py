@@ -52,7 +52,7 @@ class Node:
         return (
             seen,
             reported,
-            ChainParameters(self.parameters, "").settings(MODEL),
+            ChainParameters(self.parameters, "").settings(MODEL, MODEL.chain()),
             self.parameters.changes,
         )
 

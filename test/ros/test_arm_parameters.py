@@ -128,6 +128,7 @@ def test_each_setting_is_its_parameter():
         "joint_limit_margin": [0.18],
         "tool_frame": "panda_hand",
         "follow_drag": "confirm",
+        "orientation": "near",
         "tolerance.position": [0.25, 0.26, 0.27],
         "tolerance.orientation": [0.28, 0.29, 0.31],
         "weights": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
@@ -150,7 +151,7 @@ def test_each_setting_is_its_parameter():
         of_chain |= {f"filter.{name}.{key}": value for key, value in rules._asdict().items()}
     of_chain = {f"left.{name}": value for name, value in of_chain.items()}
     parameters = ChainParameters({**of_node, **of_chain}, "left")
-    assert parameters.settings(MODEL) == Settings(
+    assert parameters.settings(MODEL, MODEL.chain()) == Settings(
         stamp_rules=StampRules(max_age=2_500_000_000, max_future=100_000_000),
         target_max_reach=0.15,
         transform_timeout=0.2,
@@ -181,6 +182,7 @@ def test_each_setting_is_its_parameter():
             (1.0, 2.0, 3.0, 4.0, 5.0, 6.0),
             (0.32,),
             ("panda_hand", (0.33, 0.34, 0.35)),
+            near=True,
         ),
         angular_frame="panda_hand",
         filters=filters,

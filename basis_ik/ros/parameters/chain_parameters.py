@@ -17,7 +17,15 @@ from basis_ik.arm.caps import SpeedCaps
 from basis_ik.arm.goals import Ray
 from basis_ik.arm.input_filter import FilterRules
 from basis_ik.arm.limits import MotionLimits
-from basis_ik.arm.settings import DeviceRules, JoystickRules, Settings, Wish, allowance, misplaced
+from basis_ik.arm.settings import (
+    DeviceRules,
+    JoystickRules,
+    Settings,
+    Wish,
+    allowance,
+    is_spatial,
+    misplaced,
+)
 from basis_ik.arm.target_input import carried_links
 from basis_ik.collision.pairs import read_srdf
 from basis_ik.errors import BasisIkError
@@ -27,8 +35,9 @@ from basis_ik.robot.grammar import number
 from basis_ik.robot.joint_path import ChainError, path_between
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.parameters.arm_parameters import pointing_ray
-from basis_ik.ros.parameters.ik_parameters import FILTERED, POSTURES
+from basis_ik.ros.parameters.ik_parameters import AUTO, FILTERED, POSTURES
 from basis_ik.ros.parameters.parameters import ConfigError, Parameters, refused
+from basis_ik.search.pose_constraint import PoseConstraint
 
 MOST_JOINTS = 100  # of one chain
 # A speed override below this counts as 0, because a motion would take hours.
@@ -186,19 +195,30 @@ class ChainParameters:
             if complaint:
                 raise self.refused(name, complaint)
 
-    def wish(self, model: RobotModel) -> Wish:
+    def orientation(self, chain: Chain) -> str:
+        """Return what of a pose's orientation counts: the parameter's value, or what suits best."""
+        given: str = self["orientation"]
+        return given if given != AUTO else "full" if is_spatial(chain) else "near"
+
+    def wish(self, model: RobotModel, chain: Chain) -> Wish:
         """Return what of poses counts, and which solutions are wanted."""
-        constraint = allowance(self["tolerance.position"], self["tolerance.orientation"])
+        position, turn = self["tolerance.position"], self["tolerance.orientation"]
+        constraint, counts = allowance(position, turn), self.orientation(chain)
+        if counts == "axis" and not turn:
+            box = (constraint or PoseConstraint()).box
+            constraint = PoseConstraint(free_axis=self.ray(model, chain).axis, box=box)
         link, point = model.link(self["elbow.link"]), tuple(self["elbow.point"])
         elbow = (link, point) if link and point else None
         weights = tuple(self["weights"]) or None
-        return Wish(constraint, weights, tuple(self["preferred_posture"]), elbow)
+        near = counts == "near"
+        return Wish(constraint, weights, tuple(self["preferred_posture"]), elbow, near)
 
-    def settings(self, model: RobotModel) -> Settings:
+    def settings(self, model: RobotModel, chain: Chain) -> Settings:
         """Return the settings of the arm.
 
         Args:
             model: The robot.
+            chain: The chain.
         """
         node = self._parameters
         override: float = self["speed_override"]
@@ -213,7 +233,7 @@ class ChainParameters:
             resume_timeout=node["resume_timeout"],
             twist_lasts=node["incoming_command_timeout"],
             units=self.units(),
-            position_only=node["position_only_ik"],
+            position_only=node["position_only_ik"] or self["orientation"] == "free",
             approximate=self["approximate"],
             solver=self["solver"],
             path=self["path"],
@@ -234,7 +254,7 @@ class ChainParameters:
                 model.link(self["device.axes"]),
                 *(self[f"device.{name}"] for name in DeviceRules._fields[1:]),
             ),
-            wish=self.wish(model),
+            wish=self.wish(model, chain),
             angular_frame=model.link(self["angular_frame"]),
             filters={
                 name: FilterRules(

@@ -368,6 +368,15 @@ CHAIN = (
         choices=PATHS,
     ),
     Declaration(
+        "orientation",
+        AUTO,
+        "What of a pose's orientation counts: `full`; the direction of `pointing_axis`, its `axis` "
+        "alone; `near`: first the position, then the orientation as near as the joints allow, and "
+        "that counts as reached; or `free`, nothing. `auto` is `full` for chains that move and "
+        "turn in all directions, and `near` for others, as of five joints. Applies to later poses.",
+        choices=ORIENTATIONS,
+    ),
+    Declaration(
         "tolerance.position",
         [],
         "How far from a target pose the tip may be along each of the target's axes, to count as "
@@ -503,15 +512,6 @@ CHAIN = (
         read_only=True,
     ),
     Declaration(
-        "device.axes",
-        "",
-        "The frame along whose axes the tip repeats what a device does along those of its own: the "
-        "tip or the tool, or any frame of tf, where it is when the clutch engages; empty: the "
-        "root link.",
-        check=given_frame_complaint,
-    ),
-    Declaration("device.linear_scale", 1.0, "Way of the tip for one of the device.", 0.0, 1e3),
-    Declaration(
         "joy.gripper_buttons",
         [],
         "The buttons of ~/joy that open and close the gripper, when they are pressed; empty: none.",
@@ -552,6 +552,15 @@ CHAIN = (
         0.0,
         1e6,
     ),
+    Declaration(
+        "device.axes",
+        "",
+        "The frame along whose axes the tip repeats what a device does along those of its own: the "
+        "tip or the tool, or any frame of tf, where it is when the clutch engages; empty: the "
+        "root link.",
+        check=given_frame_complaint,
+    ),
+    Declaration("device.linear_scale", 1.0, "Way of the tip for one of the device.", 0.0, 1e3),
     Declaration("device.rotational_scale", 1.0, "Turn of the tip for one of the device.", 0.0, 1e3),
     Declaration(
         "device.max_linear_speed",
