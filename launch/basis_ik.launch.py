@@ -35,6 +35,11 @@ def generate_launch_description():
                 description="Parameter file; share/basis_ik/config/robots has files for some arms.",
             ),
             DeclareLaunchArgument(
+                "input_file",
+                default_value="",
+                description="Another parameter file, whose values come last; empty: none.",
+            ),
+            DeclareLaunchArgument(
                 "frame_prefix",
                 default_value="",
                 description="Prefix of the robot's frames in tf, as robot_state_publisher has it;"
@@ -105,7 +110,8 @@ def start(context):
     given = {"use_sim_time": flag("use_sim_time"), "autostart": flag("autostart")}
     if prefix := LaunchConfiguration("frame_prefix").perform(context):
         given["frame_prefix"] = prefix
-    renamed = []
+    file = LaunchConfiguration("input_file").perform(context)
+    more, renamed = [file] if file else [], []
     if group := LaunchConfiguration("moveit_group").perform(context):
         given["moveit_group"] = group
         renamed = [(f"~/{name}", name) for name in MOVEIT_NAMES]
@@ -116,7 +122,7 @@ def start(context):
             name="basis_ik",
             namespace=LaunchConfiguration("namespace"),
             output="screen",
-            parameters=[LaunchConfiguration("params_file"), given],
+            parameters=[LaunchConfiguration("params_file"), given, *more],
             remappings=renamed,
             ros_arguments=["--log-level", ["basis_ik:=", LaunchConfiguration("log_level")]],
             respawn=LaunchConfiguration("use_respawn"),

@@ -45,6 +45,11 @@ def generate_launch_description():
                 description="What moves the simulated joints; mujoco: with masses and forces.",
             ),
             DeclareLaunchArgument(
+                "input_file",
+                default_value="",
+                description="Another parameter file of basis_ik; empty: none.",
+            ),
+            DeclareLaunchArgument(
                 "view",
                 default_value="false",
                 choices=yes_no,
@@ -115,7 +120,8 @@ def start(context, launched_at):
                     "max_acceleration_scaling_factor": 1.0,
                     "check_collisions": True,
                     "home": [begins[name] for name in chain.joint_names],
-                }
+                },
+                *([argument("input_file")] if argument("input_file") else []),
             ],
             ros_arguments=["--log-level", f"basis_ik:={argument('log_level')}"],
             on_exit=end_launch,

@@ -1,10 +1,12 @@
 # SPDX-FileCopyrightText: 2026 basis_ik maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""An arm moved by a joystick: simulated, or real with a running driver."""
+"""An arm moved by a joystick, a SpaceMouse or keys: simulated, or real with a running driver."""
 
+import tempfile
 from pathlib import Path
 
+import yaml
 from ament_index_python.packages import (
     PackageNotFoundError,
     get_package_prefix,
@@ -16,7 +18,9 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
-PACKAGES = {"joy": "ros-$ROS_DISTRO-joy", "teleop_twist_joy": "ros-$ROS_DISTRO-teleop-twist-joy"}
+PACKAGES = {"joystick": ("joy", "teleop_twist_joy"), "spacemouse": ("spacenav",), "keyboard": ()}
+KEYS = "ros2 run basis_ik teleop_keyboard"
+FULL_SCALE = 350.0  # what a SpaceMouse's driver tells at full deflection
 ROOTS = {"ur5e": "base_link", "panda": "panda_link0", "real": "base_link"}
 
 
@@ -28,6 +32,12 @@ def generate_launch_description():
                 default_value="ur5e",
                 choices=list(ROOTS),
                 description="The arm to simulate; real: an arm with a running driver.",
+            ),
+            DeclareLaunchArgument(
+                "device",
+                default_value="joystick",
+                choices=list(PACKAGES),
+                description="What moves the arm; keyboard: start teleop_keyboard in a terminal.",
             ),
             DeclareLaunchArgument(
                 "twist_frame",
@@ -72,8 +82,10 @@ def start(context):
     def argument(name):
         return LaunchConfiguration(name).perform(context)
 
-    robot = argument("robot")
+    robot, device = argument("robot"), argument("device")
+    frame = argument("twist_frame") or ROOTS[robot]
     arguments = {name: argument(name) for name in ("launch_rviz", "view")}
+    arguments["input_file"] = parameter_file(device, frame)
     if robot == "real":
         name = "basis_ik.launch.py"
     else:
@@ -83,21 +95,52 @@ def start(context):
     arm = IncludeLaunchDescription(
         PythonLaunchDescriptionSource(source), launch_arguments=arguments.items()
     )
-    return [arm, *joystick(argument, argument("twist_frame") or ROOTS[robot])]
+    return [arm, *front_end(device, argument, frame)]
 
 
-def joystick(argument, frame):
-    """Return the joystick's nodes, or a message about missing packages."""
-    missing = [apt for package, apt in PACKAGES.items() if not is_installed(package)]
+def parameter_file(device, frame):
+    """Return a file with what the arm's node has to know of a device."""
+    given = {"joy.gripper_buttons": [1, 0]}
+    if device == "spacemouse":
+        given |= {"plain_inputs": ["twist"], "plain_frame": frame}
+    path = Path(tempfile.mkdtemp(prefix="basis_ik_")) / "input.yaml"
+    path.write_text(yaml.safe_dump({"/**": {"ros__parameters": given}}))
+    return str(path)
+
+
+def front_end(device, argument, frame):
+    """Return the device's nodes, or a message about missing packages."""
+    missing = [package for package in PACKAGES[device] if not is_installed(package)]
     if missing:
-        remedy = f"apt install {' '.join(missing)}"
-        keys = "; keys move the arm too: ros2 run basis_ik teleop_keyboard"
-        return [
-            LogInfo(msg=f"The joystick is not read, because packages are missing: {remedy}{keys}")
-        ]
+        names = (f"ros-$ROS_DISTRO-{package.replace('_', '-')}" for package in missing)
+        text = f"because packages are missing: apt install {' '.join(names)}"
+        return [LogInfo(msg=f"The {device} is not read, {text}; keys move the arm too: {KEYS}")]
+    if device == "keyboard":
+        return [LogInfo(msg=f"Keys move the arm, in a terminal of their own: {KEYS}")]
     linear, angular = float(argument("linear_speed")), float(argument("angular_speed"))
+    if device == "spacemouse":
+        scales = {
+            f"{part}_scale/{axis}": speed
+            for part, speed in (("linear", linear), ("angular", angular))
+            for axis in "xyz"
+        }
+        return [
+            Node(
+                package="spacenav",
+                executable="spacenav_node",
+                parameters=[{"full_scale": FULL_SCALE, **scales}],
+                remappings=[
+                    ("spacenav/twist", "basis_ik/twist"), ("spacenav/joy", "basis_ik/joy"),
+                ],
+            )
+        ]  # fmt: skip
     return [
-        Node(package="joy", executable="joy_node", parameters=[{"autorepeat_rate": 50.0}]),
+        Node(
+            package="joy",
+            executable="joy_node",
+            parameters=[{"autorepeat_rate": 50.0}],
+            remappings=[("joy", "basis_ik/joy")],
+        ),
         Node(
             package="teleop_twist_joy",
             executable="teleop_node",
@@ -112,7 +155,7 @@ def joystick(argument, frame):
                     **axes("axis_angular", "scale_angular", angular, yaw=3, pitch=7, roll=6),
                 }
             ],
-            remappings=[("cmd_vel", "basis_ik/twist")],
+            remappings=[("cmd_vel", "basis_ik/twist"), ("joy", "basis_ik/joy")],
         ),
     ]
 

@@ -12,7 +12,8 @@ from shutil import which
 import pytest
 
 PATIENCE = 600.0  # s: only ends what hangs
-PROGRAMS = {"joy": "joy_node", "teleop_twist_joy": "teleop_node"}
+PROGRAMS_OF_JOY = ("joy_node", "teleop_node")
+PROGRAMS = {"joy": "joy_node", "teleop_twist_joy": "teleop_node", "spacenav": "spacenav_node"}
 
 
 @pytest.fixture
@@ -60,11 +61,13 @@ def launch(environment, until, tmp_path, **arguments):
 )
 def test_an_arm_and_a_joystick_are_started(with_joystick, tmp_path, robot, frame, words):
     def all_there(said):
-        return words in said and all((tmp_path / name).exists() for name in PROGRAMS.values())
+        started = (tmp_path / name for name in PROGRAMS_OF_JOY)
+        return words in said and all(each.exists() for each in started)
 
     launch(with_joystick, all_there, tmp_path, robot=robot, linear_speed="0.2")
     given = (tmp_path / "teleop_node").read_text()
     assert "cmd_vel:=basis_ik/twist" in given
+    assert all("joy:=basis_ik/joy" in (tmp_path / each).read_text() for each in PROGRAMS_OF_JOY)
     found = dict(line.strip().split(": ", 1) for line in given.splitlines() if ": " in line)
     assert found["publish_stamped_twist"] == "true"
     assert found["frame"].strip("'\"") == frame
@@ -72,6 +75,35 @@ def test_an_arm_and_a_joystick_are_started(with_joystick, tmp_path, robot, frame
     assert float(found["scale_angular.yaw"]) == 0.3
     numbers = [value for name, value in found.items() if name.startswith("axis_")]
     assert len(numbers) == len(set(numbers)) == 6, "each direction has an axis of its own"
+
+
+def test_a_spacemouse_moves_the_arm_by_its_plain_twists(with_joystick, tmp_path):
+    told = tmp_path / "spacenav_node"
+    ask = [which("ros2"), "topic", "info", "/basis_ik/twist"]
+
+    def all_there(said):
+        return "ready: ur5e" in said and told.exists() and "msg/Twist\n" in asked()
+
+    def asked():
+        return subprocess.run(
+            ask, env=with_joystick, capture_output=True, text=True, timeout=PATIENCE, check=False
+        ).stdout
+
+    launch(with_joystick, all_there, tmp_path, device="spacemouse", linear_speed="0.2")
+    given = told.read_text()
+    assert "spacenav/twist:=basis_ik/twist" in given
+    assert "spacenav/joy:=basis_ik/joy" in given
+    found = dict(line.strip().split(": ", 1) for line in given.splitlines() if ": " in line)
+    assert float(found["linear_scale/z"]) == 0.2
+    assert float(found["angular_scale/x"]) == 0.3
+
+
+def test_keys_are_named(tmp_path, own_domain):
+    environment = {**os.environ, "ROS_DOMAIN_ID": str(own_domain)}
+    words = "Keys move the arm, in a terminal of their own: ros2 run basis_ik teleop_keyboard"
+    assert words in launch(
+        environment, lambda said: words in said, tmp_path, robot="real", device="keyboard"
+    )
 
 
 def test_missing_packages_are_logged_in_one_line(tmp_path, own_domain):
