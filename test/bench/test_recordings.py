@@ -25,11 +25,12 @@ from mcap.writer import Writer
 from moveit_client import joints_at, motion_goal
 from moveit_msgs.action import ExecuteTrajectory
 from rclpy.serialization import deserialize_message, serialize_message
-from sensor_msgs.msg import JointState
-from std_msgs.msg import String
+from sensor_msgs.msg import JointState, Joy
+from std_msgs.msg import Float64, String
 from std_srvs.srv import SetBool, Trigger
 from test_chunks import joints, poses
 from test_clutch import Hand
+from test_gripper import Server
 from test_joint_target import lead
 from virtual_node import Log, Spinner, VirtualBoundary, VirtualClock, VirtualNode
 from visualization_msgs.msg import InteractiveMarkerFeedback
@@ -49,6 +50,7 @@ from basis_ik.transforms.rigid import RigidTransform
 STREAM = COMMANDS[0]
 NEAR = down(0.4, 0.2, 0.3)
 READY = [0.3, -1.2, 1.2, -1.6, -1.5, 0.2]
+AXES = "joy.axes:=[0, 1, 2, 3, 4, 5]"
 TILTED = RigidTransform.from_rpy(0.0, -1.5, 0.0, [0.8, 0.2, 0.3])  # which takes long to find out
 
 
@@ -128,7 +130,8 @@ def robot(tmp_path_factory):
         mock.patch.object(virtual_node, "VirtualNode", RecordedNode),
         mock.patch.object(virtual_node, "Spinner", RawSpinner),
     ):
-        robot = Robot("-p", f"postures.ready:={READY}")
+        words = (f"postures.ready:={READY}", "gripper.interface:=gripper_command", AXES)
+        robot = Robot(*(word for each in words for word in ("-p", each)))
     try:
         do_everything(robot)
     finally:
@@ -200,6 +203,7 @@ def do_everything(robot):
     robot.end_of(robot.act("execute_trajectory", ExecuteTrajectory.Goal(trajectory=back)))
     look_before(robot)
     lead_by_streams(robot)
+    grip(robot)
 
 
 def look_before(robot):
@@ -231,6 +235,22 @@ def lead_by_streams(robot):
     hand.go((0.05, 0.0, 0.0))
     hand.on = False
     robot.wait_status(clutch="released: the clutch was silent for 0.1 s")
+
+
+def grip(robot):
+    """Move by a joystick, and close the gripper on something, twice."""
+    for _ in range(10):
+        stick = Joy(axes=[0.0, 0.5, 0.0, 0.0, 0.0, 0.0])
+        stick.header.stamp = robot.stamp()
+        robot.topic("joy").publish(stick)
+        robot.run(0.02)
+    server = Server(robot)
+    for _ in range(2):
+        robot.topic("gripper").publish(Float64(data=0.0))
+        robot.wait_status(gripper="MOVING")
+        server.end(stalled=True, reached_goal=False)
+        robot.wait_status(gripper="STALLED")
+    robot.gripped = len(server.goals)
 
 
 def dragged():
@@ -282,7 +302,9 @@ def test_a_run_is_replayed_to_the_bit(robot, replayed):
     status, logged = replayed(robot.recording)
     assert status == 0, logged
     # One of the "commands" asks the controller whether it replaces trajectories.
-    counts = f"{len(robot.commands) + 1} commands and {len(robot.statuses)} statuses in "
+    counts = (
+        f"{len(robot.commands) + 1 + robot.gripped} commands and {len(robot.statuses)} statuses in "
+    )
     assert logged.startswith(counts)
     assert logged.endswith(" s, all equal to the bit\n")
     assert logged.count("\n") == 1
