@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from action_msgs.msg import GoalStatus
+from control_msgs import action
 from rclpy.action import ActionClient
 from rclpy.node import Node
 from sensor_msgs.msg import JointState, Joy
@@ -18,11 +19,16 @@ from std_msgs.msg import Float64, Float64MultiArray
 from basis_ik.arm.admission import Refusal, Refused, Request, admit_fraction
 from basis_ik.ros.boundary import Form, boundary_of
 from basis_ik.ros.chain_controller import ChainController
+from basis_ik.ros.parameters.parameters import refused
 from basis_ik.ros.publishers import incompatible_qos
 from basis_ik.ros.recording.action_forms import GRIPPER_END, RESPONSE
 
 SILENCE = 2.0  # s after which a controller that has not answered is told of
 CHECK_PERIOD = 0.5  # s between two checks whether it is still there
+KINDS = {
+    "gripper_command": "GripperCommand",
+    "parallel_gripper_command": "ParallelGripperCommand",
+}
 AIMS = {0.0: "closed", 1.0: "open"}
 
 
@@ -35,6 +41,9 @@ class Gripper:
     Args:
         node: The node that subscribes.
         controller: Of the arm beside it.
+
+    Raises:
+        ConfigError: The installed control_msgs does not have the action.
 
     Attributes:
         state: `MOVING`, `REACHED`, `STALLED`, `STOPPED`, `FAILED`, or `SENT` if nothing tells where
@@ -51,10 +60,10 @@ class Gripper:
         if self._interface == "position":
             self._publisher = node.create_publisher(Float64MultiArray, f"{name}/commands", 1)
         else:
-            from control_msgs import action  # not every installation has both
-
-            parallel = self._interface == "parallel_gripper_command"
-            kind = action.ParallelGripperCommand if parallel else action.GripperCommand
+            kind = getattr(action, KINDS[self._interface], None)
+            if kind is None:
+                text = f"needs {KINDS[self._interface]}, which this control_msgs does not have"
+                raise refused("gripper.interface", text)
             self._client, self._goal = ActionClient(node, kind, f"{name}/gripper_cmd"), kind.Goal
         self.name = node.resolve_service_name(f"{name}/gripper_cmd")
         self.state = self.text = self._aim = ""
@@ -96,10 +105,10 @@ class Gripper:
         arm, journal = self._controller.arm, self._controller.journal
         if not arm.state.active:
             return
-        refused = self._refusal(opening)
-        if refused is not None:
-            arm.refusals.add(refused, Request("gripper"))
-            journal.warn("gripper", refused.reason.name, f"gripper refused: {refused}")
+        refusal = self._refusal(opening)
+        if refusal is not None:
+            arm.refusals.add(refusal, Request("gripper"))
+            journal.warn("gripper", refusal.reason.name, f"gripper refused: {refusal}")
             return
         journal.recovered("gripper", "commands of the gripper are valid again")
         arm.refusals.accept(Request("gripper"))

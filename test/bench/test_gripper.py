@@ -5,14 +5,16 @@
 
 import contextlib
 import math
+from unittest import mock
 
 import pytest
 from action_msgs.msg import GoalStatus
-from bench import HOME, down, running
+from bench import HOME, URDF, down, running
 from sensor_msgs.msg import Joy
 from std_msgs.msg import Float64
 from std_srvs.srv import SetBool, Trigger
 from virtual_client import beside
+from virtual_node import alone
 from world import SECOND
 
 from basis_ik.client import MotionTimeoutError, NotReachedError, StoppedError, TargetRefusedError
@@ -78,6 +80,17 @@ def test_by_positions_and_a_stop_leaves_it():
         robot.run(0.5)
         say(robot, 1.0)
         assert "/hand/commands" not in robot.heard
+
+
+def test_an_action_that_control_msgs_lacks_is_named():
+    words = ("-p", "gripper.interface:=parallel_gripper_command")
+    with (
+        mock.patch("control_msgs.action.ParallelGripperCommand", None),
+        alone(URDF, *words) as node,
+    ):
+        lines = "\n".join(node.log.lines())
+        assert "needs ParallelGripperCommand, which this control_msgs does not have" in lines
+        assert "parameter 'gripper.interface'" in lines
 
 
 @pytest.fixture(scope="module")
