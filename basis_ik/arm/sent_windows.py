@@ -177,13 +177,18 @@ class SentWindows:
         followed = self.windows[: self._proven]
         return math.inf if len(followed) == len(self.windows) else self.windows[self._proven].joins
 
-    def is_off(self) -> bool:
-        """Return whether the newest reference is off all windows that have left its way before."""
+    def is_off(self, close: float, inexact: float) -> bool:
+        """Return whether the newest reference is off all windows that have left its way before.
+
+        Args:
+            close: Error by which it may be off a window that is followed [rad or m].
+            inexact: Time by which the controller's stamps are inexact [s].
+        """
         last, seen = self._last, self.seen
         others = [each for each in self.windows[self._proven :] if each.joins < seen]
         if last is None or not others:
             return False
-        return all((np.abs(each.at(seen)[:, 0] - last) > NEAR).any() for each in others)
+        return not any(each.is_at(last, seen, close, inexact) for each in others)
 
     def drop_others(self) -> None:
         """Take those to be lost that the controller is not known to follow."""

@@ -332,12 +332,12 @@ def test_a_reference_is_off_windows_that_have_left_its_way():
     sent.send(first, alone=True)
     sent.send(branch(first, BEGIN + 200 * MS, START))
     sent.send(branch(first, BEGIN + 400 * MS, START))  # at first it is on the way, too
-    assert not sent.is_off()  # nothing was seen
+    assert not sent.is_off(NEAR, 0.0)  # nothing was seen
     for after, is_off in ((150, False), (215, False), (300, True)):  # at 215 ms they are close
         observe(sent, first, BEGIN + after * MS)
-        assert sent.is_off() == is_off
+        assert sent.is_off(NEAR, 0.0) == is_off
     sent.send(first._replace(joins=BEGIN + 250 * MS))
-    assert not sent.is_off()  # that one may be followed
+    assert not sent.is_off(NEAR, 0.0)  # that one may be followed
 
 
 def test_a_window_that_was_taken_to_be_lost_is_found_where_it_then_is():

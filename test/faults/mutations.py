@@ -1254,7 +1254,7 @@ MUTATIONS = tuple(
         (
             "a window that was not taken in time is not recalled",
             "arm/execution/window_execution.py",
-            "        elif (missed and self._by_stamp) or (late and self._sent.is_off()):",
+            "        elif missed:",
             "        elif False:",
             (MID_MOTION,),
         ),

@@ -31,7 +31,7 @@ from basis_ik.arm.execution.trajectory_execution import Controller, TrajectoryEx
 from basis_ik.arm.limiter import WIDEST, Motion, stride_of
 from basis_ik.arm.moment import Moment
 from basis_ik.arm.pipeline import Phase, Pipeline
-from basis_ik.arm.sent_windows import SentWindows, Window
+from basis_ik.arm.sent_windows import CLOSE, NEAR, SentWindows, Window
 from basis_ik.numerics.arrays import FloatArray
 
 # Times [ns], unless stated otherwise.
@@ -391,17 +391,18 @@ class WindowExecution(TrajectoryExecution):
         not brake as it must, another takes its place that leaves it later.
         """
         late, newest = self._is_late(now.clock), self._sent.newest
-        missed = self._sent.seen > self._sent.since()  # its reference shows that
+        close, inexact = (CLOSE, EXACT) if self._by_stamp else (NEAR, 0.0)
+        missed = (late or self._by_stamp) and self._sent.is_off(close, inexact)
         brakes = pipeline.phase is Phase.BRAKING and self._sent.windows[0].settles
         assert newest is not None
-        if missed and brakes and (late or self._by_stamp):
+        if brakes and (missed or (late and self._sent.seen > self._sent.since())):
             self._sent.drop_others()
             self._send_again()
             sent = self.sent
             self._continue(pipeline, measured, now)
             if self.sent == sent:  # the followed one brakes as well
                 self._recall(newest, now.clock)
-        elif (missed and self._by_stamp) or (late and self._sent.is_off()):
+        elif missed:
             self._recall(newest, now.clock)
         elif not late:
             self._continue(pipeline, measured, now)
