@@ -25,7 +25,6 @@ from basis_ik.collision.collision_scene import Scene
 from basis_ik.errors import SolveArgumentError
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.path.cartesian_path import follow
-from basis_ik.pose.solve import solve
 from basis_ik.ros.kinematics.groups import Groups
 from basis_ik.ros.kinematics.motion_request import (
     GoalReader,
@@ -133,28 +132,16 @@ class Problem:
         if isinstance(target, JointTarget):
             return target.positions
         scene = None if self.scenes is None else self.scenes.of(target.chain, self.positions)
-        failure, exact = None, max(self.exact)
-        for constraint in target.searches(exact):
-            try:
-                found = solve(
-                    target.chain,
-                    target.root_T_target,
-                    target.start.seed,
-                    constraint=constraint,
-                    max_move=target.start.max_move,
-                    position_tolerance=self.exact[0],
-                    orientation_tolerance=self.exact[1],
-                    scene=scene,
-                )
-            except SolveArgumentError as error:
-                code = CODES.INVALID_GOAL_CONSTRAINTS
-                raise RequestRefusedError(code, f"goal_constraints: {error}") from None
-            goal = self.start.copy()
-            goal[target.own] = found.positions
-            if found.success and target.is_met(goal, 2.0 * exact):
-                return goal
-            if not found.success:
-                failure = failure or found
+        failure = None
+        try:
+            for found, goal, keeps in target.solutions(self.start, self.exact, scene):
+                if keeps:
+                    return goal
+                if not found.success:
+                    failure = failure or found
+        except SolveArgumentError as error:
+            code = CODES.INVALID_GOAL_CONSTRAINTS
+            raise RequestRefusedError(code, f"goal_constraints: {error}") from None
         collides = failure is not None and failure.verdict is Verdict.COLLISION
         code = CODES.GOAL_IN_COLLISION if collides else CODES.NO_IK_SOLUTION
         why = "no solution within the tolerances" if failure is None else failure.reason

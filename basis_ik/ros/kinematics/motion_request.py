@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -25,7 +25,9 @@ from std_msgs.msg import Header
 
 from basis_ik.arm.admission import Refused, printable
 from basis_ik.arm.arm import Arm
+from basis_ik.collision.collision_scene import Scene
 from basis_ik.numerics.arrays import FloatArray
+from basis_ik.pose.solve import Solution, solve
 from basis_ik.robot.chain import Chain
 from basis_ik.ros.convert import pose_value
 from basis_ik.ros.kinematics.groups import Groups
@@ -161,6 +163,40 @@ class PoseTarget:
             if (box > exact).any() or (turns and (turn[free == 0.0] > exact).any()):
                 found.append(self._constraint(box, turn, turns))
         return found
+
+    def solutions(
+        self, positions: FloatArray, exact: tuple[float, float], scene: Scene | None
+    ) -> Iterator[tuple[Solution, FloatArray, bool]]:
+        """Yield each search's solution, the arm's positions (n,), and whether they keep tolerances.
+
+        Args:
+            positions: The arm's other joints are there (n,) [rad or m].
+            exact: Tolerances of a solution [m] and [rad].
+            scene: What it must not collide with; None: nothing.
+
+        Raises:
+            SolveArgumentError: A search cannot be made.
+        """
+        for constraint in self.searches(max(exact)):
+            found = solve(
+                self.chain,
+                self.root_T_target,
+                self.start.seed,
+                constraint=constraint,
+                max_move=self.start.max_move,
+                position_tolerance=exact[0],
+                orientation_tolerance=exact[1],
+                scene=scene,
+            )
+            yield found, *self.placed(found, positions, max(exact))
+
+    def placed(
+        self, solution: Solution, positions: FloatArray, exact: float
+    ) -> tuple[FloatArray, bool]:
+        """Return the arm's positions with a solution (n,), and whether they keep all tolerances."""
+        whole = positions.copy()
+        whole[self.own] = solution.positions
+        return whole, solution.success and self.is_met(whole, 2.0 * exact)
 
     def _box_about_target(self) -> FloatArray:
         """Return half the sizes of a box within the region, along the target's axes (3,) [m]."""

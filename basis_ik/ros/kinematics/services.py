@@ -38,7 +38,7 @@ from basis_ik.ros.frame_buffer import FrameBuffer, look_up
 from basis_ik.ros.kinematics.groups import Groups
 from basis_ik.ros.kinematics.ik_request import hold, requested_poses, seconds
 from basis_ik.ros.kinematics.motion_planner import MotionPlanner, Problem
-from basis_ik.ros.kinematics.motion_request import GoalReader, PoseTarget
+from basis_ik.ros.kinematics.motion_request import GoalReader
 from basis_ik.ros.kinematics.path_request import (
     check_supported,
     first_jump,
@@ -203,10 +203,12 @@ class KinematicsServices:
         turns = not self._parameters["position_only_ik"]
         wanted = reader.around(request.constraints, chain.tip, target, turns=turns)
         solution, code = self._solve(chain, target, request, positions, scene)
-        if wanted is not None and not (solution.success and self._meets(wanted, solution, here)):
+        exact = self._thresholds
+        if wanted is not None and not wanted.placed(solution, here, max(exact))[1]:
             if checks:
                 scene = self._scenes.of(wanted.chain, positions)
-            within = self._solve_within(wanted, here, scene)
+            tried = wanted.solutions(here, exact, scene)
+            within = next((found for found, _, keeps in tried if keeps), None)
             if within is not None:
                 off = target.inverse() @ chain.forward(within.positions)
                 way, angle = float(np.linalg.norm(off.translation)), off.as_axis_angle()[1]
@@ -216,31 +218,6 @@ class KinematicsServices:
                 text = "the pose is reached outside the constraints, and nothing within them"
                 code = error_code(MoveItErrorCodes.NO_IK_SOLUTION, text)
         return _named(chain, solution.positions), code
-
-    def _meets(self, wanted: PoseTarget, solution: Solution, here: FloatArray) -> bool:
-        """Return whether a solution keeps all tolerances of constraints."""
-        whole = here.copy()
-        whole[wanted.own] = solution.positions
-        return wanted.is_met(whole, 2.0 * max(self._thresholds))
-
-    def _solve_within(
-        self, wanted: PoseTarget, here: FloatArray, scene: Scene | None
-    ) -> Solution | None:
-        """Return a solution that keeps all tolerances of constraints, if there is one."""
-        for constraint in wanted.searches(max(self._thresholds)):
-            found = solve(
-                wanted.chain,
-                wanted.root_T_target,
-                wanted.start.seed,
-                constraint=constraint,
-                max_move=wanted.start.max_move,
-                position_tolerance=self._thresholds[0],
-                orientation_tolerance=self._thresholds[1],
-                scene=scene,
-            )
-            if found.success and self._meets(wanted, found, here):
-                return found
-        return None
 
     @property
     def _thresholds(self) -> tuple[float, float]:
