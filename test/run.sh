@@ -32,11 +32,12 @@ library() {
   run "the library" python -m pytest -q --durations=10 test --ignore test/ros --ignore test/launch \
     --ignore test/config --ignore test/bench
 }
-# In two parts, so that both lanes end with a short job.
+# In parts, so that both lanes end with a short job.
 bench_a_to_j() { run "the bench, a to j" python -m pytest -q --durations=10 test/bench/test_[a-j]*.py; }
-bench_k_to_z() {
-  run "the bench, k to z" python -m pytest -q --durations=10 test/bench/test_[!a-j]*.py --deselect "$LATE"
+bench_k_to_p() {
+  run "the bench, k to p" python -m pytest -q --durations=10 test/bench/test_[k-p]*.py --deselect "$LATE"
 }
+bench_q_to_z() { run "the bench, q to z" python -m pytest -q --durations=10 test/bench/test_[!a-p]*.py; }
 late_commands() { run "the bench, late commands" python -m pytest -q --durations=10 "$LATE"; }
 underlay() {
   local status=0 package
@@ -59,7 +60,7 @@ kernels_by_numba() {
 
 jobs_left() { # the jobs that no lane has begun, the longest first
   local status=0 job
-  for job in library bench_a_to_j bench_k_to_z late_commands kernels_as_python kernels_by_numba; do
+  for job in library bench_a_to_j late_commands bench_k_to_p bench_q_to_z kernels_as_python kernels_by_numba; do
     if mkdir "$logs/$job" 2>/dev/null; then "$job" || status=1; fi
   done
   return $status

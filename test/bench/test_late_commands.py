@@ -196,7 +196,7 @@ def test_a_controller_that_takes_nothing_in_mid_motion_does_not_leap(rule, seed)
 def test_a_stop_that_waits_to_be_taken_never_makes_the_output_leap():
     """Also where the motion has ended before the controller takes it."""
     with robot_with(0.0) as robot:
-        for taken in np.arange(0.6, 1.4, 0.05):
+        for taken in np.arange(0.7, 1.4, 0.1):
             since = robot.world.now
             robot.send("base_link", PLACES[1])
             robot.run(0.1)
