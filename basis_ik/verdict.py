@@ -65,11 +65,18 @@ class Reason:
 
     def __str__(self) -> str:
         if self.verdict is Verdict.REACHED:
-            return "reached"
+            return f"reached{self.allowed}"
         if self.verdict is Verdict.COLLISION:
             return f"{self._overlap()}; {self._others()}"
         contact = f"; there {self._overlap()}" if self.pair else ""
         return f"{self._missed()}{contact}"
+
+    @property
+    def allowed(self) -> str:
+        """What is left of a target that counts as reached, as the end of a line; empty: nothing."""
+        if self.verdict is not Verdict.REACHED or not self.turn:
+            return ""
+        return f", orientation off by {shown_angle(self.turn)}"
 
     def _overlap(self) -> str:
         one, other = self.pair or ("", "")

@@ -45,7 +45,7 @@ from basis_ik.robot.safety_kernel import is_inside, is_safe
 from basis_ik.search.pose_constraint import PoseConstraint
 from basis_ik.tasks.prefer import STARTS, solve_pole, solve_posture
 from basis_ik.transforms.rigid import RigidTransform
-from basis_ik.verdict import REACHED, Reason, Verdict
+from basis_ik.verdict import Reason, Verdict
 
 # Steps of a solve that fit into a control period, about a millisecond. A FABRIK pass takes longer.
 # Solves that need more, mostly for unreachable targets, go on elsewhere.
@@ -485,7 +485,10 @@ class Pipeline:
                 solver=self.solver if constraint is None else "descent",
             )
             near = self.wish.near and found.position_error <= self.position_tolerance
-            return found._replace(verdict=Verdict.REACHED, reason=REACHED) if near else found
+            if found.success or not near:
+                return found
+            reason = Reason(Verdict.REACHED, turn=found.orientation_error)
+            return found._replace(verdict=Verdict.REACHED, reason=reason)
         return look_at(
             self._ray_chain,
             goal.root_point,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
@@ -88,6 +89,7 @@ class Wish(NamedTuple):
         return replace(self.constraint or PoseConstraint(), weights=self.weights)
 
 
+@lru_cache(maxsize=16)  # it is asked for whenever a parameter changes, between two commands
 def is_spatial(chain: Chain) -> bool:
     """Return whether the tip moves and turns in all directions, so that it reaches whole poses."""
     scale = np.array([*3 * [1.0 / chain.reach], *3 * [1.0]])[:, np.newaxis]

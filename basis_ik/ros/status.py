@@ -137,6 +137,7 @@ class StatusReport:
         elif arm.displaced:
             level, text = DiagnosticStatus.WARN, arm.displaced
         elif solution is not None and solution.success:
+            text = f"{text}{solution.reason.allowed}"
             self._journal.recovered("motion", text)
         elif solution is not None:
             level, text = DiagnosticStatus.WARN, str(solution.reason)

@@ -113,7 +113,8 @@ def words(
     if hindrance:
         return Words(hindrance, ORANGE)
     if solution is None or solution.success:
-        return Words(does, GREEN if does == REACHED else WHITE)
+        allowed = "" if solution is None else solution.reason.allowed
+        return Words(f"{does}{allowed}", GREEN if does == REACHED else WHITE)
     if does == JOGGING:
         return Words(str(solution.reason), ORANGE)
     nearest = f"{NEAREST}: {solution.reason}"

@@ -39,13 +39,14 @@ def test_a_motion_that_was_recalled_is_given_up_also_if_the_clock_is_set_back(ba
     state = ControllerState(StateTopic(), chain.joint_names, NOW)
     controller = Controller(OpenWay(), state, KnownRule(), resumes=True)
     execution = WindowExecution(arm_of(chain.joint_names), controller)
-    pipeline = Pipeline(chain, period=0.01)
+    pipeline, sent = Pipeline(chain, period=0.01), []
 
     def run(since, seconds, back=0.0):
         for time in np.arange(since, since + seconds, 0.01):
             now = Moment(time, round(1e9 * (time - back)))
             state.take(report(time - back, here, joint_names=list(chain.joint_names)), now)
             execution.advance(pipeline, here, now)
+            sent.extend(each.stamp - now.clock for each in execution.outgoing())
 
     pipeline.set_goal(JointGoal(tuple(here + 0.3)), here)
     execution.begin()
@@ -55,5 +56,8 @@ def test_a_motion_that_was_recalled_is_given_up_also_if_the_clock_is_set_back(ba
     assert pipeline.phase is Phase.BRAKING
     if back:
         execution.on_clock_jump(Moment(100.2, round(1e9 * (100.2 - back))))
+    sent.clear()
     run(100.2, 5.0, back)
     assert pipeline.phase is Phase.IDLE
+    # By another clock it is recalled again, by a message that is over by that one.
+    assert [begin < 0 for begin in sent] == [True] * bool(back)

@@ -79,8 +79,10 @@ def test_by_default_the_position_is_reached_and_the_orientation_is_near(robot):
     left = float(status["orientation_error"])
     assert left == pytest.approx(angle(TURNED, tip), abs=1e-4)
     assert 0.1 < left < angle(TURNED, PLACE), "as near as it gets, and nearer than this one"
+    assert status["message"] == f"reached, orientation off by {np.degrees(left):.1f}°"
     status, tip = sent(robot, PLACE, state="ARRIVED", verdict="REACHED")
     assert angle(PLACE, tip) < 1e-4, "what can be reached is reached as a whole"
+    assert status["message"] == "reached"
 
 
 def test_the_whole_pose_is_not_reached(robot):
