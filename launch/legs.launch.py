@@ -31,6 +31,17 @@ def generate_launch_description():
                 description="The constraints.",
             ),
             DeclareLaunchArgument(
+                "option",
+                default_value="",
+                choices=["", "1", "2"],
+                description="How rotations are computed: all in world coordinates, where limits are not kept (1), or in each bone's own (2); none: as in params_file.",  # noqa: E501
+            ),
+            DeclareLaunchArgument(
+                "pass_time",
+                default_value="",
+                description="Show FABRIK pass by pass, each for this long [s]; none: as in params_file.",  # noqa: E501
+            ),
+            DeclareLaunchArgument(
                 "period",
                 default_value="4.0",
                 description="Period of the leg's swing [s]; 0.0: at rest.",
@@ -55,6 +66,11 @@ def generate_launch_description():
 def start(context):
     share = Path(get_package_share_directory("basis_ik"))
     description = (share / "urdf" / "legs.urdf").read_text()
+    given = {
+        name: ParameterValue(LaunchConfiguration(name), value_type=kind)
+        for name, kind in (("option", int), ("pass_time", float))
+        if LaunchConfiguration(name).perform(context)
+    }
     actions = [
         Node(
             package="robot_state_publisher",
@@ -74,7 +90,7 @@ def start(context):
             executable="frames_node",
             name="frames_node",
             output="screen",
-            parameters=[LaunchConfiguration("params_file")],
+            parameters=[LaunchConfiguration("params_file"), *([given] if given else [])],
             on_exit=end_launch,
         ),
     ]

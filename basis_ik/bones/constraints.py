@@ -18,9 +18,9 @@ import numpy as np
 
 from basis_ik.bones.bone_limits import Limit
 from basis_ik.bones.bone_tree import reach_as_tree
-from basis_ik.bones.bones import BoneChainError, bones_in_object, chain_positions
+from basis_ik.bones.bones import BoneChainError, bones_in_object, bones_in_world, chain_positions
 from basis_ik.bones.joint import express, express_direction
-from basis_ik.bones.points_at import pointing_miss, points_at
+from basis_ik.bones.points_at import pointing_miss, points_at, points_at_in_world
 from basis_ik.bones.scaled_chain import reach_scaled
 from basis_ik.errors import BasisIkError
 from basis_ik.fabrik.fabrik import solve_chain, sweep_chain
@@ -35,9 +35,18 @@ PART = 1e-6
 """Part of a chain's reach up to which it counts as met, if that is less than `MET`."""
 
 Method = Literal["fabrik", "shared"]
+Option = Literal[1, 2]
+"""How rotations are computed: all in world coordinates (1), or in each bone's own (2)."""
 
 _ORIGIN = np.zeros(3)
 _STOP = 0.1  # part of the distance that counts as met at which FABRIK stops
+
+
+class WorldLimitError(BasisIkError, ValueError):
+    """A constraint has limits, which are told in a bone's own coordinates, and option 1."""
+
+    def __init__(self) -> None:
+        super().__init__("option 1 works in world coordinates and keeps no limits; take option 2")
 
 
 class ScaledLimitError(BasisIkError, ValueError):
@@ -85,12 +94,21 @@ class Point:
         tail: Frame below it; the bone's line runs to its origin.
         target: Frame to point at.
         limit: Limit of the bone's joint; None for none.
+        option: 1 to turn it in the root's coordinates, without a limit and below no scale.
+
+    Raises:
+        WorldLimitError: It has a limit, and option 1.
     """
 
     bone: str
     tail: str
     target: str
     limit: Limit | None = None
+    option: Option = 2
+
+    def __post_init__(self) -> None:
+        if self.option == 1 and self.limit is not None:
+            raise WorldLimitError
 
     @property
     def chain(self) -> tuple[str, ...]:
@@ -99,6 +117,13 @@ class Point:
 
     def apply(self, tree: TransformTree) -> Applied:
         """Turn the bone."""
+        above = tree.parent(self.bone)
+        if self.option == 1 and above is not None:
+            turned = points_at_in_world(tree, self.bone, self.tail, self.target)
+            turned = turned @ tree.lookup(tree.root, self.bone)
+            tree.move(self.bone, tree.lookup(above, tree.root) @ turned)
+            miss = self.miss(tree)
+            return Applied(Verdict.REACHED if miss <= MET else Verdict.DEGENERATE, miss)
         found = points_at(tree, self.bone, self.tail, self.target, limit=self.limit)
         tree.move(self.bone, found.parent_T_bone)
         return Applied(found.verdict, found.miss)
@@ -127,12 +152,22 @@ class Reach:
             short of the target, as near full reach; `shared` for `solve_chain` alone, which
             distributes the motion over all bones. Only for a single chain without limits.
         limits: Limits of the bones' joints, by bone.
+        option: 1 to turn the bones of a single chain from root to top in the coordinates of the
+            frame that it hangs in, without limits and below no scale.
+
+    Raises:
+        WorldLimitError: It has limits, and option 1.
     """
 
     chain: tuple[str, ...]
     target: str
     method: Method = "fabrik"
     limits: Mapping[str, Limit] = field(default_factory=dict)
+    option: Option = 2
+
+    def __post_init__(self) -> None:
+        if self.option == 1 and self.limits:
+            raise WorldLimitError
 
     def apply(self, tree: TransformTree) -> Applied:
         """Turn the bones; without limits each by the smallest rotation.
@@ -177,6 +212,7 @@ def apply_together(tree: TransformTree, reaches: Sequence[Reach]) -> list[Applie
     Raises:
         BoneChainError: Frames are not a chain, start at the root, or move their target.
         ScaledLimitError: A frame of a chain that has limits or shares bones is scaled.
+        ScaledFrameError: A frame of a chain with option 1 is scaled.
         UnknownFrameError: A frame is not in the tree.
         LimitError: A limit does not fit its bone.
     """
@@ -196,7 +232,7 @@ def apply_together(tree: TransformTree, reaches: Sequence[Reach]) -> list[Applie
         chains = [each.chain for each in reaches]
         limits = {bone: limit for each in reaches for bone, limit in each.limits.items()}
         verdict = reach_as_tree(tree, chains, goals, limits, common, tolerance)
-    elif scaled:
+    elif scaled and reaches[0].option == 2:
         reach_scaled(tree, scaled[0].chain, goals[0], common, tolerance)
         verdict = Verdict.BUDGET_SPENT
     else:
@@ -222,7 +258,8 @@ def _reach_alone(
         solved = sweep_chain(start, goal, tolerance=tolerance)
         if solved.verdict is Verdict.BUDGET_SPENT:  # no number of sweeps will do near full reach
             solved = solve_chain(solved.positions, goal, tolerance=tolerance)
-    for bone, basis in bones_in_object(tree, reach.chain, solved.positions, common).items():
+    in_common = bones_in_world if reach.option == 1 else bones_in_object
+    for bone, basis in in_common(tree, reach.chain, solved.positions, common).items():
         tree.move(bone, basis)
     return solved.verdict
 

@@ -30,6 +30,7 @@ from basis_ik.fabrik.result import (
     fresh_chain,
     fresh_point,
 )
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.verdict import Verdict
 
 _VERDICTS = {
@@ -159,3 +160,39 @@ def sweep_chain(
     p.setflags(write=False)
     verdict = Verdict.REACHED if residual <= tolerance else Verdict.BUDGET_SPENT
     return FabrikResult(p, verdict, residual, used, record=trace[: used + 1] if record else None)
+
+
+def chain_passes(
+    positions: npt.ArrayLike, target: npt.ArrayLike, *, tolerance: float, max_iterations: int
+) -> list[tuple[str, FloatArray]]:
+    """Return a chain before `sweep_chain` and after each of its passes, for a look at them.
+
+    Args:
+        positions: Joint positions to start from, root to tip [m], shape (n + 1, 3).
+        target: Where the tip should go [m], shape (3,).
+        tolerance: Distance of the tip after which no sweep follows [m].
+        max_iterations: Largest number of sweeps.
+
+    Returns:
+        "start", then "backward" and "forward" in turn, each with its joint positions [m]. After a
+        backward pass the tip is at the target; after a forward pass, the root in its place.
+
+    Raises:
+        ShapeError, NotFiniteError, OutOfRangeError, NoBonesError: Bad positions or target.
+    """
+    now, goal = finite_chain("positions", positions), fresh_point("target", target)
+    lengths = np.empty(len(now) - 1)
+    sweeps.bone_lengths(now, lengths)
+    stages = [("start", now)]
+    for _ in range(max_iterations):
+        if np.linalg.norm(now[-1] - goal) <= tolerance:
+            break
+        back = now.copy()
+        back[-1] = goal
+        for i in reversed(range(len(lengths))):
+            away = back[i] - back[i + 1]
+            back[i] = back[i + 1] + away * (lengths[i] / (np.linalg.norm(away) or 1.0))
+        now = now.copy()
+        sweeps.sweep_ball_chain(now, lengths, goal, 0.0, 1, _NOTHING)
+        stages += [("backward", back), ("forward", now)]
+    return stages

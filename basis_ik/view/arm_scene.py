@@ -25,14 +25,12 @@ from basis_ik.view.shapes import (
     BLUE,
     FAINT,
     GREEN,
-    GREY,
     LETTER,
     MAGENTA,
     ORANGE,
     RED,
     YELLOW,
     Ball,
-    Color,
     Lines,
     Shape,
     Text,
@@ -41,6 +39,7 @@ from basis_ik.view.shapes import (
     dashes,
     great_circles,
     joined,
+    passes_lines,
 )
 from basis_ik.view.words import Words
 
@@ -182,7 +181,8 @@ def _solution_shapes(view: ArmView, q: FloatArray, poses: Poses, size: float) ->
     else:
         return
     if view.stages:
-        yield _passes(view.stages, frame, 0.03 * size)
+        passes = [(stage.name, stage.points) for stage in view.stages]
+        yield passes_lines(passes, frame, 0.03 * size)
     if view.solution is not None and not view.solution.success:
         ends, width = dashes(nearest, desired), 0.08 * size
         yield Lines(name="miss", frame=frame, color=MAGENTA, ends=ends, width=width)
@@ -332,23 +332,6 @@ def _gaps(view: ArmView, size: float) -> Iterator[Shape]:
             text=f"{1e3 * (gap.distance + gap.padding):.0f} mm",
             height=0.3 * size,
         )
-
-
-def _passes(stages: tuple[Stage, ...], frame: str, width: float) -> Lines:
-    """Return the chain after each pass; later ones are more opaque.
-
-    A start is grey, backward passes are orange, forward passes blue.
-    """
-    painted = {"start": GREY, "backward": ORANGE, "forward": BLUE}
-    colors: list[Color] = []
-    for number, stage in enumerate(stages, 1):
-        red, green, blue, _ = painted[stage.name]
-        clear = 0.2 + 0.8 * number / len(stages)
-        colors += [(red, green, blue, clear)] * (len(stage.points) - 1)
-    ends = np.concatenate([joined(stage.points) for stage in stages])
-    return Lines(
-        name="passes", frame=frame, color=GREY, ends=ends, width=width, colors=tuple(colors)
-    )
 
 
 def _along(tip: RigidTransform, ray: Ray, desired: FloatArray) -> tuple[FloatArray, FloatArray]:

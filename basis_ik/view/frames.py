@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from basis_ik.view.shapes import (
     at,
     dashes,
     joined,
+    passes_lines,
 )
 
 
@@ -41,7 +42,10 @@ def status_text(constraint: Constraint, result: Applied) -> str:
 
 
 def frames_scene(
-    tree: TransformTree, constraints: Mapping[str, Constraint], applied: Mapping[str, Applied]
+    tree: TransformTree,
+    constraints: Mapping[str, Constraint],
+    applied: Mapping[str, Applied],
+    passes: Mapping[str, Sequence[tuple[str, FloatArray]]] | None = None,
 ) -> list[Shape]:
     """Return the shapes, in the frame of the tree's root.
 
@@ -51,6 +55,7 @@ def frames_scene(
         tree: The corrected frames; they may be scaled.
         constraints: The constraints by name.
         applied: The results; constraints without one are not shown.
+        passes: FABRIK's passes so far, as of `chain_passes`, of the constraints that show them.
     """
     ends = {
         name: np.vstack(
@@ -69,6 +74,20 @@ def frames_scene(
         if result is None:
             continue
         shapes += _shapes(tree.root, number, constraint, result, ends[name], size)
+        if passes and name in passes:
+            shapes.append(passes_lines(passes[name], tree.root, 0.1 * size, number))
+            tip = passes[name][-1][1][-1]
+            shapes.append(
+                Text(
+                    name="pass",
+                    number=number,
+                    frame=tree.root,
+                    color=WHITE,
+                    pose=at(tip - np.array([0.0, 0.0, size])),
+                    text=_pass_text(passes[name], ends[name][-1]),
+                    height=0.5 * size,
+                )
+            )
         line = len(constraints) - number  # the first is on top
         above = np.array([*(0.5 * (low + high))[:2], high[2] + (1.6 + 0.9 * line) * size])
         shapes.append(
@@ -83,6 +102,16 @@ def frames_scene(
             )
         )
     return shapes
+
+
+def _pass_text(passes: Sequence[tuple[str, FloatArray]], target: FloatArray) -> str:
+    """Return which pass has ended, and what is left after it."""
+    name, points = passes[-1]
+    if name == "backward":
+        left = f"the root is {shown_length(float(np.linalg.norm(points[0] - passes[0][1][0])))} off"
+    else:
+        left = f"the tip is {shown_length(float(np.linalg.norm(points[-1] - target)))} off"
+    return f"start: {left}" if name == "start" else f"{name} pass {len(passes) // 2}: {left}"
 
 
 def _shapes(

@@ -129,6 +129,30 @@ def joined(points: Sequence[FloatArray] | FloatArray) -> FloatArray:
     return np.stack([along[:-1], along[1:]], axis=1).reshape(-1, 3)
 
 
+def passes_lines(
+    stages: Sequence[tuple[str, FloatArray]], frame: str, width: float, number: int = 0
+) -> Lines:
+    """Return a chain after each of FABRIK's passes; later ones are more opaque.
+
+    Args:
+        stages: "start", in grey, "backward", in orange, or "forward", in blue, with the joints
+            after it, shape (n + 1, 3) [m].
+        frame: The frame of the joints.
+        width: Width of the lines [m].
+        number: Number of the shape.
+    """
+    painted = {"start": GREY, "backward": ORANGE, "forward": BLUE}
+    colors: list[Color] = []
+    for count, (name, points) in enumerate(stages, 1):
+        clear = 0.2 + 0.8 * count / len(stages)
+        colors += [(*painted[name][:3], clear)] * (len(points) - 1)
+    ends = np.concatenate([joined(points) for _, points in stages])
+    return Lines(
+        name="passes", number=number, frame=frame, color=GREY, ends=ends, width=width,
+        colors=tuple(colors),
+    )  # fmt: skip
+
+
 def dashes(start: FloatArray, end: FloatArray) -> FloatArray:
     """Return the ends of the dashes from one point (3,) to another, inclusive."""
     part = np.linspace(0.0, 1.0, 2 * DASHES)[:, np.newaxis]

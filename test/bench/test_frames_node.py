@@ -9,6 +9,7 @@ Frames are sent by this test and the corrected ones heard; what is expected is c
 import math
 import time
 from collections import Counter
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -36,7 +37,7 @@ from basis_ik.ros.frames.frames_node import (
 from basis_ik.ros.frames.met_constraints import status_of, turns_of
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.transforms.tree import TransformTree
-from basis_ik.verdict import Verdict
+from basis_ik.verdict import Verdict, shown_length
 
 LOOK = Point("calf", "ankle", "ball")
 STAND = Reach(("thigh", "calf", "ankle"), "foothold")
@@ -148,17 +149,13 @@ def test_constraints_and_limits_are_read_from_parameters():
         automatically_declare_parameters_from_overrides=True,
     )
     try:
-        rate, prefix, age, constraints = read_constraints(node)
+        found = read_constraints(node)
     finally:
         node.destroy_node()
         context.try_shutdown()
-    assert (rate, prefix, age, list(constraints)) == (
-        20.0,
-        "mine/",
-        2.0,
-        ["look", "stand", "swing"],
-    )
-    look, stand, swing = constraints.values()
+    assert found[:4] == (20.0, "mine/", 2.0, 0.0)
+    assert list(found.constraints) == ["look", "stand", "swing"]
+    look, stand, swing = found.constraints.values()
     assert (look.bone, look.tail, look.target) == ("calf", "ankle", "ball")
     assert (stand.chain, stand.target, stand.method) == (STAND.chain, "foothold", "fabrik")
     assert (swing.chain, swing.target, swing.method) == (("arm", "hand"), "ball", "shared")
@@ -318,6 +315,160 @@ def test_a_chain_of_a_nanometre_is_not_met_at_more_than_half_its_length(tmp_path
         two.program.end()
 
 
+class Received:
+    """The messages of the program: frames in their parents, and the status of each constraint."""
+
+    def __init__(self):
+        self.frames, self.statuses, self.markers = {}, {}, {}
+
+    def tf(self, message):
+        for each in message.transforms:
+            t = each.transform.translation
+            place = np.array((t.x, t.y, t.z))
+            turn = rotation_of(each.transform.rotation)
+            self.frames[each.child_frame_id] = (each.header.frame_id, turn, place)
+
+    def status(self, message):
+        self.statuses[message.name.removeprefix("frames_node: ")] = message
+
+    def marker_array(self, message):
+        self.markers = {(marker.ns, marker.id): marker for marker in message.markers}
+
+    def turn(self, frame):
+        return self.frames[frame][1]
+
+    def place(self, frame, point=(0.0, 0.0, 0.0)):
+        """A point of a frame in the base, as it is broadcast."""
+        point = np.array(point)
+        while frame != "base":
+            frame, turn, place = self.frames[frame]
+            point = turn @ point + place
+        return point
+
+
+def started(path, parameters, frames):
+    """Return a program that broadcasts corrected frames, and what was sent to it."""
+    path.write_text(parameters)
+    received = Received()
+    program = VirtualProgram(World(), FramesNode, "--params-file", str(path))
+    messages = []
+    for frame, (parent, (x, y, z), pitch) in frames.items():
+        message = TransformStamped(child_frame_id=frame)
+        message.header.frame_id = parent
+        t, q = message.transform.translation, message.transform.rotation
+        t.x, t.y, t.z = float(x), float(y), float(z)
+        q.y, q.w = math.sin(0.5 * pitch), math.cos(0.5 * pitch)
+        messages.append(message)
+        turn = rotation_of(q)
+        received.frames[frame] = (parent, turn, np.array((x, y, z), float))
+    program.receive("/tf_static", TFMessage(transforms=messages))
+    while not program.sent["/tf"]:
+        time.sleep(0.01)  # another thread loads kernels
+        program.run(0.1)
+    program.sent.clear()  # it may have said that it compiles
+    return program, received
+
+
+# The options of the text, and FABRIK by pass -----------------------------------------------------
+
+LEGS = """
+frames_node:
+  ros__parameters:
+    constraints: [look, stand]
+    look: {type: points_at, bone: calf_l, tail: ankle_l, target: ankle_r}
+    stand: {type: fabrik, chain: [thigh_r, calf_r, ankle_r], target: foothold}
+    limits: [knee]
+    knee: {type: hinge, bone: calf_r, axis: [0.0, 1.0, 0.0], lower: 0.0, upper: 0.3}
+    pass_time: 0.5
+"""
+LEG_FRAMES = {"hip": ("base", (3, 1, 2), 0.7), "foothold": ("hip", (0.5, -0.1, -0.7), 0.0)}
+for side, y in (("l", 0.1), ("r", -0.1)):
+    LEG_FRAMES |= {
+        f"thigh_{side}": ("hip", (0, y, 0), -0.3),
+        f"calf_{side}": (f"thigh_{side}", (0, 0, -0.45), 0.5),
+        f"ankle_{side}": (f"calf_{side}", (0, 0, -0.45), 0.0),
+    }
+WITHOUT_LIMITS = "".join(line for line in LEGS.splitlines(True) if "knee" not in line)
+
+
+@contextmanager
+def legs(path, parameters):
+    """Run the program with the legs; yield it and what it sends."""
+    program, received = started(path / "legs.yaml", parameters, LEG_FRAMES)
+    try:
+        program.run(1.0)
+        received.tf(program.sent["/tf"][-1])
+        for message in program.sent["/frames_node/status"]:
+            received.status(message)
+        yield program, received
+    finally:
+        program.end()
+
+
+def test_both_options_of_the_text_broadcast_the_same_frames(tmp_path):
+    found = []
+    for option in (1, 2):
+        with legs(tmp_path, f"{WITHOUT_LIMITS}    option: {option}\n") as (_, received):
+            pass
+        assert {each.message for each in received.statuses.values()} == {"met"}
+        miss = received.place("ik/ankle_r") - received.place("foothold")
+        assert np.linalg.norm(miss) < 1e-7
+        found.append(received.frames)
+    world, own = found
+    assert world.keys() == own.keys()
+    for frame in world:
+        assert world[frame][0] == own[frame][0]
+        np.testing.assert_allclose(world[frame][1], own[frame][1], rtol=0, atol=1e-9)
+        np.testing.assert_allclose(world[frame][2], own[frame][2], rtol=0, atol=1e-9)
+
+
+def test_option_1_keeps_no_limits_and_says_so(tmp_path):
+    for option, is_met, warnings in ((2, False, 0), (1, True, 1)):
+        with legs(tmp_path, f"{LEGS}    option: {option}\n") as (program, received):
+            pass
+        assert (received.statuses["stand"].message == "met") == is_met
+        said = [text for _, text in program.log if "does not keep limits: knee" in text]
+        assert len(said) == warnings
+
+
+def test_fabrik_is_shown_pass_by_pass(tmp_path):
+    """Each pass from the joints before it, as Algorithm 1 has it."""
+    shown = {}
+    with legs(tmp_path, WITHOUT_LIMITS) as (program, received):
+        for _ in range(100):
+            program.sent.clear()
+            program.run(0.1)
+            for message in program.sent["/frames_node/markers"]:
+                received.marker_array(message)
+                name, _, left = received.markers["pass", 1].text.partition(": ")
+                shown[name] = (ends_of(received.markers["passes", 1]), left)
+    names = ["start"]
+    names += [f"{way} pass {n}" for n in (1, 2, 3) for way in ("backward", "forward")]
+    assert set(names) <= shown.keys()
+    joints = [received.place(frame) for frame in ("thigh_r", "calf_r", "ankle_r")]
+    root, goal = joints[0].copy(), received.place("foothold")
+    for count, name in enumerate(names):
+        if name.startswith("backward"):
+            joints[2] = goal
+            for i in (1, 0):
+                away = joints[i] - joints[i + 1]
+                joints[i] = joints[i + 1] + 0.45 * away / np.linalg.norm(away)
+            left = np.linalg.norm(joints[0] - root)
+        elif name.startswith("forward"):
+            joints[0] = root
+            for i in (1, 2):
+                away = joints[i] - joints[i - 1]
+                joints[i] = joints[i - 1] + 0.45 * away / np.linalg.norm(away)
+            left = np.linalg.norm(joints[2] - goal)
+        else:
+            left = np.linalg.norm(joints[2] - goal)
+        lines, text = shown[name]
+        assert len(lines) == 2 * (count + 1)
+        expected = [(joints[0], joints[1]), (joints[1], joints[2])]
+        np.testing.assert_allclose(lines[-2:], expected, rtol=0, atol=1e-6)
+        assert shown_length(left) in text
+
+
 # Together, over one tree ------------------------------------------------------------------------
 
 PARAMETERS = """
@@ -359,59 +510,11 @@ for side, y in (("l", 0.2), ("r", -0.2)):
     }
 
 
-class Received:
-    """The messages of the program: frames in their parents, and the status of each constraint."""
-
-    def __init__(self):
-        self.frames, self.statuses, self.markers = {}, {}, {}
-
-    def tf(self, message):
-        for each in message.transforms:
-            t = each.transform.translation
-            place = np.array((t.x, t.y, t.z))
-            turn = rotation_of(each.transform.rotation)
-            self.frames[each.child_frame_id] = (each.header.frame_id, turn, place)
-
-    def status(self, message):
-        self.statuses[message.name.removeprefix("frames_node: ")] = message
-
-    def marker_array(self, message):
-        self.markers = {(marker.ns, marker.id): marker for marker in message.markers}
-
-    def turn(self, frame):
-        return self.frames[frame][1]
-
-    def place(self, frame, point=(0.0, 0.0, 0.0)):
-        """A point of a frame in the base, as it is broadcast."""
-        point = np.array(point)
-        while frame != "base":
-            frame, turn, place = self.frames[frame]
-            point = turn @ point + place
-        return point
-
-
 @pytest.fixture(scope="module")
 def received(tmp_path_factory):
     path = tmp_path_factory.mktemp("frames") / "params.yaml"
-    path.write_text(PARAMETERS)
-    received = Received()
-    program = VirtualProgram(World(), FramesNode, "--params-file", str(path))
-    messages = []
-    for frame, (parent, (x, y, z), pitch) in FRAMES.items():
-        message = TransformStamped(child_frame_id=frame)
-        message.header.frame_id = parent
-        t, q = message.transform.translation, message.transform.rotation
-        t.x, t.y, t.z = float(x), float(y), float(z)
-        q.y, q.w = math.sin(0.5 * pitch), math.cos(0.5 * pitch)
-        messages.append(message)
-        turn = rotation_of(q)
-        received.frames[frame] = (parent, turn, np.array((x, y, z), float))
-    program.receive("/tf_static", TFMessage(transforms=messages))
+    program, received = started(path, PARAMETERS, FRAMES)
     try:
-        while not program.sent["/tf"]:
-            time.sleep(0.01)  # another thread loads kernels
-            program.run(0.1)
-        program.sent.clear()  # it may have said that it compiles
         program.run(2.0)
         received.tf(program.sent["/tf"][-1])
         for message in program.sent["/frames_node/status"]:

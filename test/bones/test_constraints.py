@@ -9,12 +9,12 @@ import pytest
 from basis_ik.bones import constraints
 from basis_ik.bones.bone_limits import Cone
 from basis_ik.bones.bones import BoneChainError
-from basis_ik.bones.constraints import Point, Reach
+from basis_ik.bones.constraints import Point, Reach, WorldLimitError
 from basis_ik.bones.meet import meet
 from basis_ik.fabrik.fabrik import sweep_chain
 from basis_ik.transforms.node import TransformNode
 from basis_ik.transforms.rigid import RigidTransform
-from basis_ik.transforms.tree import TransformTree
+from basis_ik.transforms.tree import ScaledFrameError, TransformTree
 from basis_ik.verdict import Verdict
 
 
@@ -44,6 +44,51 @@ def test_the_left_calf_points_at_the_right_ankle(legs):
     applied = Point("calf_l", "ankle_l", "ankle_r").apply(legs)
     assert applied.verdict is Verdict.REACHED
     assert angle(legs, "calf_l", "ankle_l", "ankle_r") < 1e-12
+
+
+def test_both_options_turn_the_legs_alike(legs):
+    stand, look = (("thigh_r", "calf_r", "ankle_r"), "foothold"), ("calf_l", "ankle_l", "ankle_r")
+    found = []
+    for option in (1, 2):
+        tree = TransformTree("hip")
+        for frame in legs.frames[1:]:
+            tree.add(frame, legs.parent(frame), legs.basis(frame))
+        assert Reach(*stand, option=option).apply(tree)
+        assert Point(*look, option=option).apply(tree)
+        found.append([tree.lookup("hip", frame) for frame in legs.frames])
+    assert all(one.is_close(two, 1e-12) for one, two in zip(*found, strict=True))
+
+
+def test_option_1_is_computed_in_the_root_frame(legs, monkeypatch):
+    used = []
+    for name in ("points_at", "bones_in_object"):
+        monkeypatch.setattr(constraints, name, lambda *_, **__: used.append(0))
+    Reach(("thigh_r", "calf_r", "ankle_r"), "foothold", option=1).apply(legs)
+    Point("calf_l", "ankle_l", "ankle_r", option=1).apply(legs)
+    assert not used
+
+
+def test_option_1_refuses_limits_and_scale(legs):
+    limit = Cone(RigidTransform.identity(), 0.1)
+    for refused in (
+        lambda: Point("calf_l", "ankle_l", "ankle_r", limit, option=1),
+        lambda: Reach(("thigh_r", "ankle_r"), "foothold", limits={"thigh_r": limit}, option=1),
+    ):
+        with pytest.raises(WorldLimitError, match="option 2"):
+            refused()
+    legs.move("calf_r", TransformNode(scale=(1.0, 2.0, 1.0)))
+    for constraint in (
+        Point("calf_r", "ankle_r", "foothold", option=1),
+        Reach(("thigh_r", "calf_r", "ankle_r"), "foothold", option=1),
+    ):
+        with pytest.raises(ScaledFrameError, match="calf_r"):
+            constraint.apply(legs)
+
+
+def test_option_1_says_that_a_bone_without_a_direction_does_not_point(legs):
+    legs.move("ankle_l", RigidTransform.identity())
+    applied = Point("calf_l", "ankle_l", "ankle_r", option=1).apply(legs)
+    assert applied.verdict is Verdict.DEGENERATE
 
 
 def test_the_right_leg_reaches_the_foothold_and_keeps_its_lengths(legs):

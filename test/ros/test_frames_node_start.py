@@ -88,6 +88,9 @@ import pytest
             "    look: {type: points_at, bone: a, tail: b, target: c, method: fabrik}",
             ["'look.method' does not exist"],
         ),
+        ("constraints: [a]\n    option: 3", ["'option' must be 1 or 2, not 3"]),
+        ("constraints: [a]\n    option: two", ["'option' must be 1 or 2, not 'two'"]),
+        ("constraints: [a]\n    pass_time: -1.0", ["'pass_time' must lie in [0, 60], not -1"]),
         ("constraints: [a]\n    update_rate: 2000", ["must lie in [1, 1000], not 2000"]),
         (
             "use_sim_time: 1\n    constraints: [foot]\n"

@@ -8,14 +8,14 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Mapping
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from rclpy.node import Node
 from transforms3d.euler import euler2mat
 
 from basis_ik.bones.bone_limits import BoneLimitError, Cone, Hinge, Limit, SwingTwist
-from basis_ik.bones.constraints import Constraint, Method, Point, Reach
+from basis_ik.bones.constraints import Constraint, Method, Option, Point, Reach
 from basis_ik.ros.parameters.parameters import (
     FOREIGN,
     as_float,
@@ -38,20 +38,38 @@ LIMITS: dict[str, tuple[str, ...]] = {
     "swing_twist": ("bone", "half_angle", "lower", "upper", "rest"),
 }
 METHODS: tuple[Method, ...] = get_args(Method)
+OPTIONS: tuple[Option, ...] = get_args(Option)
 DEFAULTS: dict[str, Any] = {
-    "update_rate": 50.0, "prefix": "ik/", "frame_max_age": 2.0, "limits": [],
+    "update_rate": 50.0, "prefix": "ik/", "frame_max_age": 2.0, "limits": [], "option": 2,
+    "pass_time": 0.0,
 }  # fmt: skip
 
 _NUMBER = "a number"
 _THREE = "three numbers"
 
 
-def read_constraints(node: Node) -> tuple[float, str, float, dict[str, Constraint]]:
+class FramesParameters(NamedTuple):
+    """The parameters of `frames_node`.
+
+    Attributes:
+        rate: Update rate [Hz].
+        prefix: Prefix of the broadcast frames.
+        max_age: Time without a new transform after which a constraint ends [s].
+        pass_time: Time for which each of FABRIK's passes is shown [s]; 0: they are not.
+        constraints: The constraints by name, in order.
+    """
+
+    rate: float
+    prefix: str
+    max_age: float
+    pass_time: float
+    constraints: dict[str, Constraint]
+
+
+def read_constraints(node: Node) -> FramesParameters:
     """Declare and read the parameters that the node's overrides contain.
 
-    Returns:
-        Update rate [Hz], prefix of the broadcast frames, time without a new transform after which
-        a constraint ends [s], and constraints by name, in order.
+    With option 1 no limits are kept, which is logged.
 
     Raises:
         ConfigError: A parameter is missing, unknown, or of the wrong type.
@@ -73,6 +91,12 @@ def read_constraints(node: Node) -> tuple[float, str, float, dict[str, Constrain
     max_age = _take(given, "frame_max_age", float, _NUMBER, DEFAULTS)
     if not 0.1 <= max_age <= 10000.0:
         raise refused("frame_max_age", f"must lie in [0.1, 10000], not {max_age:g}")
+    pass_time = _take(given, "pass_time", float, _NUMBER, DEFAULTS)
+    if not 0.0 <= pass_time <= 60.0:
+        raise refused("pass_time", f"must lie in [0, 60], not {pass_time:g}")
+    option = _take(given, "option", int, "1 or 2", DEFAULTS)
+    if option not in OPTIONS:
+        raise refused("option", f"must be 1 or 2, not {option}")
     limited = _take(given, "limits", list, "a list of names", DEFAULTS)
     _check_names("constraints", names)
     _check_names("limits", limited)
@@ -85,7 +109,12 @@ def read_constraints(node: Node) -> tuple[float, str, float, dict[str, Constrain
         if bone in limits:
             raise refused(f"{name}.bone", f"is '{bone}', which has a limit already")
         limits[bone] = limit
-    constraints = {name: constraint_of(given, name, limits) for name in names}
+    if option == 1 and limited:
+        node.get_logger().warning(
+            f"option 1 works in world coordinates and does not keep limits: {', '.join(limited)}"
+        )
+    kept = limits if option == 2 else {}
+    constraints = {name: constraint_of(given, name, kept, option) for name in names}
     turned = {bone for constraint in constraints.values() for bone in constraint.chain[:-1]}
     for name, bone in zip(limited, limits, strict=True):
         if bone not in turned:
@@ -93,7 +122,7 @@ def read_constraints(node: Node) -> tuple[float, str, float, dict[str, Constrain
     known = _known(names, limited)
     for name in given:
         refuse_or_ignore(node, name, known, ", ".join(known))
-    return rate, prefix, max_age, constraints
+    return FramesParameters(rate, prefix, max_age, pass_time, constraints)
 
 
 def _check_names(parameter: str, names: list[str]) -> None:
@@ -116,13 +145,16 @@ def kind_of(given: dict[str, Any], name: str, kinds: dict[str, tuple[str, ...]])
     return kind
 
 
-def constraint_of(given: dict[str, Any], name: str, limits: dict[str, Limit]) -> Constraint:
+def constraint_of(
+    given: dict[str, Any], name: str, limits: dict[str, Limit], option: Option = 2
+) -> Constraint:
     """Take a constraint from the given parameters.
 
     Args:
         given: The parameters by name; those of the constraint are removed.
         name: Name of the constraint.
         limits: The limit of each bone that has one.
+        option: The constraint's option.
 
     Raises:
         ConfigError: A parameter is missing, or invalid.
@@ -133,7 +165,7 @@ def constraint_of(given: dict[str, Any], name: str, limits: dict[str, Limit]) ->
         bone, tail = (_frame(given, f"{name}.{key}") for key in ("bone", "tail"))
         if bone in (tail, target):
             raise refused(f"{name}.bone", f"is '{bone}', which is its own tail or target")
-        return Point(bone, tail, target, limits.get(bone))
+        return Point(bone, tail, target, limits.get(bone), option)
     chain = _take(given, f"{name}.chain", list, "a list of frames")
     if len(chain) < 2 or len(set(chain)) < len(chain):
         raise refused(f"{name}.chain", f"must be two or more different frames, not {chain}")
@@ -145,7 +177,7 @@ def constraint_of(given: dict[str, Any], name: str, limits: dict[str, Limit]) ->
     if method not in METHODS:
         raise refused(key, f"must be one of {', '.join(METHODS)}, not '{method}'")
     own = {bone: limits[bone] for bone in chain[:-1] if bone in limits}
-    return Reach(tuple(chain), target, method, own)
+    return Reach(tuple(chain), target, method, own, option)
 
 
 def check_target(

@@ -11,6 +11,7 @@ from itertools import pairwise
 from threading import Event
 from typing import NamedTuple
 
+import numpy as np
 import yaml
 from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
@@ -20,9 +21,13 @@ from tf2_ros import Buffer, TransformBroadcaster, TransformException, TransformL
 from visualization_msgs.msg import MarkerArray
 
 from basis_ik.arm.admission import Refused
-from basis_ik.bones.constraints import Applied, Constraint
+from basis_ik.bones.bones import chain_positions
+from basis_ik.bones.constraints import Applied, Constraint, Reach
+from basis_ik.bones.joint import express
 from basis_ik.bones.meet import meet, needs
 from basis_ik.errors import BasisIkError
+from basis_ik.fabrik.fabrik import chain_passes
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.ros.convert import transform_message, transform_value
 from basis_ik.ros.frames.frame_parameters import (
     check_target,
@@ -46,6 +51,9 @@ STATUS_PERIOD = 0.5  # s
 SHOW_PERIOD = 0.05  # s: least time between two messages with markers
 STRUCTURE_PERIOD = 1.0  # s between two queries of the frames' parents
 MISSING_PERIOD = 0.2  # s: the same while a frame is missing
+
+SEEN, SWEEPS = 1e-3, 8  # m, and sweeps, after which no more passes are shown
+REST = 3  # passes' times for which the last one stays
 
 Edge = tuple[str, str]
 """Parent and name of a frame."""
@@ -73,7 +81,9 @@ class FramesNode(Node):
         with given_lists():
             super().__init__("frames_node", automatically_declare_parameters_from_overrides=True)
         self._clock_watch = ClockWatch(self)
-        rate, self._prefix, self._max_age, self._constraints = read_constraints(self)
+        rate, self._prefix, self._max_age, self._pass_time, self._constraints = read_constraints(
+            self
+        )
         if not self._constraints:
             raise refused("constraints", "is empty")
         for name, constraint in self._constraints.items():
@@ -122,7 +132,8 @@ class FramesNode(Node):
         if applied is not None:
             tree, when, results = applied
             self._broadcast(tree, when, [self._constraints[name] for name in results])
-            self._show(tree, results)
+            assert found is not None
+            self._show(tree, results, found[0])
         if found is None or applied is None:
             self._report({}, {}, None)
         else:
@@ -276,13 +287,46 @@ class FramesNode(Node):
             status.values = [*status.values, *values]
             self._status.publish(status)
 
-    def _show(self, tree: TransformTree, applied: dict[str, Applied]) -> None:
+    def _show(
+        self,
+        tree: TransformTree,
+        applied: dict[str, Applied],
+        before: Mapping[Edge, RigidTransform],
+    ) -> None:
         now = time.monotonic()
         if now - self._shown_time < SHOW_PERIOD or not self._markers.get_subscription_count():
             return
         self._shown_time = now
-        scene = frames_scene(tree, self._constraints, applied)
+        passes = {}
+        if self._pass_time:
+            count = int(now / self._pass_time)
+            for name in applied:
+                if isinstance(chain := self._constraints[name], Reach):
+                    stages = passes_of(chain, tree, before)
+                    passes[name] = stages[: 1 + count % (len(stages) + REST)]
+        scene = frames_scene(tree, self._constraints, applied, passes)
         self._markers.publish(self._drawing.message(scene))
+
+
+def passes_of(
+    reach: Reach, tree: TransformTree, before: Mapping[Edge, RigidTransform]
+) -> list[tuple[str, FloatArray]]:
+    """Return the passes of FABRIK, as published, that bring a chain to its target.
+
+    Args:
+        reach: The chain.
+        tree: The corrected frames.
+        before: Parents and names of the frames, parents first, with their transforms before.
+
+    Returns:
+        Those of `chain_passes`, in the frame of the tree's root.
+    """
+    start = TransformTree(tree.root)
+    for (parent, frame), place in before.items():
+        start.add(frame, parent, place if frame in reach.chain[:-1] else tree.basis(frame))
+    joints = chain_positions(start, reach.chain, tree.root)
+    target = express(tree, tree.root, reach.target, np.zeros(3))
+    return chain_passes(joints, target, tolerance=SEEN, max_iterations=SWEEPS)
 
 
 def edges_of(

@@ -26,7 +26,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "robots": (),
     "ghost": ("ghost", "chain"),
     "reach": ("reach",),
-    "passes": ("passes",),
+    "passes": ("passes", "pass"),
     "limits": ("limits", "limit_names", "limit_ranges"),
     "gaps": ("gaps", "gap_sizes"),
     "reach map": (),
