@@ -35,7 +35,7 @@ def generate_launch_description():
                 description="Parameter file; share/basis_ik/config/robots has files for some arms.",
             ),
             DeclareLaunchArgument(
-                "input_file",
+                "extra_params_file",
                 default_value="",
                 description="Another parameter file, whose values come last; empty: none.",
             ),
@@ -110,7 +110,7 @@ def start(context):
     given = {"use_sim_time": flag("use_sim_time"), "autostart": flag("autostart")}
     if prefix := LaunchConfiguration("frame_prefix").perform(context):
         given["frame_prefix"] = prefix
-    file = LaunchConfiguration("input_file").perform(context)
+    file = LaunchConfiguration("extra_params_file").perform(context)
     more, renamed = [file] if file else [], []
     if group := LaunchConfiguration("moveit_group").perform(context):
         given["moveit_group"] = group

@@ -45,7 +45,7 @@ def generate_launch_description():
                 description="What moves the simulated joints; mujoco: with masses and forces.",
             ),
             DeclareLaunchArgument(
-                "input_file",
+                "extra_params_file",
                 default_value="",
                 description="Another parameter file of basis_ik; empty: none.",
             ),
@@ -113,15 +113,16 @@ def start(context, launched_at):
             executable="ik_node",
             name="basis_ik",
             output="screen",
-            # A simulated arm may use its full limits.
+            # A simulated arm may use its full limits, and a busy machine may be late with tf.
             parameters=[
                 {
+                    "transform_timeout": 10.0,
                     "max_velocity_scaling_factor": 1.0,
                     "max_acceleration_scaling_factor": 1.0,
                     "check_collisions": True,
                     "home": [begins[name] for name in chain.joint_names],
                 },
-                *([argument("input_file")] if argument("input_file") else []),
+                *([argument("extra_params_file")] if argument("extra_params_file") else []),
             ],
             ros_arguments=["--log-level", f"basis_ik:={argument('log_level')}"],
             on_exit=end_launch,

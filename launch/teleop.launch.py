@@ -85,7 +85,7 @@ def start(context):
     robot, device = argument("robot"), argument("device")
     frame = argument("twist_frame") or ROOTS[robot]
     arguments = {name: argument(name) for name in ("launch_rviz", "view")}
-    arguments["input_file"] = parameter_file(device, frame)
+    arguments["extra_params_file"] = parameter_file(device, frame)
     if robot == "real":
         name = "basis_ik.launch.py"
     else:

@@ -9,6 +9,8 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 export VIRTUAL_ENV=$venv DEPENDENCIES=$dependencies
 case ":$PATH:" in *":$venv/bin:"*) ;; *) export PATH="$venv/bin:$PATH" ;; esac
 export PYTHONNOUSERSITE=1
+# Bytecode is kept in the repository folder: each process would compile all its modules anew, for half a second.
+unset PYTHONDONTWRITEBYTECODE
 export ROS_HOME=$setup/ros ROS_LOG_DIR=$setup/ros/log COLCON_HOME=$setup/colcon NUMBA_CACHE_DIR=$setup/cache/numba
 export TMPDIR=$setup/tmp MPLCONFIGDIR=$setup/cache/matplotlib
 mkdir -p "$TMPDIR"

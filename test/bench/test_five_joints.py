@@ -90,13 +90,14 @@ def test_the_whole_pose_is_not_reached(robot):
     sent(robot, TURNED, state="ARRIVED", verdict="ORIENTATION_UNREACHABLE")
 
 
-def test_a_free_orientation_is_reached(robot):
-    assert robot.set_parameter("orientation", "free").successful
+def test_without_orientation_the_position_is_reached(robot):
+    assert robot.set_parameter("position_only_ik", True).successful
     _, tip = sent(robot, TURNED, state="ARRIVED", verdict="REACHED")
     assert np.linalg.norm(tip.translation - TURNED.translation) < 2e-5
 
 
 def test_a_position_out_of_reach_is_not_near(robot):
+    assert robot.set_parameter("position_only_ik", False).successful
     assert robot.set_parameter("orientation", "auto").successful
     far = RigidTransform.from_rotation_translation(PLACE.rotation, [0.9, 0.0, 0.2])
     sent(robot, far, state="ARRIVED", verdict="TOO_FAR")

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 basis_ik maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The demo's arms with masses and forces: a short tour, measured through tf, and a stop."""
+"""A demo's arm with masses and forces: a short tour, measured through tf, and a stop."""
 
 import time
 import unittest
@@ -24,16 +24,15 @@ from std_srvs.srv import SetBool
 from tf2_ros import Buffer, TransformException, TransformListener
 
 PATIENCE = 600.0  # s: only ends what hangs
-TIPS = {"ur5e": "tool0", "panda": "panda_hand_tcp"}
+ROBOT, TIP = "panda", "panda_hand_tcp"
 TARGETS = ([0.0, 0.1, 0.2], [0.1, -0.15, 0.2])  # in the table's frame [m], pointing down
 TOLERANCE = 1e-3  # [m], as demo_by_hand's
 
 
 @pytest.mark.launch_test
-@launch_testing.parametrize("robot", ["ur5e", "panda"])
-def generate_test_description(robot):
+def generate_test_description():
     demo = PathJoinSubstitution([FindPackageShare("basis_ik"), "launch", "demo.launch.py"])
-    arguments = {"robot": robot, "physics": "mujoco", "targets": "false"}
+    arguments = {"robot": ROBOT, "physics": "mujoco", "targets": "false"}
     return LaunchDescription(
         [
             IncludeLaunchDescription(
@@ -64,10 +63,10 @@ class TestMasses(unittest.TestCase):
     def on_status(cls, status):
         cls.state = next(pair.value for pair in status.values if pair.key == "state")
 
-    def where(self, tip):
+    def where(self):
         """Return the tip's position in the table's frame; NaN if unknown."""
         try:
-            found = self.buffer.lookup_transform("table", tip, Time()).transform.translation
+            found = self.buffer.lookup_transform("table", TIP, Time()).transform.translation
         except TransformException:
             return np.full(3, np.nan)
         return np.array([found.x, found.y, found.z])
@@ -78,10 +77,9 @@ class TestMasses(unittest.TestCase):
             self.assertLess(time.monotonic(), end, what)
             time.sleep(0.02)
 
-    def test_targets_are_reached_and_the_arm_stands(self, proc_output, robot):
-        proc_output.assertWaitFor(f"ready: {robot}", timeout=PATIENCE)
-        tip = TIPS[robot]
-        self.until(lambda: np.isfinite(self.where(tip)).all(), "tf has no tip")
+    def test_targets_are_reached_and_the_arm_stands(self, proc_output):
+        proc_output.assertWaitFor(f"ready: {ROBOT}", timeout=PATIENCE)
+        self.until(lambda: np.isfinite(self.where()).all(), "tf has no tip")
         self.until(self.targets.get_subscription_count, "nobody listens to targets")
         self.until(lambda: self.state == "READY", "it does not get ready")
         for xyz in TARGETS:
@@ -91,20 +89,20 @@ class TestMasses(unittest.TestCase):
             position.x, position.y, position.z = xyz
             target.pose.orientation.x, target.pose.orientation.w = 1.0, 0.0
             self.targets.publish(target)
-            self.until(lambda xyz=xyz: self.is_at(tip, xyz), f"{xyz} was not reached")
+            self.until(lambda xyz=xyz: self.is_at(xyz), f"{xyz} was not reached")
 
-    def is_at(self, tip, xyz):
+    def is_at(self, xyz):
         """Return whether the tip is at a position in the table's frame."""
-        return bool(np.abs(self.where(tip) - xyz).max() < TOLERANCE)  # not if NaN
+        return bool(np.abs(self.where() - xyz).max() < TOLERANCE)  # not if NaN
 
-    def test_the_brakes_hold(self, robot):
+    def test_the_brakes_hold(self):
         stop = self.node.create_client(SetBool, "joint_trajectory_controller/emergency_stop")
         self.assertTrue(stop.wait_for_service(PATIENCE))
         answer = stop.call_async(SetBool.Request(data=True))
         self.until(answer.done, "no answer to the emergency stop")
-        before = self.where(TIPS[robot])
+        before = self.where()
         time.sleep(1.0)
-        np.testing.assert_allclose(self.where(TIPS[robot]), before, rtol=0.0, atol=TOLERANCE)
+        np.testing.assert_allclose(self.where(), before, rtol=0.0, atol=TOLERANCE)
 
 
 @launch_testing.post_shutdown_test()

@@ -55,7 +55,6 @@ def launch(environment, until, tmp_path, **arguments):
     ("robot", "frame", "words"),
     [
         ("ur5e", "base_link", "ready: ur5e"),
-        ("panda", "panda_link0", "ready: panda"),
         ("real", "base_link", "waiting for a robot description"),
     ],
 )

@@ -233,7 +233,7 @@ class ChainParameters:
             resume_timeout=node["resume_timeout"],
             twist_lasts=node["incoming_command_timeout"],
             units=self.units(),
-            position_only=node["position_only_ik"] or self["orientation"] == "free",
+            position_only=node["position_only_ik"],
             approximate=self["approximate"],
             solver=self["solver"],
             path=self["path"],

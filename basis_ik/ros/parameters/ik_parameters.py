@@ -288,7 +288,7 @@ PATHS = ("joint", "straight", "straight_or_joint")
 SINGULARITIES = ("pass", "slow", "stop")
 GRIPPERS = ("none", "gripper_command", "parallel_gripper_command", "position")
 AUTO = "auto"
-ORIENTATIONS = (AUTO, "full", "axis", "near", "free")
+ORIENTATIONS = (AUTO, "full", "axis", "near")
 PLAIN = ("twist", "target_pose", "device_pose")
 FOLLOW_DRAG = ("live", "release", "confirm")
 # Inputs whose samples can be filtered, and of how many parts they are.
@@ -371,9 +371,10 @@ CHAIN = (
         "orientation",
         AUTO,
         "What of a pose's orientation counts: `full`; the direction of `pointing_axis`, its `axis` "
-        "alone; `near`: first the position, then the orientation as near as the joints allow, and "
-        "that counts as reached; or `free`, nothing. `auto` is `full` for chains that move and "
-        "turn in all directions, and `near` for others, as of five joints. Applies to later poses.",
+        "alone; or `near`: first the position, then the orientation as near as the joints allow, "
+        "and that counts as reached. `position_only_ik` leaves it free. `auto` is `full` for "
+        "chains that move and turn in all directions, and `near` for others, as of five joints. "
+        "Applies to later poses.",
         choices=ORIENTATIONS,
     ),
     Declaration(
