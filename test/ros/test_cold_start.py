@@ -15,7 +15,7 @@ from std_msgs.msg import String
 
 from basis_ik.numerics import jit
 
-ANSWERS = 10  # of each service, while it compiles for a quarter of a minute
+ANSWERS = 10  # of each service, while it compiles for some seconds
 
 
 @pytest.fixture
@@ -26,10 +26,11 @@ def cold(monkeypatch, tmp_path):
 
 @pytest.fixture
 def cool(tmp_path):
-    """A cache with the half of the node's kernels that are the search's, if they are compiled."""
+    """A cache without the kernels of the arm, if there is a warm one."""
     warm = Path(jit._cache_directory())
-    if (warm / "search").exists():
-        shutil.copytree(warm / "search", tmp_path / warm.name / "search")
+    for room in ("search", "pose"):
+        if (warm / room).exists():
+            shutil.copytree(warm / room, tmp_path / warm.name / room)
     return tmp_path
 
 
@@ -69,7 +70,7 @@ def test_the_node_responds_while_it_compiles_and_then_starts(own_domain, cool, m
         assert not robot.transit("configure")
         assert robot.state() == "unconfigured"
         robot.wait_status(state="READY")
-        assert len([t for t in texts if t.startswith("compiling the kernels")]) > 5, texts
+        assert len([t for t in texts if t.startswith("compiling the kernels")]) > 1, texts
         assert robot.state() == "active"
         assert robot.commands == [], "the target that was refused"
         robot.reach("base_link", down(0.4, 0.2, 0.4))
