@@ -82,7 +82,11 @@ def start(context):
             package="basis_ik",
             executable="legs_motion",
             parameters=[
-                {"period": ParameterValue(LaunchConfiguration("period"), value_type=float)}
+                {
+                    "period": ParameterValue(LaunchConfiguration("period"), value_type=float),
+                    # Solid legs would hide the passes inside them.
+                    **({"frame_prefix": ""} if "pass_time" in given else {}),
+                }
             ],
         ),
         Node(

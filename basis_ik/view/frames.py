@@ -75,7 +75,7 @@ def frames_scene(
             continue
         shapes += _shapes(tree.root, number, constraint, result, ends[name], size)
         if passes and name in passes:
-            shapes.append(passes_lines(passes[name], tree.root, 0.1 * size, number))
+            shapes.append(passes_lines(passes[name], tree.root, 0.25 * size, number))
             tip = passes[name][-1][1][-1]
             shapes.append(
                 Text(

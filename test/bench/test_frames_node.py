@@ -27,6 +27,7 @@ from world import MILLISECOND, World
 from basis_ik.bones.bone_limits import Cone, Hinge, SwingTwist
 from basis_ik.bones.constraints import Applied, Point, Reach
 from basis_ik.bones.points_at import points_at_in_object, points_at_in_world
+from basis_ik.ros.demo.legs_motion import LegsMotion
 from basis_ik.ros.frames.frame_parameters import read_constraints
 from basis_ik.ros.frames.frames_node import (
     FrameError,
@@ -467,6 +468,16 @@ def test_fabrik_is_shown_pass_by_pass(tmp_path):
         expected = [(joints[0], joints[1]), (joints[1], joints[2])]
         np.testing.assert_allclose(lines[-2:], expected, rtol=0, atol=1e-6)
         assert shown_length(left) in text
+
+
+@pytest.mark.parametrize(("prefix", "is_shown"), [("ik/", True), ("''", False)])
+def test_the_demos_corrected_legs_are_shown_if_they_have_a_prefix(prefix, is_shown):
+    """Solid legs would hide the passes."""
+    program = VirtualProgram(World(), LegsMotion, "-p", f"frame_prefix:={prefix}")
+    try:
+        assert bool(program.sent["/corrected/robot_description"]) == is_shown
+    finally:
+        program.end()
 
 
 # Together, over one tree ------------------------------------------------------------------------

@@ -38,7 +38,8 @@ PARAMETERS = (
     Declaration(
         "frame_prefix",
         "ik/",
-        "Prefix of the corrected frames, as `prefix` of frames_node; viewers ask for it.",
+        "Prefix of the corrected frames, as `prefix` of frames_node; viewers ask for it. Empty: "
+        "viewers show the bones alone.",
         read_only=True,
     ),
 )
@@ -74,8 +75,8 @@ class LegsMotion(Node):
         self._start = self.get_clock().now()
         self._publisher = self.create_publisher(JointState, "joint_states", 10)
         self._broadcaster = StaticTransformBroadcaster(self)
-        text = (Path(get_package_share_directory("basis_ik")) / "urdf" / "legs.urdf").read_text()
-        self._show_corrected(text, parameters["frame_prefix"])
+        if prefix := parameters["frame_prefix"]:
+            self._show_corrected(prefix)
         self._foothold = InteractiveMarkerServer(self, f"~/{FOOTHOLD}")
         marker = drag_marker(FOOTHOLD, HIP, STANDS, HANDLE, Mode.POINT)
         self._foothold.insert(marker, feedback_callback=self._on_drag)
@@ -83,7 +84,8 @@ class LegsMotion(Node):
         self._stand(STANDS)
         self.create_timer(0.02, self._publish)
 
-    def _show_corrected(self, text: str, prefix: str) -> None:
+    def _show_corrected(self, prefix: str) -> None:
+        text = (Path(get_package_share_directory("basis_ik")) / "urdf" / "legs.urdf").read_text()
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self._description = self.create_publisher(String, "corrected/robot_description", latched)
         self._description.publish(String(data=text))
