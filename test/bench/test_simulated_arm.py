@@ -468,6 +468,28 @@ def test_an_arm_that_stood_still_makes_up_for_half_a_second_at_most(arm):
     assert arm.at[0] - before < 2e-3
 
 
+@pytest.mark.parametrize("by", ["topic", "action"])
+def test_what_a_late_arm_takes_does_not_count_in_cycles_of_before(arm, by):
+    """As upstream, whose cycles have the present time, however late they are."""
+    arm.follow(trajectory((10.0, (1.0, 0.3, 0.0))))
+    arm.run(1.0)
+    arm.states.clear()
+    arm.stalls.add(arm.world.now, 0.3)
+    arm.run(0.25)
+    stamp = Time(sec=(EPOCH + arm.world.now) // SECOND, nanosec=(EPOCH + arm.world.now) % SECOND)
+    there = trajectory((0.0, (0.12, 0.3, 0.0)), (5.0, (1.0, 0.3, 0.0)), stamp=stamp)
+    if by == "topic":
+        arm.follow(there)
+    else:
+        arm.server.send(FollowJointTrajectory.Goal(trajectory=there))
+    sent = arm.world.now
+    arm.run(0.5)
+    references = [(stamp_of(each), each.reference.positions[0]) for each in arm.states]
+    before = [0.1e-9 * stamp - place for stamp, place in references if stamp < sent]
+    assert len(before) > 10
+    assert np.ptp(before) < 1e-9, "it is on the way that it had"
+
+
 @pytest.mark.parametrize("leap", [3600, -3600])
 def test_an_arm_whose_clock_leaps_goes_on_as_before(arm, leap):
     arm.follow(trajectory((1.0, (1.0, 0.3, 0.0))))

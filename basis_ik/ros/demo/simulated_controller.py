@@ -143,6 +143,7 @@ class SimulatedController:
         )
 
     def _on_trajectory(self, message: JointTrajectory) -> None:
+        self._catch_up()
         command = to_command(message, self._origin)
         refusal = self._refusal(command)
         if refusal is not None:
@@ -171,6 +172,7 @@ class SimulatedController:
         return GoalResponse.ACCEPT
 
     def _on_accepted(self, handle: ServerGoalHandle) -> None:
+        self._catch_up()
         goal = ActiveGoal(handle, Future())
         command = to_command(handle.request.trajectory, self._origin)
         self._finish(self._controller.start_goal(command, self._tolerances(handle.request)))
@@ -224,6 +226,14 @@ class SimulatedController:
     def _on_timer(self) -> None:
         if self._goal is not None and self._goal.handle.is_cancel_requested:
             self._finish(self._controller.cancel_goal())
+        self._catch_up()
+
+    def _catch_up(self) -> None:
+        """Run the cycles that are due.
+
+        A trajectory counts from now on. In a cycle of before, it would lie in the future, and begin
+        where the arm is measured.
+        """
         self._controller.speed_scaling = self._parameters.number("speed_scaling")
         blocked = self._parameters.text("blocked_joint")
         self._robot.joints.blocked = np.array([name == blocked for name in self._robot.driven])
