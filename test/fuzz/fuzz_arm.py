@@ -621,7 +621,8 @@ class Arm:
             before = np.where(nearer, here, before)
             self._history = []
         elif not self._history or stood:  # it has stood there meanwhile, or was moved
-            before = np.where(nearer, here, before)
+            first = self.limits.jerk * PERIOD**3 / 6.0 + SLACK  # the farthest way from rest
+            before = np.where(nearer & (np.abs(command - before) > first), here, before)
             self._history = [before] * 4
         self._commanded_at = self.now.loop
         self._check_step(before, command)
