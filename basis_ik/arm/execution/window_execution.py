@@ -589,6 +589,7 @@ class WindowExecution(TrajectoryExecution):
         if self._is_too_late(newest, now.clock):
             return
         joins = self._head
+        covered = pipeline.state if self._covers(newest, pipeline) else None
         times: list[int] = []
         states: list[FloatArray] = []
         command: FloatArray | None = newest.motion.positions[0]
@@ -603,7 +604,7 @@ class WindowExecution(TrajectoryExecution):
             if command is None:
                 break
             if not times and self._covers(newest, pipeline):
-                joins = self._head
+                joins, covered = self._head, pipeline.state
                 continue
             times.append(self._head)
             states.append(pipeline.state)
@@ -615,6 +616,8 @@ class WindowExecution(TrajectoryExecution):
             return
         self._changed = False
         begun, way = newest.part(now.clock - EARLY, joins)
+        if covered is not None:  # within the limits, which interpolated ones exceed slightly
+            way[-1] = covered
         window = self._completed(pipeline, begun + times, way + states, joins)
         self._sent.send(window, alone=not self._state.is_published)
         stamp = window.begin if self._by_stamp else self._next_sample(newest, joins, now.clock)
