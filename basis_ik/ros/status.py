@@ -35,6 +35,7 @@ PERIOD = 0.5  # s between repetitions of an unchanged status
 # s: least time between two statuses that differ only in target or solution. A stream of targets
 # would otherwise cause hundreds of them per second.
 REFRESH = 0.05
+LONGEST = 400  # characters of the message; the values have each of its parts
 INPUTS = {  # the active input
     PoseGoal: "pose",
     PointGoal: "point",
@@ -184,6 +185,7 @@ class StatusReport:
     def _publish(self, level: bytes, state: str, text: str) -> None:
         arm, gripper = self._chain.arm, self._chain.gripper
         text = f"{arm.name}: {text}" if arm.name else text
+        text = text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
         targets, refusals = arm.targets, arm.refusals
         values = {
             "state": state,
