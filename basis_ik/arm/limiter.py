@@ -28,6 +28,7 @@ SHORTEST_SEGMENT = 1e-6  # s: shorter ones change nothing that can be seen
 EXACT = 1e-10  # s: a time is not searched any closer
 ROUNDING = 1e-15  # of positions of 1 rad or m: they are the same
 LONGEST_STOP = 1.0  # s: with a reduced acceleration, while the joints move
+RATES = [kernels.ACCELERATION, kernels.JERK]
 LITTLE = 1e-2  # of a squared distance: off the way, a place is near enough
 
 
@@ -172,7 +173,7 @@ class Limiter:
         self._still = np.zeros(n)
         self._wanted = limits.scaled(1.0, 1.0, 1.0)
         self._scaling = (1.0, 1.0, 1.0)
-        self.override, self.to_rest = 1.0, False
+        self.override, self.to_rest, self._renewed = 1.0, False, False
         self.reset(positions)
 
     def reset(self, positions: FloatArray) -> None:
@@ -230,9 +231,10 @@ class Limiter:
 
         They take effect once all joints can stop before their position limits with them, at rest
         at the latest. A joint that is then too fast slows down as quickly as its limits allow.
-        Acceleration and jerk of a motion `to_rest` are those with which it began: with less of them
-        it would end beyond its goal, and with more leave its straight way. They are never reduced
-        while the joints brake, and otherwise once all can stop in a second with less of them.
+        Acceleration and jerk of a motion `to_rest` are those with which it began (see `renew`):
+        with less of them it would end beyond its goal, and with more leave its straight way. They
+        are never reduced while the joints brake, and otherwise once all can stop in a second with
+        less of them.
 
         Raises:
             MotionLimitError: A fraction is not in (0, 1].
@@ -240,6 +242,13 @@ class Limiter:
         if (velocity, acceleration, jerk) != self._scaling:
             self._wanted = self.limits.scaled(velocity, acceleration, jerk)
             self._scaling = (velocity, acceleration, jerk)
+
+    def renew(self) -> None:
+        """Let the next `step` or `plan` begin another motion, although the joints may be moving.
+
+        It uses less acceleration and jerk unless a joint would then pass its goal.
+        """
+        self._renewed = True
 
     def slow_down(self, override: float) -> None:
         """Scale the velocities of motions to goals.
@@ -288,7 +297,7 @@ class Limiter:
         """
         if self.override == 0.0:
             return self.brake()
-        self._prepare(braking=False)
+        self._prepare(braking=False, goal=goal)
         velocity = self._still if velocity is None else velocity
         acceleration = self._still if acceleration is None else acceleration
         step = kernels.step_joints if self._capped is None else self._capped.step
@@ -361,7 +370,7 @@ class Limiter:
         """
         spacing = max(self.period, spacing)
         goal = None if self.override == 0.0 else goal
-        self._prepare(braking=goal is None)
+        self._prepare(braking=goal is None, goal=goal)
         caps, limits, share = self._capped, self._slowed(), 1.0
         if caps is None or goal is None:
             return self._planned(goal, limits, most, spacing, share)
@@ -435,7 +444,7 @@ class Limiter:
             return []
         self._caps.observe(self.position, at_rest=self.at_rest)
         bounds = self._kept.copy()
-        bounds[[kernels.ACCELERATION, kernels.JERK]] *= share
+        bounds[RATES] *= share
         clearance = self._caps.clearance
         return clearance.approaches(wanted, self.velocity, bounds, late * self.period)
 
@@ -512,13 +521,14 @@ class Limiter:
         out[-1] = memory[:, :3]  # the only one, if what is left is too short
         return Motion(np.array(times), out[..., 0], out[..., 1], out[..., 2])
 
-    def _prepare(self, *, braking: bool) -> None:
+    def _prepare(self, *, braking: bool, goal: FloatArray | None = None) -> None:
         """Discard the profiles if the conditions of their planning have changed."""
         self._before[:] = self._memory
         if self._capped is not None:
             self._capped.observe(self.position, at_rest=self.at_rest)
         if self._kept is not self._wanted:
-            self._take_over(braking=braking)
+            self._take_over(braking=braking, goal=goal if self._renewed else None)
+        self._renewed = self._renewed and goal is None
         if braking != self.braking:
             self.braking, self._ticks = braking, 0
 
@@ -530,19 +540,29 @@ class Limiter:
         slowed[kernels.VELOCITY] *= self.override
         return slowed
 
-    def _take_over(self, *, braking: bool) -> None:
-        """Use the wanted limits from now on, if that is possible yet; see `scale`."""
+    def _take_over(self, *, braking: bool, goal: FloatArray | None) -> None:
+        """Use the wanted limits from now on, if that is possible yet; see `scale` and `renew`."""
         limits = self._wanted
         if not self.at_rest:
-            limits, rows = limits.copy(), [kernels.ACCELERATION, kernels.JERK]
-            if self.to_rest and not braking:
-                limits[rows] = self._kept[rows]
-            elif braking or self._time_to_rest(limits) > LONGEST_STOP:
-                limits[rows] = np.maximum(limits[rows], self._kept[rows])
+            limits = limits.copy()
+            passes = goal is not None and self._passes(goal, limits)
+            if self.to_rest and not braking and goal is None:
+                limits[RATES] = self._kept[RATES]
+            elif braking or passes or self._time_to_rest(limits) > LONGEST_STOP:
+                limits[RATES] = np.maximum(limits[RATES], self._kept[RATES])
             if np.array_equal(limits, self._kept):
                 return
         if self._can_stop(limits):
             self._kept, self._ticks = limits, 0
+
+    def _passes(self, goal: FloatArray, limits: FloatArray) -> bool:
+        """Return whether the quickest stop with other limits leads a joint past a goal (n,)."""
+        memory, velocity = self._memory.copy(), self.velocity
+        kernels.brake(memory, limits, self.period, 0)
+        kernels.advance(memory, limits, np.inf)
+        is_ahead = (goal - self.position) * velocity > 0.0
+        is_passed = (memory[:, kernels.POSITION] - goal) * velocity > 0.0
+        return bool((is_ahead & is_passed).any())
 
     def _can_stop(self, limits: FloatArray) -> bool:
         """Return whether all joints can stop with other limits, and with the caps."""

@@ -284,6 +284,8 @@ class Pipeline:
         if not (isinstance(goal, JOGGING) and isinstance(self.goal, JOGGING)):
             self._held.reset()
             self._clear_notice()
+        if not isinstance(goal, JOGGING):
+            self._limiter.renew()
         self.goal, self.solution = goal, None
         self._solved_wish = self.wish
         if isinstance(goal, (PoseGoal, PointGoal)):

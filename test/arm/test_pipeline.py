@@ -168,6 +168,34 @@ def test_other_accelerations_change_nothing_of_a_motion_on_its_way(chain, straig
         assert steep == pytest.approx(after, rel=1e-6), "it holds from the next motion on"
 
 
+@pytest.mark.parametrize("whole", [False, True])
+@pytest.mark.parametrize(("before", "after"), [(1.0, 0.3), (0.4, 1.0)])
+@pytest.mark.parametrize("there", [-0.8, 1.4])
+def test_a_new_target_in_motion_has_the_present_acceleration(chain, there, before, after, whole):
+    pipe, top = Pipeline(chain, period=PERIOD), MotionLimits.of_chain(chain)
+    pipe.acceleration_scaling = before
+    pipe.set_goal(JointGoal(tuple(HOME + 0.8)), HOME)
+    begun = walk(pipe, HOME, 20)
+    pipe.acceleration_scaling = after
+    pipe.set_goal(JointGoal(tuple(HOME + there)), begun[-1])
+    if whole:
+        rates = pipe.plan(pipe.state, braking=False).accelerations
+    else:
+        rates = np.diff(walk(pipe, begun[-1], 300), 2, axis=0) / PERIOD**2
+    steep = (np.abs(rates) / top.acceleration).max(axis=1)
+    begin = round(0.15 / PERIOD)  # it changes as quickly as the jerk allows
+    assert steep[begin:].max() == pytest.approx(after, rel=1e-6)
+
+
+def test_a_new_target_that_less_acceleration_would_pass_is_not_passed(pipe):
+    pipe.set_goal(JointGoal(tuple(HOME + 0.8)), HOME)
+    begun = walk(pipe, HOME, 30)
+    pipe.acceleration_scaling = 0.3
+    pipe.set_goal(JointGoal(tuple(HOME + 0.85)), begun[-1])
+    way = np.append(begun, walk(pipe, begun[-1], 500), axis=0)
+    assert way.max(axis=0) == pytest.approx(HOME + 0.85, abs=1e-9)
+
+
 def test_a_whole_motion_from_mid_motion_ends_at_the_goal_with_other_accelerations(pipe):
     pipe.set_goal(JointGoal(tuple(HOME + 0.5)), HOME)
     motion = pipe.plan(at_rest(HOME), braking=False)
