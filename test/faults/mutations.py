@@ -38,6 +38,7 @@ TREE, URDF, BUILD = "robot/link_tree.py", "robot/urdf.py", "robot/build.py"
 PARAMETERS, OF_CHAINS = "ros/parameters/parameters.py", "ros/parameters/chain_parameters.py"
 SAFETY, DIAGNOSIS = "robot/safety_kernel.py", "pose/diagnosis.py"
 LATE = "test/bench/test_late_commands.py"
+UNHEARD = f"{LATE}::test_a_driver_that_neither_takes_nor_tells_does_not_leap"
 MID_MOTION = f"{LATE}::test_a_controller_that_takes_nothing_in_mid_motion_does_not_leap"
 BORDERS = "test/robot/test_infer.py::test_the_borders_of_what_is_obvious"
 CLOUDS = "test/bench/test_clouds_in_motion.py::"
@@ -1257,6 +1258,27 @@ MUTATIONS = tuple(
             "        elif missed:",
             "        elif False:",
             (MID_MOTION,),
+        ),
+        (
+            "a window that may come late is not recalled while the controller is not heard",
+            "arm/execution/window_execution.py",
+            "            if newest is not None and self._sent.since() < now.clock:",
+            "            if False:",
+            (UNHEARD,),
+        ),
+        (
+            "a brake leaves a window that the controller may not have taken",
+            "arm/execution/window_execution.py",
+            "            elif newest.settles and self._sent.since() >= now.clock:",
+            "            elif newest.settles:",
+            (UNHEARD,),
+        ),
+        (
+            "a goal in mid-motion is sent to a controller that is not heard",
+            "arm/execution/controller_state.py",
+            "LATELY = 0.05",
+            "LATELY = 0.2",
+            (f"{LATE}::test_a_whole_motion_is_not_replaced_while_the_controller_is_not_heard",),
         ),
         (
             "a brake that nothing replaces where it waits is not recalled",

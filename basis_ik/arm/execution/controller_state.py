@@ -25,6 +25,7 @@ CONTROLLER_TIMEOUT = 0.5
 # s without a state, or three times the average interval, after which the stream pauses until the
 # controller publishes again. A controller that was switched off must not receive old windows.
 CONTROLLER_SILENCE = 0.1
+LATELY = 0.05  # s since a state, or 2.5 times that average, after which nothing is known of it
 SMOOTHING = 0.1  # weight of each new interval in the average
 STAMPS = 100  # stored stamps of a controller's states: some seconds
 CLOCK_AHEAD = 0.02  # s by which its clock may be ahead: the final part of a stream's window
@@ -205,6 +206,15 @@ class ControllerState:
             silence = min(silence, CONTROLLER_TIMEOUT)
         patience = max(CONTROLLER_SILENCE, 3.0 * self._interval)
         return silence if self._expected and silence > patience else 0.0
+
+    def is_known(self, now: int) -> bool:
+        """Return whether a state has come lately, or none is published.
+
+        Args:
+            now: ROS time [ns].
+        """
+        age = 1e-9 * (now - self._received_clock)
+        return not self._expected or age <= max(LATELY, 2.5 * self._interval)
 
     @property
     def is_published(self) -> bool:

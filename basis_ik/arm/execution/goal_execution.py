@@ -173,6 +173,7 @@ class GoalExecution(TrajectoryExecution):
         if self._state.silence(now.clock) > 0.0:
             self._silent_at = 1e-9 * now.clock
         unheard = 0.0 <= 1e-9 * now.clock - self._silent_at < FIRST_FEEDBACK
+        unheard = unheard or (self._motion is not None and not self._state.is_known(now.clock))
         if self._ordered and self._state.moved:
             self._phase = Phase.MOVING  # it begins once they rest
         elif self._ordered and not (ending or beginning or unheard):

@@ -74,7 +74,7 @@ class WindowExecution(TrajectoryExecution):
     - Each further window is the same as the one before for `SAFE` from now on, and differs then.
     - A motion that changes in every period brakes at the end of each window, and is not continued
       if the controller may have left its way for `CONFIRMED`, or has.
-    - A window that was not taken in time is recalled.
+    - A window that was not taken in time is recalled, also if nobody tells whether it was.
     - A new motion from rest begins when no other window can be taken any more.
 
     A controller that does not publish its state is taken to follow each window at once.
@@ -185,6 +185,9 @@ class WindowExecution(TrajectoryExecution):
         if silence > 0.0:
             if silence > CONTROLLER_TIMEOUT:
                 self._end_unseen(pipeline, measured, now)
+            newest = self._sent.newest
+            if newest is not None and self._sent.since() < now.clock:  # perhaps not taken in time
+                self._recall(newest, now.clock)
             return pipeline.phase
         if now.loop < self._insists_until:
             self._insist(pipeline, measured)
@@ -259,7 +262,7 @@ class WindowExecution(TrajectoryExecution):
         elif pipeline.phase is Phase.BRAKING and not self._jumped:  # its times are of use
             if self._holds_anew:
                 self._send_hold(pipeline, measured, now)
-            elif newest.settles:
+            elif newest.settles and self._sent.since() >= now.clock:  # otherwise it is recalled
                 self._send_brake(pipeline, newest, now.clock)
 
     def _await_begin(self, pipeline: Pipeline, clock: int) -> None:
@@ -291,6 +294,7 @@ class WindowExecution(TrajectoryExecution):
             return
         self._recalled = window.motion
         start = window.motion.at(0.0)
+        start[:, 1:] = 0.0
         still = np.ascontiguousarray(np.stack([start, start]).transpose(2, 0, 1))
         self._send(Motion(np.array([0.0, 1e-9 * REST]), *still), clock - 2 * REST, 0)
 
