@@ -243,16 +243,16 @@ def test_a_motion_without_feedback_for_long_is_canceled(straight):
 @pytest.mark.parametrize(
     ("stamp", "reference", "corrected"),
     [
-        pytest.param(100.2, [0.25, 0.25], True, id="slower than expected"),
-        pytest.param(100.2, [0.4001, 0.4001], False, id="as expected"),
-        pytest.param(100.2, [0.25, 0.15], False, id="off its way"),
-        pytest.param(99.9, [0.25, 0.25], False, id="before the feedback"),
+        pytest.param(100.4, [0.25, 0.25], True, id="slower than expected"),
+        pytest.param(100.4, [0.4001, 0.4001], False, id="as expected"),
+        pytest.param(100.4, [0.25, 0.15], False, id="off its way"),
+        pytest.param(100.1, [0.25, 0.25], False, id="before the feedback"),
     ],
 )
 def test_the_progress_is_corrected_by_the_controllers_state(straight, stamp, reference, corrected):
     straight.accept()
-    straight.feed(0.2, 0.2, at=100.0)
-    straight.time = 100.21
+    straight.feed(0.2, 0.2, at=100.2)
+    straight.time = 100.41
     straight.tell(*reference, at=stamp, speed_scaling=0.5)
     straight.order()
     here, pace = (0.255, 0.5) if corrected else (0.41, 1.0)

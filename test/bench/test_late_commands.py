@@ -28,6 +28,7 @@ PLACES = [
 ]
 SPEED, ACCELERATION = 1.003, 1.05  # times the limits
 LEAP = 0.02  # rad in a cycle, beyond what the limit of speed allows
+TOPIC, ACTION = "joint_trajectory", "follow_joint_trajectory"
 DISTURBED, SETTLES = 1.2, 1.0  # s
 
 
@@ -191,6 +192,72 @@ def test_a_controller_that_takes_nothing_in_mid_motion_does_not_leap(rule, seed)
             robot.run(2.6)  # until nothing can be taken any more
             robot.call(SetBool, "enable", data=True)
             robot.reach(PLACES[2], 0.02)
+
+
+@pytest.mark.parametrize("more", MORE)
+@pytest.mark.parametrize(
+    ("interface", "rule", "behind", "kind"),  # [ms]
+    [
+        (TOPIC, "stamp", 30, "moving target"),  # leaps of 0.08 rad in a cycle, taken for its clock
+        (TOPIC, "stamp", 80, "twist"),
+        (TOPIC, "blends", 5, "twist"),
+        (TOPIC, "blends", 12, "moving target"),  # 0.1 rad
+        (TOPIC, "blends", 80, "moving target"),
+        (TOPIC, "stamp", -15, "moving target"),
+        (TOPIC, "blends", -15, "twist"),
+        (ACTION, "stamp", 80, "stop"),
+        (ACTION, "blends", 30, "stop"),
+        (ACTION, "blends", 80, "another target"),
+    ],
+)
+def test_a_controller_whose_clock_is_off_keeps_the_limits(interface, rule, behind, kind, more):
+    """What begins in its future, it would lead to from where the arm is measured, in a cycle."""
+    rng = random.Random(f"{interface} {rule} {behind} {kind}{more}")
+    with robot_with(0.03, RULES[rule], command_interface=interface) as robot:
+        system = robot.boundary.system
+        robot.arm.system = lambda: system() - behind * MILLISECOND
+        robot.run(2.5)  # until all states are by this clock
+        for _ in range(3):
+            since = robot.world.now
+            move(robot, rng, kind)
+            robot.run(1.0)
+            robot.wait(robot.rests, "rest")
+            seen = Seen(robot, since)
+            assert seen.speed <= SPEED
+            assert seen.rate <= ACCELERATION
+            robot.call(SetBool, "enable", data=True)
+            robot.reach(PLACES[2], 1e-6)
+
+
+@pytest.mark.parametrize("interface", [TOPIC, ACTION])
+def test_a_clock_that_is_farther_behind_than_a_slow_motion_shows_keeps_the_limits(interface):
+    with robot_with(0.03, command_interface=interface) as robot:
+        system = robot.boundary.system
+        robot.arm.system = lambda: system() - 40 * MILLISECOND
+        robot.run(2.5)  # until all states are by this clock
+        robot.commanding.delay = (30 * MILLISECOND, 30 * MILLISECOND)
+        since = robot.world.now
+        robot.send("base_link", PLACES[1])
+        robot.run(0.35)
+        robot.commanding.delay = (0, 0)
+        robot.send("base_link", PLACES[0])
+        robot.run(0.1)
+        robot.wait(robot.rests, "rest")
+        seen = Seen(robot, since)
+        assert seen.speed <= SPEED
+        assert seen.rate <= ACCELERATION
+
+
+def test_a_controller_that_blends_is_led_on_although_its_states_are_late():
+    """Its clock may be as far behind: that must not keep the node from sending anything."""
+    with robot_with(0.0, RULES["blends"]) as robot:
+        robot.controller_states.link.delay = (30 * MILLISECOND, 30 * MILLISECOND)
+        robot.run(2.5)
+        robot.send("base_link", PLACES[1])
+        robot.run(0.3)
+        robot.send("base_link", PLACES[0])
+        robot.run(0.6)
+        assert robot.at(PLACES[0])
 
 
 def test_a_stop_that_waits_to_be_taken_never_makes_the_output_leap():

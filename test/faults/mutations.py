@@ -1288,6 +1288,22 @@ MUTATIONS = tuple(
             (f"{LATE}::test_a_stop_that_waits_to_be_taken_never_makes_the_output_leap",),
         ),
         (
+            "the controller's clock is taken to be the node's",
+            "arm/execution/trajectory_execution.py",
+            "now._replace(clock=now.clock - self._behind)",
+            "now",
+            (f"{LATE}::test_a_controller_whose_clock_is_off_keeps_the_limits",),
+        ),
+        (
+            "a controller's clock is not farther behind than was proven",
+            "arm/execution/trajectory_execution.py",
+            "        return unsure if by_stamp else min(unsure, UNSURE)",
+            "        return 0",
+            (
+                f"{LATE}::test_a_clock_that_is_farther_behind_than_a_slow_motion_shows_keeps_the_limits",
+            ),
+        ),
+        (
             "an arm that somebody has led away from its target is drawn back",
             "arm/execution/window_execution.py",
             "            return  # it has been led elsewhere",

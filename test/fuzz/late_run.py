@@ -24,6 +24,7 @@ sys.path[:0] = [str(ROOT / "test" / "bench"), str(ROOT)]
 from std_srvs.srv import SetBool  # noqa: E402
 from test_late_commands import (  # noqa: E402
     ACCELERATION,
+    ACTION,
     ANY,
     DISTURBED,
     LEAP,
@@ -31,6 +32,7 @@ from test_late_commands import (  # noqa: E402
     RULES,
     SETTLES,
     SPEED,
+    TOPIC,
     WHOLE,
     Seen,
     disturb,
@@ -43,7 +45,6 @@ from test_late_commands import (  # noqa: E402
 from world import MILLISECOND  # noqa: E402
 
 PAGE = ROOT / "docs" / "late_commands.md"
-TOPIC, ACTION = "joint_trajectory", "follow_joint_trajectory"
 PATTERNS = 6  # of one robot
 PROGRESS = 30.0  # s from one line of it to the next
 

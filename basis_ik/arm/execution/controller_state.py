@@ -244,6 +244,11 @@ class ControllerState:
         """Stamp of the newest state, on the controller's clock [ns]."""
         return self._newest.stamp
 
+    @property
+    def age(self) -> int:
+        """The least age of the last states when they came [ns]; 0 if their clock is ahead."""
+        return round(SECOND * max(-max(self._ahead, default=0.0), 0.0))
+
     def reference(self) -> FloatArray | None:
         """Return the controller's reference (n,) [rad or m]; None if it is not published."""
         return self._values(self._newest.reference)

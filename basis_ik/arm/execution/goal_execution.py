@@ -130,7 +130,7 @@ class GoalExecution(TrajectoryExecution):
         begun = None if self._state.stands else self._begun()
         if begun is None and 0.0 <= now - self._begun_since < FIRST_FEEDBACK:
             return
-        if begun is not None and begun.is_too_late(now):
+        if begun is not None and self._is_too_late(begun):
             return
         self._brakes = False
         braking = None if begun is None else self._planned(pipeline, begun.end, braking=True)
@@ -183,7 +183,7 @@ class GoalExecution(TrajectoryExecution):
     def _replace(self, pipeline: Pipeline, measured: FloatArray) -> None:
         """Send a motion to the goal, unless it might arrive after its stamp."""
         begun = self._begun()
-        if begun is not None and begun.is_too_late(1e-9 * self._state.now.clock):
+        if begun is not None and self._is_too_late(begun):
             return
         if begun is None and self._override == 0.0 and self._motion is not None:
             self._ordered, self._halted = False, True
@@ -272,7 +272,9 @@ class GoalExecution(TrajectoryExecution):
 
     def _begun(self) -> Begun | None:
         """Return where the controller is and will be; None if that is not known."""
-        motion, progress, now = self._motion, self._progress, 1e-9 * self._state.now.clock
+        motion, progress = self._motion, self._progress
+        now = 1e-9 * self._there(self._state.now).clock
+        unsure = 1e-9 * self._unsure(by_stamp=self._rule.by_stamp)
         if motion is None or now - progress.received_at > FEEDBACK_TIMEOUT:
             return None
         if self._begun_since < math.inf:
@@ -281,12 +283,13 @@ class GoalExecution(TrajectoryExecution):
         if pace < SLOWEST or here >= motion.times[-1]:
             return Begun.at_rest(motion.at(here)[:, 0])
         joins = here + SAFE_AFTER[min(self._refused, len(SAFE_AFTER) - 1)] * pace
-        first = int(np.searchsorted(motion.times, here - 1e-9 * EARLY * pace, side="right")) - 1
+        since = here - (1e-9 * EARLY + unsure) * pace
+        first = int(np.searchsorted(motion.times, since, side="right")) - 1
         last = int(np.searchsorted(motion.times, joins - SHORTEST))
         times = np.append(motion.times[max(first, 0) : last], joins)
         states = np.stack([motion.at(float(time)) for time in times])
         if not self._rule.by_stamp:  # it is on the way until the stamp, at its pace
-            ahead = times[times > here][0]
+            ahead = times[times > here - unsure * pace][0]
             return Begun(now + (ahead - here) / pace, times - ahead, states)
         # From the stamp on, its time has its full rate until it has taken the motion.
         begin = (times[0] - here) / pace
@@ -295,6 +298,12 @@ class GoalExecution(TrajectoryExecution):
         if output is not None and reference is not None:  # it is a cycle ahead, at full speed
             slowed[..., 0] += (1.0 - pace) * (output - reference)
         return Begun(now + begin, (times - here) / pace - begin, slowed)
+
+    def _is_too_late(self, begun: Begun) -> bool:
+        """Return whether a motion may arrive after a stamp that must be ahead."""
+        if begun.stamp is None or self._rule.by_stamp:
+            return False
+        return begun.stamp - 1e-9 * self._there(self._state.now).clock < 1e-9 * TRANSIT
 
     def _send(self, begun: Begun, motion: Motion) -> None:
         """Send a motion that follows what the controller has begun."""
@@ -387,6 +396,8 @@ class GoalExecution(TrajectoryExecution):
             if np.isfinite(desired).all():
                 when = 1e-9 * now.clock if feedback.when is None else feedback.when
                 progress = self._progress
+                if self._begun_since < math.inf:
+                    self._compare_begins(when, self._motion.time_of(desired))
                 if progress.elapsed > 0.0 and 0.0 < progress.when - when <= FEEDBACK_TIMEOUT:
                     # It came late, and the controller's state has told more.
                     heard = max(when, progress.received_at)
@@ -395,6 +406,17 @@ class GoalExecution(TrajectoryExecution):
                     self._progress = progress.updated(when, self._motion, desired)
                 if self._progress.elapsed > 0.0:  # before, it may not have begun
                     self._begun_since = math.inf
+
+    def _compare_begins(self, when: float, elapsed: float) -> None:
+        """Compare when the motion has begun, by its stamps, with when it was sent.
+
+        Args:
+            when: Time of a feedback [s].
+            elapsed: Time within the motion then [s]; 0: it may not have begun.
+        """
+        if elapsed > 0.0:
+            earlier = round(1e9 * (self._begun_since - (when - elapsed)))
+            self._is_behind(earlier - self._behind)
 
     def _desired(self, feedback: GoalFeedback) -> FloatArray:
         """Return the desired positions in the order of the joints (n,); NaN where there is none."""
@@ -465,10 +487,6 @@ class Begun(NamedTuple):
     def end(self) -> FloatArray:
         """The state in which the motion comes next (n, 3)."""
         return np.array(self.states[-1])
-
-    def is_too_late(self, now: float) -> bool:
-        """Return whether a motion may arrive after a stamp that must be ahead."""
-        return self.stamp is not None and 0.0 < self.stamp - now < 1e-9 * TRANSIT
 
     def followed_by(self, motion: Motion) -> Motion:
         """Return both, with times from the stamp; the motion begins at the end."""

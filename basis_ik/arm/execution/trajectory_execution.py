@@ -11,6 +11,8 @@ from basis_ik.arm.execution.controller_state import ControllerState
 from basis_ik.arm.execution.execution import Drives, Execution, Link, Rule
 from basis_ik.arm.moment import Moment
 
+UNSURE = 4_000_000  # ns by which a clock may be farther behind than was proven
+
 
 class Controller(NamedTuple):
     """A joint_trajectory_controller."""
@@ -37,6 +39,7 @@ class TrajectoryExecution(Execution):
         super().__init__(controller.link)
         self._joint_names, self._lag = drives.joint_names, drives.lag
         _, self._state, self._rule, self._resumes = controller
+        self._behind = 0  # by how much the controller's clock is behind at least [ns]
 
     def unmet(self, now: Moment) -> str:
         """Return why no command would be executed; see `Execution.unmet`."""
@@ -57,3 +60,27 @@ class TrajectoryExecution(Execution):
         """Discard all times; see `Execution.on_clock_jump`."""
         super().on_clock_jump(now)
         self._state.on_clock_jump(now)
+        self._behind = 0
+
+    def _is_behind(self, farther: int) -> None:
+        """Note how much earlier a motion has begun, by its stamp, than it was sent [ns].
+
+        That is by how much the controller's clock is farther behind than was known, at least.
+        """
+        self._behind += max(farther, 0)
+
+    def _there(self, now: Moment) -> Moment:
+        """Return the moment as the controller's clock has it at the latest."""
+        # It is not farther behind than the age of any state that has come.
+        self._behind = min(self._behind, self._state.age)
+        return now._replace(clock=now.clock - self._behind)
+
+    def _unsure(self, *, by_stamp: bool) -> int:
+        """Return by how much the controller's clock may be earlier than that [ns].
+
+        Args:
+            by_stamp: Whether the stamp alone counts: then more of the way before costs nothing.
+                Otherwise it takes from the time in which a trajectory may be sent.
+        """
+        unsure = self._state.age - self._behind
+        return unsure if by_stamp else min(unsure, UNSURE)

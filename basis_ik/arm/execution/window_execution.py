@@ -181,7 +181,8 @@ class WindowExecution(TrajectoryExecution):
         See `Execution.advance`.
         """
         self._state.begin_period(now)
-        silence = self._silence(now)
+        silence, here = self._silence(now), now
+        now = self._there(here)
         if silence > 0.0:
             if silence > CONTROLLER_TIMEOUT:
                 self._end_unseen(pipeline, measured, now)
@@ -196,6 +197,7 @@ class WindowExecution(TrajectoryExecution):
             return pipeline.phase
         jumped, seen = self._jumped, self._sent.seen
         known, newest = self._look(now), self._sent.newest
+        now = self._there(here)
         self._jumped = jumped and self._sent.seen == self._jumped_after
         if self._jumped:
             return pipeline.phase
@@ -330,7 +332,9 @@ class WindowExecution(TrajectoryExecution):
             self._errors.append(np.abs(error))
         placed = self._sent.newest
         if was_pending and not self._sent.pending and placed is not None and not shifted:
-            self._transits.append(placed.begin - self._started)
+            transit = placed.begin - self._started
+            self._transits.append(max(transit, 0))
+            self._is_behind(-transit)
         if placed is not None and newest is not None:
             if placed.motion is newest.motion:
                 self._head += placed.begin - newest.begin
@@ -357,6 +361,10 @@ class WindowExecution(TrajectoryExecution):
             f"{left} when {name} was {errors.max():.2g} off: it holds the arm because of its "
             f"parameter constraints.{name}.trajectory, or follows somebody else"
         )
+
+    def _earliest(self, clock: int) -> int:
+        """Return the controller's time at the earliest, for that at the latest; see `_there`."""
+        return clock - self._unsure(by_stamp=self._by_stamp)
 
     def _rests(self, clock: int) -> bool:
         """Return whether the controller is at the end of the newest window."""
@@ -516,7 +524,7 @@ class WindowExecution(TrajectoryExecution):
         elif self._by_stamp:
             joins = now.clock + self._lateness()
             left = seen + round(scaling * (joins - seen))
-            begun, way = followed.part(cursor - EARLY, left)
+            begun, way = followed.part(self._earliest(cursor) - EARLY, left)
             begun = [joins - round((left - time) / scaling) for time in begun]
             way = [self._slowed(states) for states in way]
             stamp = begin = begun[0]
@@ -527,7 +535,7 @@ class WindowExecution(TrajectoryExecution):
             stamp = seen + round((joins - seen) / scaling)
             if stamp - now.clock < TRANSIT or self._sent.since() < joins:
                 return  # a later period sends it
-            begun, way = followed.part(cursor - EARLY, joins)
+            begun, way = followed.part(self._earliest(cursor) - EARLY, joins)
             begin = joins
         pipeline.go_on(way[-1])
         if pipeline.phase is Phase.BRAKING:  # what is sent may be refused
@@ -619,12 +627,13 @@ class WindowExecution(TrajectoryExecution):
             self._continue(pipeline, measured, now)
             return
         self._changed = False
-        begun, way = newest.part(now.clock - EARLY, joins)
+        begun, way = newest.part(self._earliest(now.clock) - EARLY, joins)
         if covered is not None:  # within the limits, which interpolated ones exceed slightly
             way[-1] = covered
         window = self._completed(pipeline, begun + times, way + states, joins)
         self._sent.send(window, alone=not self._state.is_published)
-        stamp = window.begin if self._by_stamp else self._next_sample(newest, joins, now.clock)
+        earliest = self._earliest(now.clock)
+        stamp = window.begin if self._by_stamp else self._next_sample(newest, joins, earliest)
         self._send(window.motion, stamp, window.begin - stamp)
 
     def _assembled(
@@ -667,8 +676,9 @@ class WindowExecution(TrajectoryExecution):
 
         A controller that does not count the stamp alone would leap back to the stamp's state.
         """
-        left = self._next_sample(newest, self._head, clock) - clock
-        return not self._by_stamp and 0 < left < TRANSIT
+        earliest = self._earliest(clock)
+        sample = self._next_sample(newest, self._head, earliest)
+        return not self._by_stamp and earliest < sample < clock + TRANSIT
 
     def _next_sample(self, window: Window, joins: int, clock: int) -> int:
         """Return the time of a running window's next sample, at most that at which it is left."""
@@ -689,7 +699,7 @@ class WindowExecution(TrajectoryExecution):
         """Brake from the arm's position; see `Execution.hold`."""
         self._held = lost
         if pipeline.command is not None:
-            pipeline.go_on(self._held_states(pipeline, measured, now.clock))
+            pipeline.go_on(self._held_states(pipeline, measured, self._there(now).clock))
             self._holds_anew = True
         pipeline.brake(quickest=True)
         self._insists_until = now.loop + INSISTENCE
@@ -759,7 +769,7 @@ class WindowExecution(TrajectoryExecution):
 
     def end(self, pipeline: Pipeline, now: Moment) -> None:
         """Send a window that brakes, unless the last one does; see `Execution.end`."""
-        newest, clock = self._sent.newest, now.clock
+        newest, clock = self._sent.newest, self._there(now).clock
         if newest is None or self._sent.pending:  # it has been recalled
             return
         if newest.settles and clock < newest.end:
@@ -768,12 +778,13 @@ class WindowExecution(TrajectoryExecution):
     def _send_brake(self, pipeline: Pipeline, newest: Window, clock: int) -> None:
         """Send a window that leaves the newest one soon, and brakes."""
         joins = max(clock, newest.begin) + SAFE
-        begun, way = newest.part(clock - EARLY, joins)
+        begun, way = newest.part(self._earliest(clock) - EARLY, joins)
         pipeline.go_on(way[-1])
         self._head = joins
         window = self._assembled(pipeline.tail(), begun, way, joins, settles=False)
         self._sent.send(window)
-        stamp = window.begin if self._by_stamp else self._next_sample(newest, joins, clock)
+        earliest = self._earliest(clock)
+        stamp = window.begin if self._by_stamp else self._next_sample(newest, joins, earliest)
         self._send(window.motion, stamp, window.begin - stamp)
 
     def expected(self, now: Moment, age: float = 0.0) -> FloatArray | None:
