@@ -323,16 +323,6 @@ def test_what_strikes_the_arm_in_every_posture_is_no_solution(client, robot):
     assert robot.set_parameter("approximate_solutions", False).successful
 
 
-def test_collisions_of_several_poses_are_not_checked(client):
-    request = client.ik_request(stamped(ABOVE))
-    request.ik_request.pose_stamped_vector = [stamped(ABOVE)] * 2
-    request.ik_request.ik_link_names = ["tool0", "flange"]
-    request.ik_request.avoid_collisions = True
-    answer = full_response(client, request)
-    assert answer.error_code.val == CODE.COLLISION_CHECKING_UNAVAILABLE
-    assert "one pose at a time" in answer.error_code.message
-
-
 def test_avoid_collisions_is_refused_on_request(client, robot):
     request = client.ik_request(stamped(ABOVE))
     request.ik_request.avoid_collisions = True

@@ -250,6 +250,25 @@ def test_one_request_may_have_poses_of_both_arms(serve):
     assert "r_hand: too far by" in response.error_code.message
 
 
+@pytest.mark.parametrize(("right", "words"), [(0.5, ""), (0.0, "l_hand and r_hand")])
+def test_hands_that_strike_each_other_are_no_solution(serve, right, words):
+    ball = '<collision><geometry><sphere radius="0.02"/></geometry></collision>'
+    urdf = TORSO
+    for hand in ("l_hand", "r_hand"):
+        urdf = urdf.replace(f'<link name="{hand}"/>', f'<link name="{hand}">{ball}</link>')
+    served = serve(urdf, ("left", "base", "l_hand"), ("right", "base", "r_hand"))
+    request = GetPositionIK.Request()
+    for arm, q in zip(served.arms, ([0.2, 0.0, 0.0], [0.2, right, 0.0]), strict=True):
+        request.ik_request.pose_stamped_vector.append(ik_request(arm, q).ik_request.pose_stamped)
+        request.ik_request.ik_link_names.append(arm.chain.tip)
+    assert served.ik(request).error_code.val == CODE.SUCCESS
+    request.ik_request.avoid_collisions = True
+    response = served.ik(request)
+    assert response.error_code.val == (CODE.NO_IK_SOLUTION if words else CODE.SUCCESS)
+    assert words in response.error_code.message
+    assert bool(response.solution.joint_state.name) == (not words)
+
+
 def test_arms_with_different_roots_are_no_group(serve):
     served = serve(TORSO, ("left", "base", "l_hand"), ("right", "torso", "r_hand"))
     request = GetPositionIK.Request()

@@ -146,13 +146,10 @@ class KinematicsServices:
             arms = [self._groups.arm(request.group_name)]
             found, code = self._solve_one(arms[0], *requested[0], request, positions, checks)
         else:
-            if checks:
-                raise RequestRefusedError(
-                    MoveItErrorCodes.COLLISION_CHECKING_UNAVAILABLE,
-                    "avoid_collisions: collisions are checked for one pose at a time only",
-                )
             arms = self._groups.arms(request.group_name)
             found, code = self._solve_several(arms, requested, positions)
+            if checks and code.val == MoveItErrorCodes.SUCCESS:
+                self._check_collisions(arms, {**positions, **found})
         response.error_code = code
         if code.val == MoveItErrorCodes.SUCCESS:
             # Joints of the arms that do not move the links stay as they are.
@@ -237,6 +234,13 @@ class KinematicsServices:
         for chain, target in zip(chains, targets, strict=True):
             self._admit_distance(chain, target, f"pose_stamped_vector: {chain.tip}")
         return solve_several(self._model, root, links, targets, positions, self._parameters)
+
+    def _check_collisions(self, arms: Sequence[Arm], positions: Mapping[str, float]) -> None:
+        """Refuse positions in which an arm strikes something; no others are sought."""
+        for chain in (arm.chain for arm in arms):
+            struck = self._scenes.of(chain, positions).collisions(_filled(chain, positions))
+            if struck:
+                raise RequestRefusedError(MoveItErrorCodes.NO_IK_SOLUTION, str(struck[0]))
 
     def _locate(self, root: str, pose: PoseStamped) -> RigidTransform:
         """Return root_T_target of a pose in any frame; an empty frame is the robot's root."""
