@@ -313,6 +313,16 @@ def test_avoid_collisions_finds_another_posture(client, robot):
     assert not scene.is_free(STRUCK)
 
 
+def test_what_strikes_the_arm_within_joint_constraints_is_no_solution(client, robot):
+    request = avoiding(client, robot, STRUCK)
+    request.ik_request.constraints.joint_constraints = [
+        constraint(name, position, 0.05, 0.05) for name, position in named(robot, STRUCK).items()
+    ]
+    answer = full_response(client, request)
+    assert answer.error_code.val == CODE.NO_IK_SOLUTION
+    assert answer.error_code.message.startswith("joint_constraints: ")
+
+
 def test_what_strikes_the_arm_in_every_posture_is_no_solution(client, robot):
     request = avoiding(client, robot, STRUCK_ALWAYS)
     for approximate in (False, True):
@@ -572,6 +582,7 @@ def test_constraints_may_leave_no_solution(client, robot):
     request.ik_request.constraints.joint_constraints = [constraint("elbow_joint", 0.0)]
     answer = full_response(client, request)
     assert answer.error_code.val == CODE.NO_IK_SOLUTION
+    assert answer.error_code.message.startswith("joint_constraints: elbow_joint ")
 
 
 @pytest.mark.parametrize(

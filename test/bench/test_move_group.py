@@ -259,17 +259,19 @@ def test_euler_angles_are_those_of_axes_turned_one_after_the_other():
         assert euler_xyz((x @ y @ z).rotation) == pytest.approx(angles)
 
 
-def test_joint_constraints_of_a_pose_are_kept(robot):
+def test_joint_constraints_of_a_pose_are_kept_or_named(robot):
     goal = to_pose(NEAR)
     move(robot, motion_goal(goal, **FAST))
-    assert robot.positions[2] > 0.0
-    goal.joint_constraints = [
-        JointConstraint(joint_name="wrist_2_joint", position=1.5, tolerance_above=1.4,
-                        tolerance_below=1.4)
-    ]  # fmt: skip
+    other = -robot.positions[4]  # the wrist turned over
+    goal.joint_constraints = joints_at({"wrist_2_joint": other}, 0.3).joint_constraints
     status, result = move(robot, motion_goal(goal, **FAST))
+    assert status == SUCCEEDED, result.error_code.message
     assert robot.at(NEAR)
-    assert (status == SUCCEEDED) == (0.1 <= robot.positions[4] <= 2.9), result.error_code.message
+    assert abs(robot.positions[4] - other) <= 0.3
+    goal.joint_constraints = joints_at({"wrist_2_joint": 0.0}, 0.3).joint_constraints
+    status, result = move(robot, motion_goal(goal, **FAST))
+    assert (status, result.error_code.val) == (ABORTED, CODE.NO_IK_SOLUTION)
+    assert "joint_constraints: wrist_2_joint " in result.error_code.message
 
 
 @pytest.mark.parametrize("planner", ["LIN", "lin"])

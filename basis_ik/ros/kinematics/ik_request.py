@@ -17,6 +17,7 @@ from basis_ik.arm.admission import printable
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.chain import Chain
 from basis_ik.ros.kinematics.robot_state import RequestRefusedError
+from basis_ik.verdict import Reason, Verdict
 
 NARROWEST = 1e-9  # half the range of a joint that is held at one position [rad or m]
 
@@ -86,6 +87,12 @@ def hold(constraints: Constraints, chain: Chain, seed: FloatArray) -> Start:
     start[given] = 0.5 * (lower[given] + upper[given])
     max_move[given] = np.maximum(0.5 * (upper[given] - lower[given]), NARROWEST)
     return Start(start, max_move)
+
+
+def told(reason: Reason) -> str:
+    """Return why a search failed that began with a `Start`: only joint constraints bound moves."""
+    bound = reason.verdict is Verdict.MOVE_BOUND or reason.elsewhere
+    return f"joint_constraints: {reason}" if bound else str(reason)
 
 
 def _narrow(

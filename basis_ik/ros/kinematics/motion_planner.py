@@ -26,6 +26,7 @@ from basis_ik.errors import SolveArgumentError
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.path.cartesian_path import follow
 from basis_ik.ros.kinematics.groups import Groups
+from basis_ik.ros.kinematics.ik_request import told
 from basis_ik.ros.kinematics.motion_request import (
     GoalReader,
     JointTarget,
@@ -144,7 +145,7 @@ class Problem:
             raise RequestRefusedError(code, f"goal_constraints: {error}") from None
         collides = failure is not None and failure.verdict is Verdict.COLLISION
         code = CODES.GOAL_IN_COLLISION if collides else CODES.NO_IK_SOLUTION
-        why = "no solution within the tolerances" if failure is None else failure.reason
+        why = "no solution within the tolerances" if failure is None else told(failure.reason)
         raise RequestRefusedError(code, f"goal_constraints: {why}")
 
     def _line(self, target: JointTarget | PoseTarget) -> FloatArray:

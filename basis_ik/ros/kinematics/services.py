@@ -36,7 +36,7 @@ from basis_ik.robot.placement import UnknownPositionError, place_link
 from basis_ik.ros.convert import pose_message, pose_value
 from basis_ik.ros.frame_buffer import FrameBuffer, look_up
 from basis_ik.ros.kinematics.groups import Groups
-from basis_ik.ros.kinematics.ik_request import hold, requested_poses, seconds
+from basis_ik.ros.kinematics.ik_request import hold, requested_poses, seconds, told
 from basis_ik.ros.kinematics.motion_planner import MotionPlanner, Problem
 from basis_ik.ros.kinematics.motion_request import GoalReader
 from basis_ik.ros.kinematics.path_request import (
@@ -285,11 +285,11 @@ class KinematicsServices:
             return solution, error_code(MoveItErrorCodes.SUCCESS, "")
         is_free = scene is None or scene.is_free(solution.positions)
         if parameters["approximate_solutions"] and is_free:
-            text = f"approximate: {solution.reason}"
+            text = f"approximate: {told(solution.reason)}"
             return solution, error_code(MoveItErrorCodes.SUCCESS, text)
         late = is_short and time.perf_counter() - began >= timeout
         code = MoveItErrorCodes.TIMED_OUT if late else MoveItErrorCodes.NO_IK_SOLUTION
-        return solution, error_code(code, str(solution.reason))
+        return solution, error_code(code, told(solution.reason))
 
     def _admit_distance(self, chain: Chain, root_T_target: RigidTransform, field: str) -> None:
         """Refuse a pose whose units are in doubt."""
