@@ -11,10 +11,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import rclpy
+from geometry_msgs.msg import Transform
 from moveit_client import pose_stamped, state
 from moveit_msgs.msg import JointConstraint, MoveItErrorCodes
 from moveit_msgs.srv import GetCartesianPath, GetPositionFK, GetPositionIK
 from rclpy.executors import SingleThreadedExecutor
+from sensor_msgs.msg import MultiDOFJointState
 
 from basis_ik.arm.arm import other_joints
 from basis_ik.arm.limits import MotionLimits
@@ -203,8 +205,42 @@ def test_compute_fk_reports_missing_joints(serve):
     assert served.fk(request).error_code.val == CODE.SUCCESS
 
 
+@pytest.mark.parametrize("virtual", [[], ["virtual_joint"]])
+def test_what_moveits_service_plug_in_sends_gets_through(serve, virtual):
+    """All of its fields: the whole robot's state with the seed, avoid_collisions, no timeout."""
+    served = serve(PANDA, ("", "panda_link0", "panda_hand_tcp"), moveit_group="panda_arm")
+    flange = served.arms[0].model.chain("panda_link0", "panda_link8")
+    seed = dict(zip(flange.joint_names, [0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785], strict=True))
+    there = flange.forward(np.array(list(seed.values())) + 0.2)
+    request = GetPositionIK.Request()
+    asked = request.ik_request
+    asked.group_name, asked.ik_link_name, asked.avoid_collisions = "panda_arm", "panda_link8", True
+    asked.pose_stamped = pose_stamped("panda_link0", there.translation, there.as_quaternion_xyzw())
+    fingers = {"panda_finger_joint1": 0.0, "panda_finger_joint2": 0.0}
+    asked.robot_state.joint_state = state(seed | fingers)
+    asked.robot_state.joint_state.header.frame_id = "panda_link0"
+    asked.robot_state.multi_dof_joint_state = MultiDOFJointState(
+        joint_names=virtual, transforms=[Transform()] * len(virtual)
+    )
+    response = served.ik(request)
+    assert response.error_code.val == CODE.SUCCESS, response.error_code.message
+    found = answered(response)
+    assert set(found) == set(seed)
+    np.testing.assert_allclose(
+        flange.forward([found[name] for name in seed]).matrix, there.matrix, atol=1e-4
+    )
+    asked.pose_stamped.pose.position.x = 2.0
+    assert served.ik(request).error_code.val == CODE.NO_IK_SOLUTION
+    asked.group_name = "manipulator"
+    response = served.ik(request)
+    assert response.error_code.val == CODE.INVALID_GROUP_NAME
+    assert "there are 'panda_arm'," in response.error_code.message
+
+
 def test_two_arms_are_selected_by_names_or_tips(serve):
-    served = serve(TORSO, ("left", "torso", "l_hand"), ("right", "torso", "r_hand"))
+    served = serve(
+        TORSO, ("left", "torso", "l_hand"), ("right", "torso", "r_hand"), moveit_group="arm"
+    )
     left, right = served.arms
     for group, arm in (("left", left), ("l_hand", left), ("right", right), ("r_hand", right)):
         response = served.ik(ik_request(arm, [0.4, 0.3], group=group))

@@ -22,11 +22,11 @@ class Groups:
 
     Args:
         arms: One or more arms of a robot.
-        alias: Another name of the only arm; empty: none.
+        alias: Another name of the only arm; empty: none. Of several arms none has it.
     """
 
     def __init__(self, arms: Sequence[Arm], alias: str = "") -> None:
-        self._arms, self._alias = arms, alias
+        self._arms, self._alias = arms, alias if len(arms) == 1 else ""
         self._chains: dict[tuple[str, str], Chain] = {}
 
     def arm(self, group: str) -> Arm:
@@ -41,7 +41,8 @@ class Groups:
         if group in ("", self._alias) and len(self._arms) == 1:
             named = list(self._arms)
         if not named:
-            groups = ", ".join(f"'{arm.name or arm.chain.tip}'" for arm in self._arms)
+            names = [self._alias or arm.name or arm.chain.tip for arm in self._arms]
+            groups = ", ".join(f"'{name}'" for name in names)
             raise RequestRefusedError(
                 MoveItErrorCodes.INVALID_GROUP_NAME,
                 f"group_name: there is no chain '{printable(group)}'; there are {groups}, "
