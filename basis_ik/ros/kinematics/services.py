@@ -92,8 +92,7 @@ class KinematicsServices:
         self._node, self._arms, self._buffer, self._parameters = node, arms, buffer, parameters
         self._model = arms[0].model
         self._groups, self._scenes = Groups(arms, parameters["moveit_group"]), scenes
-        exact = parameters["position_threshold"], parameters["orientation_threshold"]
-        self._planner = MotionPlanner(self._groups, self._scenes, self._root_T_frame, exact)
+        self._planner = MotionPlanner(self._groups, scenes, self._root_T_frame, self._thresholds)
         if parameters["avoid_collisions"] == "ignore":
             node.get_logger().warning(UNCHECKED)
         self._side = SideThread(node, "kinematics")
@@ -422,14 +421,12 @@ class KinematicsServices:
     ) -> PathSolution:
         """Return the joints along poses, by the node's thresholds where that leads farther."""
         found: PathSolution | None = None
-        parameters = self._parameters
-        thresholds = parameters["position_threshold"], parameters["orientation_threshold"]
-        for position, orientation in ((EXACT, EXACT), thresholds):
+        for position, orientation in ((EXACT, EXACT), self._thresholds):
             path = follow(
                 chain,
                 poses,
                 start,
-                position_only=parameters["position_only_ik"],
+                position_only=self._parameters["position_only_ik"],
                 max_move=max_move,
                 from_seed=True,
                 position_tolerance=position,
