@@ -216,6 +216,7 @@ def test_a_controller_whose_clock_is_off_keeps_the_limits(interface, rule, behin
     with robot_with(0.03, RULES[rule], command_interface=interface) as robot:
         system = robot.boundary.system
         robot.arm.system = lambda: system() - behind * MILLISECOND
+        robot.commanding.delay = (0, 8 * MILLISECOND)
         robot.run(2.5)  # until all states are by this clock
         for _ in range(3):
             since = robot.world.now

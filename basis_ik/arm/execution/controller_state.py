@@ -246,8 +246,8 @@ class ControllerState:
 
     @property
     def age(self) -> int:
-        """The least age of the last states when they came [ns]; 0 if their clock is ahead."""
-        return round(SECOND * max(-max(self._ahead, default=0.0), 0.0))
+        """The least age of the last states when they came [ns]; below 0 if their clock is ahead."""
+        return round(SECOND * -max(self._ahead, default=0.0))
 
     def reference(self) -> FloatArray | None:
         """Return the controller's reference (n,) [rad or m]; None if it is not published."""

@@ -39,7 +39,7 @@ class TrajectoryExecution(Execution):
         super().__init__(controller.link)
         self._joint_names, self._lag = drives.joint_names, drives.lag
         _, self._state, self._rule, self._resumes = controller
-        self._behind = 0  # by how much the controller's clock is behind at least [ns]
+        self._behind = 0  # by how much the controller's clock is behind at least [ns]; < 0: ahead
 
     def unmet(self, now: Moment) -> str:
         """Return why no command would be executed; see `Execution.unmet`."""
@@ -71,7 +71,7 @@ class TrajectoryExecution(Execution):
 
     def _there(self, now: Moment) -> Moment:
         """Return the moment as the controller's clock has it at the latest."""
-        # It is not farther behind than the age of any state that has come.
+        # It is not farther behind than the age of any state that has come, and ahead of the future.
         self._behind = min(self._behind, self._state.age)
         return now._replace(clock=now.clock - self._behind)
 
