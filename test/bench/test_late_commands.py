@@ -357,6 +357,27 @@ def test_a_driver_that_neither_takes_nor_tells_does_not_leap(kind, unheard, stal
             assert robot.at(goal) or "DROPPED" in robot.statuses[-1]["message"]
 
 
+@pytest.mark.parametrize("stops", [False, True])
+@pytest.mark.parametrize("stall", [0.48, 0.55])
+def test_an_arm_on_its_way_to_a_controller_that_stood_still_is_not_drawn_back(stall, stops):
+    """Its motion has ended long ago by its times, and just now by the controller's reference."""
+    with robot_with(0.03) as robot:
+        robot.arm.bound = np.inf
+        robot.send("base_link", robot.chain.forward(np.add(HOME, [0.9, -0.3, 0.4, 0.2, -0.2, 0.5])))
+        robot.run(0.3)
+        robot.arm.updating.add(robot.world.now, stall)
+        robot.commanding.hold(stall + 0.005)
+        starve(robot, stall)
+        robot.run(0.1)
+        if stops:
+            stop(robot)
+        robot.run(stall - 0.1 + 1e-9 * CYCLE)
+        since = robot.world.now
+        assert Seen(robot, 0).leap > 0.2, "the controller's own"
+        robot.run(3.0)
+        assert Seen(robot, since).leap <= 1e-4
+
+
 @pytest.mark.parametrize("interface", ["joint_trajectory", "follow_joint_trajectory"])
 @pytest.mark.parametrize("begun", [0.2, 0.7])
 @pytest.mark.parametrize(("lag", "stall"), [(0.0, 1.5), (0.03, 1.5), (0.03, 6.0)])

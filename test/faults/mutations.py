@@ -1274,6 +1274,13 @@ MUTATIONS = tuple(
             (UNHEARD,),
         ),
         (
+            "an arm is drawn back that is on its way to a controller that stood still",
+            "arm/execution/window_execution.py",
+            "max(newest.end, self._stood_since())",
+            "newest.end",
+            (f"{LATE}::test_an_arm_on_its_way_to_a_controller_that_stood_still_is_not_drawn_back",),
+        ),
+        (
             "a goal in mid-motion is sent to a controller that is not heard",
             "arm/execution/controller_state.py",
             "LATELY = 0.05",

@@ -482,8 +482,17 @@ class WindowExecution(TrajectoryExecution):
             near = left is not None and (np.abs(left - measured) <= MOVED_AWAY).all()
             return left if near else measured
         newest = self._sent.newest
-        lags = newest is not None and now.clock < newest.end + round(SECOND * self._lag)
-        return self._state.rests_at(measured, lags=lags)
+        ended = LONG_AGO if newest is None else max(newest.end, self._stood_since())
+        return self._state.rests_at(measured, lags=now.clock < ended + round(SECOND * self._lag))
+
+    def _stood_since(self) -> int:
+        """Return since when the controller's reference is where it is: later, if it stood still."""
+        since = LONG_AGO
+        for stamp, positions in reversed(self._followed):
+            if (np.abs(positions - self._followed[-1][1]) > STILL).any():
+                break
+            since = stamp
+        return since
 
     def _continue_slowly(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> None:
         """Let a controller that scales its speed go on, or send what it must do instead.
