@@ -3,16 +3,21 @@
 
 """Unexpected exceptions in a running node: it stops the arm and continues."""
 
+import threading
+
 import pytest
+import rclpy
 from bench import PERIOD, down, running
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from rcl_interfaces.msg import Parameter, ParameterValue
 from rcl_interfaces.srv import SetParameters, SetParametersAtomically
+from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from basis_ik.arm.arm import Arm
 from basis_ik.arm.pipeline import Pipeline
+from basis_ik.ros.kinematics.side_thread import SideThread
 
 BRAKING = 0.6  # s, with the repetitions of the last command, at the speed of these tests
 NEAR, FAR = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40)
@@ -122,3 +127,26 @@ def test_a_parameter_of_an_unknown_type_is_refused(moving):
     result = moving.call(SetParametersAtomically, "set_parameters_atomically", parameters=bad)
     assert not result.result.successful
     moving.call(SetParameters, "set_parameters", parameters=bad)  # is answered
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_a_side_thread_in_whose_callback_the_context_ends_is_silent(ends, monkeypatch):
+    raised = []
+    monkeypatch.setattr(threading, "excepthook", lambda given: raised.append(given.exc_type))
+    context = rclpy.Context()
+    context.init()
+    main = rclpy.create_node("main", context=context)
+    side = SideThread(main, "side")
+    publisher = side.node.create_publisher(String, "said", 1)
+
+    def say():
+        if ends:
+            context.shutdown()
+            publisher.publish(String())
+        raise RuntimeError("of our own")
+
+    side.node.create_timer(1e-3, say)
+    side._thread.join(600.0)
+    assert raised == ([] if ends else [RuntimeError])
+    side.destroy()
+    context.try_shutdown()

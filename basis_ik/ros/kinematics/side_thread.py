@@ -35,6 +35,7 @@ class SideThread:
             enable_rosout=False,
             start_parameter_services=False,
         )
+        self._context = main.context
         self._executor = SingleThreadedExecutor(context=main.context)
         self._executor.add_node(self.node)
         # Not a daemon: a thread that is killed within rcl would crash the process at its end. The
@@ -43,8 +44,12 @@ class SideThread:
         self._thread.start()
 
     def _spin(self) -> None:
-        with contextlib.suppress(ExternalShutdownException, ShutdownException):
-            self._executor.spin()
+        try:
+            with contextlib.suppress(ExternalShutdownException, ShutdownException):
+                self._executor.spin()
+        except RuntimeError:  # rclpy's, of a callback in which the context has ended
+            if self._context.ok():
+                raise
 
     def destroy(self) -> None:
         """Finish the current callback, and stop."""
