@@ -6,6 +6,7 @@ ROBOT ?= ur5e
 MINUTES ?= 10
 N ?= 20000
 SEED ?= 1
+PYTHON_OF_LEROBOT ?= python3.12
 RESULTS := $(if $(WRITE),benchmark,.setup/bench)/results
 export DISTRO DEPENDENCIES
 ENV := . underlay/env.sh
@@ -34,7 +35,9 @@ lint: setup
 test: lint ## Lint, type check, and run every test (10 to 20 minutes; fetches 313 MB once)
 	@$(ENV) && bash test/run.sh $(ARGS)
 
-test-long: setup ## Run the tests that are too long for every change, and N random inputs (each Monday)
+test-long: setup ## Run the tests that are too long for every change, and N random inputs (each Monday; fetches 3 GB once)
+	@[ -e .setup/lerobot/complete ] || { $(PYTHON_OF_LEROBOT) -m venv .setup/lerobot && \
+	  .setup/lerobot/bin/pip install -q --disable-pip-version-check 'lerobot[dataset]>=0.6' && touch .setup/lerobot/complete; }
 	@$(ENV) && python -m basis_ik warm-up && python -m pytest -q -m long test && \
 	  BASIS_IK_PLAIN_NUMBA=1 python -m pytest -q -m long test/pose/test_solve.py && \
 	  python test/fuzz/fuzz_run.py --inputs $(N) --seed $(SEED)

@@ -23,6 +23,8 @@ ros_programs = [
     for name in (
         "ik_node",
         "replay",
+        "record_dataset",
+        "play_dataset",
         "go",
         "simulated_arm",
         "demo_targets",
@@ -56,6 +58,7 @@ setup(
     install_requires=["numba>=0.56.4", "numpy>=1.24", "transforms3d>=0.4"],
     extras_require={  # also in README.md
         "record": ["mcap>=1.6"],
+        "dataset": ["lerobot[dataset]>=0.6"],
         "plots": ["matplotlib"],
         "cluster": ["distributed"],
         "collisions": ["coal>=3", "trimesh", "pycollada"],

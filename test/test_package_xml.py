@@ -31,11 +31,12 @@ KEYS = {
 }
 # rosdep's `ruckig` is the C++ library alone; `conftest.py` says where the binding comes from. Only
 # recordings need mcap, and whoever makes or reads one is told where it comes from; so it is with
-# pictures of maps and matplotlib, whose key would bring it to every robot, with clusters, and with
-# viser and what comes with it, which only the web view needs, and with coal.
+# pictures of maps and matplotlib, whose key would bring it to every robot, with clusters, with
+# datasets and LeRobot, with viser and what comes with it, which only the web view needs, and with
+# coal.
 WITHOUT_KEY = {
-    "PIL", "coal", "distributed", "matplotlib", "mcap", "playwright", "rich", "ruckig", "trimesh",
-    "viser", "websockets",
+    "PIL", "coal", "distributed", "lerobot", "matplotlib", "mcap", "playwright", "rich", "ruckig",
+    "trimesh", "viser", "websockets",
 }  # fmt: skip
 
 

@@ -18,15 +18,16 @@ import numpy as np
 import rclpy
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import PointStamped, PoseStamped, TwistStamped
-from moveit_msgs.srv import GetPositionFK
+from moveit_msgs.srv import GetPlanningScene, GetPositionFK
 from numpy.typing import ArrayLike
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.parameter import Parameter
 from std_msgs.msg import Float64, String
 from std_srvs.srv import SetBool, Trigger
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from basis_ik.errors import BasisIkError
-from basis_ik.ros.convert import pose_message, pose_value, time_message
+from basis_ik.ros.convert import duration_message, pose_message, pose_value, time_message
 from basis_ik.transforms.rigid import RigidTransform
 
 PATIENCE = 10.0  # s to wait for the node and for its answers
@@ -271,6 +272,7 @@ class Arm:
         self._go = self._node.create_client(Trigger, f"{self._prefix}/go")
         self._enable = self._node.create_client(SetBool, f"{self._prefix}/enable")
         self._fk = self._node.create_client(GetPositionFK, f"{node}/compute_fk")
+        self._scene = self._node.create_client(GetPlanningScene, "get_planning_scene")
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self._node)
         self._thread = threading.Thread(target=self._spin, daemon=True)
@@ -400,6 +402,16 @@ class Arm:
             raise NodeError(f"where {tip} is: {pose}")
         return pose, found.header.frame_id
 
+    def joints(self) -> tuple[str, dict[str, float]]:
+        """Return the robot's name, and the measured positions of its joints by name.
+
+        Raises:
+            NodeError: The node does not answer, or serves no planning scene.
+        """
+        scene = self._call(self._scene, GetPlanningScene.Request()).scene
+        state = scene.robot_state.joint_state
+        return scene.robot_model_name, dict(zip(state.name, state.position, strict=True))
+
     # Motions --------------------------------------------------------------------------------------
 
     def move_to(
@@ -464,11 +476,20 @@ class Arm:
         pursuit = Pursuit(name, f"{stamp.sec}.{stamp.nanosec:09}")
         return self._start(pursuit, timeout, wait, lambda: publisher.publish(message))
 
-    def _next_stamp(self) -> int:
-        """Return the present time [ns], later than every one before: it names a target."""
+    def _now(self) -> int:
         now = int(self._node.get_clock().now().nanoseconds)
         if not now:
             raise NodeError("use_sim_time is true, and no time has come on /clock")
+        return now
+
+    @property
+    def time(self) -> float:
+        """The time of ROS [s]."""
+        return 1e-9 * self._now()
+
+    def _next_stamp(self) -> int:
+        """Return the present time [ns], later than every one before: it names a target."""
+        now = self._now()
         with self._news:
             self._last_stamp = max(now, self._last_stamp + 1)
             return self._last_stamp
@@ -513,6 +534,33 @@ class Arm:
             time.sleep(max(due - time.monotonic(), 0.0))
         if motion is not None:
             motion.wait()
+
+    def chunk(
+        self,
+        names: Sequence[str],
+        times: ArrayLike,
+        positions: ArrayLike,
+        *,
+        timeout: float | None = MOTION,
+        wait: bool = True,
+    ) -> Motion:
+        """Move the joints through positions at given times; the arm rests at the last ones.
+
+        A newer chunk continues the motion from where the one before has led the arm.
+
+        Args:
+            names: Names of k of the chain's joints.
+            times: From now on, increasing (n,) [s]; what is past is skipped.
+            positions: At these times (n, k) [rad or m].
+            timeout: As for `move_to`.
+            wait: As for `move_to`, which also has the errors.
+        """
+        message = JointTrajectory(joint_names=list(names))
+        for when, row in zip(np.asarray(times, float), np.asarray(positions, float), strict=True):
+            point = JointTrajectoryPoint(positions=row.tolist())
+            point.time_from_start = duration_message(when)
+            message.points.append(point)
+        return self._pursue(message, "", "joint_chunk", timeout, wait)
 
     def jog(
         self,
@@ -586,12 +634,13 @@ class Arm:
         if not response.success:
             raise TargetRefusedError(response.message, self._status)
 
-    def grip(self, opening: float, *, timeout: float = PATIENCE) -> str:
+    def grip(self, opening: float, *, timeout: float = PATIENCE, wait: bool = True) -> str:
         """Move the gripper, and wait until it has come to rest.
 
         Args:
             opening: 0 closed, 1 open.
             timeout: Longest time [s].
+            wait: Whether to wait.
 
         Returns:
             "REACHED"; "STALLED": something holds it; "SENT": nothing tells where it is.
@@ -614,6 +663,8 @@ class Arm:
             return news("refused") or (news("accepted") and rests)
 
         publisher.publish(Float64(data=float(opening)))
+        if not wait:
+            return "SENT"
         status = self.wait_for(over, time.monotonic() + timeout)
         text = status.values.get("gripper_text", status.message)
         if news("refused"):

@@ -54,7 +54,7 @@ def transform_message(
 
 
 def duration_message(seconds: float) -> Duration:
-    """Return non-negative seconds as a Duration message."""
+    """Return seconds as a Duration message, whose nanoseconds are never negative."""
     nanoseconds = round(seconds * 1e9)
     return Duration(sec=nanoseconds // 1_000_000_000, nanosec=nanoseconds % 1_000_000_000)
 

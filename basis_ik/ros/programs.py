@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 MODULES = {
     "ik_node": "basis_ik.ros.ik_node",
     "replay": "basis_ik.ros.recording.replay",
+    "record_dataset": "basis_ik.ros.recording.record_dataset",
+    "play_dataset": "basis_ik.ros.recording.play_dataset",
     "go": "basis_ik.ros.go",
     "frames_node": "basis_ik.ros.frames.frames_node",
     "transform_nodes": "basis_ik.ros.frames.transform_nodes",
@@ -51,6 +53,16 @@ def ik_node() -> int:
 def replay() -> int:
     """Replay a recording of ik_node; exit status 0 if all output is equal bit for bit."""
     return run("replay")
+
+
+def record_dataset() -> int:
+    """Record demonstrations as a LeRobotDataset; return the exit status."""
+    return run("record_dataset")
+
+
+def play_dataset() -> int:
+    """Play an episode of a LeRobotDataset; exit status 0 if the arm is at its last action."""
+    return run("play_dataset")
 
 
 def demo_targets() -> int:

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 from bench import HOME, running
-from builtin_interfaces.msg import Duration, Time
+from builtin_interfaces.msg import Time
 from moveit_msgs.msg import CartesianPoint, CartesianTrajectory, CartesianTrajectoryPoint
 from std_srvs.srv import Trigger
 from test_joint_target import lag_and_error, sine, stream
@@ -40,20 +40,13 @@ def _at_home_with_nothing_unsafe_behind(robot):
     assert complaints == []
 
 
-def since(time_from_start):
-    if time_from_start >= 0.0:
-        return duration_message(time_from_start)
-    whole = math.floor(time_from_start)
-    return Duration(sec=whole, nanosec=round(1e9 * (time_from_start - whole)))
-
-
 def joints(robot, times, rows, *, stamp="now", names=None):
     """Publish positions at times [s] from now, or without a stamp."""
     message = JointTrajectory(joint_names=list(names or robot.chain.joint_names))
     message.header.stamp = robot.stamp() if stamp == "now" else stamp
     for time, row in zip(times, rows, strict=True):
         positions = list(map(float, row))
-        point = JointTrajectoryPoint(positions=positions, time_from_start=since(time))
+        point = JointTrajectoryPoint(positions=positions, time_from_start=duration_message(time))
         message.points.append(point)
     robot.topic("joint_chunk").publish(message)
 
@@ -63,8 +56,9 @@ def poses(robot, times, places, *, frame="base_link", stamp="now", moves=""):
     message.header.frame_id = frame
     message.header.stamp = robot.stamp() if stamp == "now" else stamp
     for time, place in zip(times, places, strict=True):
-        point = CartesianPoint(pose=pose_message(place))
-        message.points.append(CartesianTrajectoryPoint(point=point, time_from_start=since(time)))
+        point = CartesianTrajectoryPoint(time_from_start=duration_message(time))
+        point.point = CartesianPoint(pose=pose_message(place))
+        message.points.append(point)
     robot.topic("pose_chunk").publish(message)
 
 

@@ -15,6 +15,7 @@ from world import Link
 
 from basis_ik.ros import arm_client
 from basis_ik.ros.kinematics.services import KinematicsServices
+from basis_ik.ros.world.world_server import WorldServer
 
 
 class _Condition:
@@ -43,10 +44,12 @@ class _Node:
 
     def __init__(self, robot, statuses):
         self._robot, self._statuses = robot, statuses
-        (served,) = (
-            each for each in robot.node._robot._plug_ins if isinstance(each, KinematicsServices)
-        )
-        self._side = {each.srv_name: each for each in served._side.node.services}
+        self._side = {
+            each.srv_name: each
+            for served in robot.node._robot._plug_ins
+            if isinstance(served, (KinematicsServices, WorldServer))
+            for each in served._side.node.services
+        }
 
     def create_subscription(self, kind, topic, callback, depth):
         heard = self._robot.boundary.publish_to

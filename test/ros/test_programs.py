@@ -17,7 +17,7 @@ from basis_ik.ros import programs
 ROOT = Path(__file__).parents[2]
 PROGRAMS = (
     "ik_node", "frames_node", "simulated_arm", "demo_targets", "moving_point", "legs_motion",
-    "transform_nodes", "teleop_keyboard", "web_view",
+    "transform_nodes", "teleop_keyboard", "web_view", "record_dataset",
 )  # fmt: skip
 CONFIGS = {"frames_node": "legs.yaml", "transform_nodes": "transform_nodes.yaml"}
 
@@ -36,7 +36,7 @@ def run(program, *arguments, lacking=(), options=()):
     return done.returncode, done.stderr
 
 
-@pytest.mark.parametrize("program", [*PROGRAMS, "replay", "reach_map", "go"])
+@pytest.mark.parametrize("program", [*PROGRAMS, "replay", "reach_map", "go", "play_dataset"])
 def test_without_ros_the_requirement_is_printed(program):
     """Python's own packages only; even numpy is missing."""
     code, error = run(program, options=["-S"])
