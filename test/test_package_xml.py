@@ -35,8 +35,8 @@ KEYS = {
 # datasets and LeRobot, with viser and what comes with it, which only the web view needs, and with
 # coal.
 WITHOUT_KEY = {
-    "PIL", "coal", "distributed", "lerobot", "matplotlib", "mcap", "playwright", "rich", "ruckig",
-    "trimesh", "viser", "websockets",
+    "PIL", "coal", "distributed", "lerobot", "matplotlib", "mcap", "playwright", "pyarrow", "rich",
+    "ruckig", "trimesh", "viser", "websockets",
 }  # fmt: skip
 
 

@@ -35,11 +35,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 class LeRobotDataset:
-    def __init__(self, name, root, episodes=()):
+    def __init__(self, name, root):
         self.meta = SimpleNamespace(**json.loads((root / "meta" / "info.json").read_text()))
         self._root, self._rows = root, []
-        rows = [row["action"] for each in episodes for row in self.meta.episodes[each]]
-        self.hf_dataset = {"action": rows}
 
     @classmethod
     def create(cls, name, fps, features, root, robot_type, image_writer_threads):
@@ -70,14 +68,28 @@ class LeRobotDataset:
     def finalize(self):
         (self._root / "meta" / "info.json").write_text(json.dumps(vars(self.meta)))
 '''
+TABLES = '''
+"""Reads these, each episode from its end."""
+import json
+from types import SimpleNamespace
+
+def read_table(path, columns, filters):
+    episodes = json.loads((path.parent / "meta" / "info.json").read_text())["episodes"]
+    ((column, _, number),) = filters
+    rows = [{**row, "frame_index": k} for k, row in enumerate(episodes[number])]
+    return SimpleNamespace(to_pylist=lambda: rows[::-1])
+'''
 
 
 @pytest.fixture
 def stand_in(tmp_path, monkeypatch):
-    """Put the stand-in in the library's place."""
-    (tmp_path / "lerobot").mkdir()
-    (tmp_path / "lerobot" / "__init__.py").write_text("")
-    (tmp_path / "lerobot" / "datasets.py").write_text(STAND_IN)
+    """Put the stand-ins in the libraries' place."""
+    for package, module, text in (
+        ("lerobot", "datasets", STAND_IN), ("pyarrow", "parquet", TABLES)
+    ):  # fmt: skip
+        (tmp_path / package).mkdir()
+        (tmp_path / package / "__init__.py").write_text("")
+        (tmp_path / package / f"{module}.py").write_text(text)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
 
 

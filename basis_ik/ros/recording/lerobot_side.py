@@ -17,6 +17,7 @@ import queue
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -168,18 +169,22 @@ def write(library: Any, root: Path, say: Callable[[dict[str, Any]], None]) -> No
     writer.close()
 
 
-def read(library: Any, root: Path, episode: int) -> dict[str, Any]:
-    """Return the actions of an episode, one row each, with their names, rate and robot."""
-    if not (root / "meta" / "info.json").exists():
+def read(read_table: Callable[..., Any], root: Path, episode: int) -> dict[str, Any]:
+    """Return the actions of an episode, one row each, with their names, rate and robot.
+
+    The library would ask for the videos, too.
+    """
+    file = root / "meta" / "info.json"
+    if not file.exists():
         raise ValueError(f"{root} is not a LeRobotDataset: it has no meta/info.json")
-    total = json.loads((root / "meta" / "info.json").read_text())["total_episodes"]
+    info = json.loads(file.read_text())
+    total, names = info["total_episodes"], info["features"]["action"]["names"]
     if not 0 <= episode < total:
         raise ValueError(f"{root} has {total} episodes, counted from 0, and no episode {episode}")
-    dataset = library(NAME, root=root, episodes=[episode])
-    meta = dataset.meta
-    rows = np.array(dataset.hf_dataset["action"], float).tolist()
-    names = meta.features["action"]["names"]
-    return {"robot": meta.robot_type, "fps": meta.fps, "names": names, "rows": rows}
+    only = [("episode_index", "==", episode)]
+    table = read_table(root / "data", columns=["frame_index", "action"], filters=only).to_pylist()
+    rows = [row["action"] for row in sorted(table, key=itemgetter("frame_index"))]
+    return {"robot": info["robot_type"], "fps": info["fps"], "names": names, "rows": rows}
 
 
 def _line(error: Exception) -> str:
@@ -197,16 +202,18 @@ def main() -> int:
 
     what, root = sys.argv[1], Path(sys.argv[2])
     try:
-        from lerobot.datasets import LeRobotDataset
+        if what == "write":
+            from lerobot.datasets import LeRobotDataset
+
+            say({"ready": True})
+            write(LeRobotDataset, root, say)
+        else:
+            from pyarrow.parquet import read_table
+
+            say(read(read_table, root, int(sys.argv[3])))
     except ImportError as error:
         say({"missing": _line(error)})
         return 1
-    if what == "write":
-        say({"ready": True})
-        write(LeRobotDataset, root, say)
-        return 0
-    try:
-        say(read(LeRobotDataset, root, int(sys.argv[3])))
     except Exception as error:
         say({"error": _line(error)})
         return 1
