@@ -50,6 +50,7 @@ from basis_ik.verdict import Reason, Verdict
 # Steps of a solve that fit into a control period, about a millisecond. A FABRIK pass takes longer.
 # Solves that need more, mostly for unreachable targets, go on elsewhere.
 QUICK, QUICK_PASSES = 2000, 300
+SOON = 0.05  # s over which a chunk's acceleration is a mean; a joint changes its own as quickly
 FULL = 6  # joints that a chain needs to move its tip along any line
 BESIDE = 0.1  # rad or m: largest distance of the joints at the line's end from a solution there
 # A tip within this distance of a goal [m and rad], plus the goal's motion in this time [s], follows
@@ -668,6 +669,8 @@ class Pipeline:
         assert isinstance(goal, ChunkGoal)
         states = course.at(now)
         if not course.poses:
+            # It jumps at each point; taken to last, it would let the joints swing about the course.
+            states[2] = (course.at(now + SOON)[1] - states[1]) / SOON
             return states
         assert self._destination is not None
         found = [self._destination]

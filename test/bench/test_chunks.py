@@ -108,6 +108,22 @@ def test_the_arm_is_at_each_point_at_its_time_and_stays_between_them(robot):
     assert np.allclose(at_rest(robot), rows[-1], rtol=0.0, atol=1e-9)
 
 
+def test_actions_that_tremble_are_followed_without_swinging(robot):
+    rng, count = np.random.default_rng(5), 120  # 30 a second, as of a person who leads
+    then = np.arange(count) / 30.0
+    rows = sine(then) + np.where(then[:, np.newaxis] > 0.1, rng.normal(0.0, 0.003, (count, 6)), 0.0)
+    times, outputs = stream(robot, 3.9, 10, lambda t: joints(robot, *part(then, rows, t)))
+    wanted = np.array([np.interp(times, then, column) for column in rows.T]).T
+    assert np.sqrt(np.mean((outputs - wanted) ** 2)) < 8e-3, "25e-3 if they swing"
+    at_rest(robot)
+
+
+def part(then, rows, t):
+    """Return the chunk of 16 actions at a time, and when they are due since then."""
+    chosen = slice(np.searchsorted(then, t - 1e-6), None)
+    return then[chosen][:ACTIONS] - t, rows[chosen][:ACTIONS]
+
+
 def test_what_is_past_is_skipped(robot):
     later = np.arange(-9, 7) * STEP  # without a stamp: its first points are past
     rows = HOME + 0.02 * np.arange(-9, 7)[:, np.newaxis]
