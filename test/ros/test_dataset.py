@@ -8,6 +8,7 @@ A stand-in has what is called of the library; `make test-long` has the library i
 
 import io
 import json
+import os
 import re
 import subprocess
 import sys
@@ -16,7 +17,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from robot_bench import HOME, URDF, Robot, start_arm, stop_node
+from std_msgs.msg import String
+from test_teleop_keyboard import Terminal
 
+from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.recording.dataset import DatasetError, DatasetWriter, Recorded, read_episode
 from basis_ik.ros.recording.record_dataset import PARAMETERS
 
@@ -90,7 +95,7 @@ def stand_in(tmp_path, monkeypatch):
         (tmp_path / package).mkdir()
         (tmp_path / package / "__init__.py").write_text("")
         (tmp_path / package / f"{module}.py").write_text(text)
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
 
 
 @pytest.fixture
@@ -262,6 +267,39 @@ def test_a_folder_without_a_dataset_and_an_episode_that_is_not_there_are_named(r
     for episode in (-1, 1):
         with pytest.raises(DatasetError, match="has 1 episodes, counted from 0"):
             read_episode("", root, episode)
+
+
+@pytest.mark.usefixtures("stand_in")
+def test_keys_in_a_terminal_record(domain, root):
+    program = [sys.executable, "-m", "basis_ik.ros.programs", "record_dataset", "--ros-args"]
+    words = ["-p", f"root:={root}", "-p", "task:=wave"]
+    robot = Robot(domain)
+    robot.description.publish(String(data=URDF))
+    arm = start_arm(domain, RobotModel.from_urdf(URDF).chain(), HOME)
+    terminal = Terminal(domain, [*program, *words], controls=True)
+    try:
+        terminal.wait_for("LeRobot is loaded")
+        assert terminal.attributes() != terminal.before
+        said = ""
+        while "records: wave" not in said:
+            terminal.press(" ")
+            said = terminal.wait_for("\n")
+        terminal.press(" ")
+        terminal.wait_for("is saved")
+        terminal.press("q")
+        assert terminal.process.wait(PATIENCE) == 0
+        assert terminal.attributes() == terminal.before
+    finally:
+        terminal.close()
+        stop_node(arm)
+        robot.close()
+    assert np.allclose(read_episode("", root, 0).rows, HOME, rtol=0.0, atol=1e-6)
+
+
+def test_a_recorder_without_lerobot_ends_with_one_line(complaint, root):
+    line = complaint("record_dataset", f"root:={root}")
+    assert "has no LeRobot" in line
+    assert "lerobot/bin/python" in line
 
 
 def test_the_page_has_each_parameter_and_its_default():

@@ -3,6 +3,7 @@
 
 """The keys: what strokes mean, and a terminal with the program."""
 
+import fcntl
 import os
 import pty
 import select
@@ -62,26 +63,29 @@ def test_speeds_change_by_keys_within_bounds():
 
 
 class Terminal:
-    """A teleop_keyboard in a terminal of its own."""
+    """A program in a terminal of its own, which controls it or not."""
 
-    def __init__(self, domain):
+    def __init__(self, domain, program=PROGRAM, *, controls=False):
         self._master, slave = pty.openpty()
         self.before = self.attributes()
         environment = {**os.environ, "ROS_DOMAIN_ID": str(domain)}
         self.process = subprocess.Popen(
-            PROGRAM, stdin=slave, stdout=slave, stderr=slave, env=environment
-        )
+            program, stdin=slave, stdout=slave, stderr=slave, env=environment,
+            start_new_session=controls,
+            preexec_fn=(lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0)) if controls else None,
+        )  # fmt: skip
         os.close(slave)
 
     def attributes(self):
         return termios.tcgetattr(self._master)
 
     def wait_for(self, words):
-        """Wait until it shows words; they are gone at its end."""
+        """Wait until it shows words; return all that was shown since the last such call."""
         shown = ""
         while words not in shown:
             assert select.select([self._master], [], [], PATIENCE)[0], shown
             shown += os.read(self._master, 4096).decode(errors="replace")
+        return shown
 
     def press(self, key):
         os.write(self._master, key.encode())

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import os
 import select
-import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -43,6 +42,7 @@ POSE_NAMES = ("x", "y", "z", "qx", "qy", "qz", "qw")
 GRIPPER = "gripper"  # the action's name for what `~/gripper` of the node gets
 PERIOD = 0.05  # s between two looks at what can be decided
 LEAVE = 1.0  # s in which the files are to be complete at the end
+TERMINAL = 0  # standard input
 HELP = "space  begin, end an episode;  d  discard it;  q  quit"
 
 
@@ -332,8 +332,10 @@ class RecordDataset(Node):
         acts = {" ": self.end if self._sampler.records else self.begin, "d": self.discard}
         if key in acts:
             response = self._answer(acts[key], SetBool.Response())
-            log = self.get_logger()
-            (log.info if response.success else log.error)(response.message)
+            if response.success:
+                self.get_logger().info(response.message)
+            else:  # rclpy refuses another severity in the same line
+                self.get_logger().error(response.message)
 
     def close(self) -> None:
         """Complete the files; an episode that has not ended is dropped."""
@@ -347,21 +349,26 @@ def _key(topic: str) -> str:
     return f"input.{topic.rpartition('/')[2]}"
 
 
+def _in_front() -> bool:
+    """Return whether a terminal is there for this program, which is not in its background."""
+    try:
+        return os.tcgetpgrp(TERMINAL) == os.getpgrp()
+    except OSError:
+        return False
+
+
 def main(stop: Event) -> int:
     """Record until `stop`, or `q` if there is a terminal; return the exit status."""
-    node, executor = RecordDataset(), SingleThreadedExecutor()
+    node, executor, in_front = RecordDataset(), SingleThreadedExecutor(), _in_front()
     executor.add_node(node)
-    terminal = sys.stdin.fileno()
-    # A program in the background must leave the terminal alone.
-    in_front = os.isatty(terminal) and os.tcgetpgrp(terminal) == os.getpgrp()
     try:
         with strokes_at_once() if in_front else contextlib.nullcontext():
             if in_front:
                 print(HELP, flush=True)
             while not stop.is_set():
                 executor.spin_once(timeout_sec=PERIOD)
-                if in_front and select.select([terminal], [], [], 0.0)[0]:
-                    keys = os.read(terminal, 64).decode(errors="ignore")
+                if in_front and select.select([TERMINAL], [], [], 0.0)[0]:
+                    keys = os.read(TERMINAL, 64).decode(errors="ignore")
                     if not keys or "q" in keys:
                         break
                     for key in keys:
