@@ -12,16 +12,15 @@ import os
 import re
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
-from robot_bench import HOME, URDF, Robot, start_arm, stop_node
-from std_msgs.msg import String
+from robot_bench import HOME, running
 from test_teleop_keyboard import Terminal
 
-from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.recording.dataset import DatasetError, DatasetWriter, Recorded, read_episode
 from basis_ik.ros.recording.record_dataset import PARAMETERS
 
@@ -270,30 +269,37 @@ def test_a_folder_without_a_dataset_and_an_episode_that_is_not_there_are_named(r
 
 
 @pytest.mark.usefixtures("stand_in")
-def test_keys_in_a_terminal_record(domain, root):
-    program = [sys.executable, "-m", "basis_ik.ros.programs", "record_dataset", "--ros-args"]
-    words = ["-p", f"root:={root}", "-p", "task:=wave"]
-    robot = Robot(domain)
-    robot.description.publish(String(data=URDF))
-    arm = start_arm(domain, RobotModel.from_urdf(URDF).chain(), HOME)
-    terminal = Terminal(domain, [*program, *words], controls=True)
-    try:
+def test_keys_in_a_terminal_record_what_the_player_plays(domain, root):
+    program = [sys.executable, "-m", "basis_ik.ros.programs"]
+    words = ["--ros-args", "-p", f"root:={root}", "-p", "task:=wave"]
+    with (
+        running(domain) as robot,
+        closing(Terminal(domain, [*program, "record_dataset", *words], controls=True)) as terminal,
+    ):
         terminal.wait_for("LeRobot is loaded")
         assert terminal.attributes() != terminal.before
         said = ""
         while "records: wave" not in said:
             terminal.press(" ")
             said = terminal.wait_for("\n")
+        robot.reach("base_link", robot.chain.forward(HOME + 0.1))
         terminal.press(" ")
         terminal.wait_for("is saved")
         terminal.press("q")
         assert terminal.process.wait(PATIENCE) == 0
         assert terminal.attributes() == terminal.before
-    finally:
-        terminal.close()
-        stop_node(arm)
-        robot.close()
-    assert np.allclose(read_episode("", root, 0).rows, HOME, rtol=0.0, atol=1e-6)
+        recorded = read_episode("", root, 0)
+        assert recorded.names == list(robot.chain.joint_names)
+        assert np.allclose(recorded.rows[0], HOME, rtol=0.0, atol=1e-6)
+        assert np.allclose(recorded.rows[-1], HOME + 0.1, rtol=0.0, atol=0.02)
+        played = subprocess.run(
+            [*program, "play_dataset", str(root)],
+            env={**os.environ, "ROS_DOMAIN_ID": str(domain)},
+            capture_output=True, text=True, timeout=PATIENCE, check=False,
+        )  # fmt: skip
+        assert (played.returncode, played.stderr) == (0, "")
+        assert played.stdout.startswith(f"{len(recorded.rows)} actions in ")
+        assert np.allclose(robot.positions, recorded.rows[-1], rtol=0.0, atol=1e-3)
 
 
 def test_a_recorder_without_lerobot_ends_with_one_line(complaint, root):
