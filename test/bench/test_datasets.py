@@ -224,6 +224,9 @@ def test_an_episode_has_what_was_measured_commanded_asked_for_and_seen(robot, re
     fronts, wrists = zip(*((each[FRONT], each[WRIST]) for _, each in frames), strict=True)
     assert [each[4][0] for each in fronts] == counts.tolist(), "each camera 5 times a second"
     assert {each[:4] for each in fronts} == {("rgb8", 1, 2, 6)}
+    kinds = {each.topic_name: each.msg_type for each in recorder.node.subscriptions}
+    assert kinds["/front/image_raw"] is Image
+    assert kinds["/wrist/image_raw/compressed"] is CompressedImage
     assert wrists == tuple(("", 0, 0, 0, bytes([count])) for count in counts)
 
 
@@ -234,8 +237,7 @@ def test_joints_are_in_the_given_order_and_the_gripper_is_the_last(robot, record
         recorder.record(True).message
         == "there is no value of the measured position of finger_joint yet"
     )
-    finger = JointState(header=Header(stamp=robot.stamp()), name=[FINGER], position=[0.03])
-    recorder.receive("/joint_states", finger)
+    recorder.receive("/joint_states", JointState(name=[FINGER], position=[0.03]))  # now
     assert "no value of the gripper's command" in recorder.record(True).message
     recorder.receive("/basis_ik/gripper", Float64(data=0.75))
     assert recorder.record(True).success
@@ -509,7 +511,8 @@ def test_ctrl_c_stops_the_arm(robot, client):
 
 
 def test_a_stop_by_somebody_else_ends_the_player(robot, client):
-    stop = Stop(robot, 4.0, lambda: robot.call(Trigger, "stop"))
+    stop, begin = Stop(robot, 4.0, lambda: robot.call(Trigger, "stop")), robot.time
     with pytest.raises(MotionError):
         played(robot, client, wave(robot), stop=stop)
+    assert robot.time - begin < 5.5, "before the recording has ended"
     robot.wait(robot.rests, "it stops")

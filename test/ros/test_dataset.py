@@ -35,6 +35,7 @@ BEGUN = {
 STAND_IN = '''
 """Keeps episodes as JSON."""
 import json
+import os
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -46,6 +47,7 @@ class LeRobotDataset:
     @classmethod
     def create(cls, name, fps, features, root, robot_type, image_writer_threads):
         print("not an answer")
+        assert os.environ["HF_HUB_OFFLINE"] == "1"
         info = {"fps": fps, "robot_type": robot_type, "features": features, "total_episodes": 0}
         (root / "meta").mkdir(parents=True)
         (root / "meta" / "info.json").write_text(json.dumps({**info, "episodes": []}))
@@ -70,6 +72,7 @@ class LeRobotDataset:
         self._rows = []
 
     def finalize(self):
+        assert self._rows == []
         (self._root / "meta" / "info.json").write_text(json.dumps(vars(self.meta)))
 '''
 TABLES = '''
@@ -194,6 +197,7 @@ def test_what_goes_wrong_loses_its_episode_alone(root):
             writing.answer()
         writing.episode(frame(0))
         assert writing.answer() == {"saved": 0, "frames": 1}
+    assert [len(each) for each in info(root)["episodes"]] == [1]
 
 
 @pytest.mark.usefixtures("stand_in")

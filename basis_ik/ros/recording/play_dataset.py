@@ -21,7 +21,6 @@ from basis_ik.ros.recording.dataset import DatasetError, Recorded, read_episode
 from basis_ik.ros.recording.record_dataset import GRIPPER
 
 AHEAD, FEWEST = 1.0, 8  # s and actions that are sent at a time, at least
-BEHIND = 3  # actions before the present one, which give the way from that its slope
 APPROACH = 0.2  # rad/s or m/s
 STEP = 0.01  # of the gripper: smaller ones are not sent
 LOOK = 0.05  # s
@@ -103,7 +102,7 @@ def play(arm: Arm, recorded: Recorded, stop: Event, speed: float, approach: floa
         if sent < len(times) and (not sent or elapsed > times[sent - 1] - 0.5 * ahead):
             if motion is not None:
                 arm.forget(motion)
-            first = max(int(np.searchsorted(times, elapsed)) - BEHIND, 0)
+            first = int(np.searchsorted(times, elapsed))
             sent = int(np.searchsorted(times, max(elapsed, lead) + ahead, side="right"))
             when, places = times[first:sent], actions[first:sent]
             if first == 0:

@@ -55,7 +55,7 @@ class Sampler:
         self._count = 0  # frames of the episode
 
     def add(self, stream: str, stamp: int, value: Any) -> None:
-        """Keep a message; one with the same stamp as another counts as the same.
+        """Keep a message; of several with one stamp the first counts.
 
         Args:
             stream: Its stream.
@@ -63,12 +63,7 @@ class Sampler:
             value: What it says.
         """
         values = self._values.setdefault(stream, [])
-        if not values or stamp > values[-1][0]:
-            values.append((stamp, value))
-            return
-        at = bisect.bisect_left(values, stamp, key=_stamp)
-        if values[at][0] != stamp:
-            values.insert(at, (stamp, value))
+        values.insert(bisect.bisect_left(values, stamp, key=_stamp), (stamp, value))
 
     @property
     def records(self) -> bool:
