@@ -14,7 +14,7 @@ from typing import Any
 
 from control_msgs.msg import JointJog
 from diagnostic_msgs.msg import DiagnosticStatus
-from geometry_msgs.msg import PointStamped, PoseStamped, TwistStamped
+from geometry_msgs.msg import PointStamped, Pose, PoseStamped, Twist, TwistStamped
 from moveit_msgs.msg import CartesianTrajectory
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data
@@ -63,6 +63,7 @@ TARGETS = (
     (CartesianTrajectory, "pose_chunk"),
     (String, "posture"),
 )
+PLAIN = {PoseStamped: Pose, TwistStamped: Twist}  # with `plain_inputs`
 
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
@@ -146,8 +147,13 @@ class IkNode(LifecycleNode):
                 self.get_logger().info("the kernels are compiled")
             return True
         if self._cold_start is None and self._compiling:
-            self._cold_start = ColdStart(self, self._kernels, self._names, TARGETS)
+            self._cold_start = ColdStart(self, self._kernels, self._names, self._targets)
         return False
+
+    def _targets(self, chain: str) -> list[tuple[Any, str]]:
+        """Return types and names of a chain's topics of targets."""
+        plain = ChainParameters(self.parameters, chain)["plain_inputs"]
+        return [(PLAIN[kind] if name in plain else kind, name) for kind, name in TARGETS]
 
     @property
     def _compiling(self) -> bool:

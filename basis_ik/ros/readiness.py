@@ -87,7 +87,7 @@ class ColdStart:
         node: The node.
         kernels: The compilation.
         chains: Names of the chains; one empty name for a single chain.
-        targets: Types and names of each chain's target topics.
+        targets: Returns types and names of a chain's target topics.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class ColdStart:
         node: Node,
         kernels: WarmUp,
         chains: Sequence[str] = ("",),
-        targets: Sequence[tuple[Any, str]] = (),
+        targets: Callable[[str], Sequence[tuple[Any, str]]] = lambda _: (),
     ) -> None:
         self._node, self._kernels, self._journal = node, kernels, Journal(node)
         self._boundary = boundary_of(node)
@@ -111,7 +111,7 @@ class ColdStart:
                 kind, below[name] + topic, partial(self._refuse, name, topic), 1
             )
             for name in chains
-            for kind, topic in targets
+            for kind, topic in targets(name)
         ]
         self._turns = 0
         steady = Clock(clock_type=ClockType.STEADY_TIME)

@@ -7,7 +7,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+import rclpy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from geometry_msgs.msg import Twist
 from lifecycle_msgs.srv import GetState
 from rcl_interfaces.srv import ListParameters
 from robot_bench import HOME, PATIENCE, PATIENT, URDF, Robot, down, start_arm, start_node, stop_node
@@ -49,14 +51,14 @@ def answered_meanwhile(robot, kind, name):
 
 
 def test_the_node_responds_while_it_compiles_and_then_starts(own_domain, cool, monkeypatch):
-    robot = Robot(own_domain)
+    robot, other = Robot(own_domain), rclpy.Context()  # whose twists are of another type
     texts = set()
     robot.node.create_subscription(
         DiagnosticArray, "/diagnostics", lambda m: texts.add(m.status[0].message), 10
     )
     arm = start_arm(own_domain, robot.chain, HOME)
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(cool))
-    process = start_node(own_domain, *PATIENT)
+    process = start_node(own_domain, *PATIENT, "-p", "plain_inputs:=['twist']")
     try:
         robot.description.publish(String(data=URDF.replace("ur5e", "other")))
         robot.wait(lambda: len(compiling(robot)) > 2, "the node says that it compiles")
@@ -67,6 +69,12 @@ def test_the_node_responds_while_it_compiles_and_then_starts(own_domain, cool, m
         robot.wait(lambda: "refused.NOT_READY" in robot.statuses[-1], "the refusal")
         assert robot.statuses[-1]["last_refusal.target_pose"].startswith("NOT_READY")
         assert robot.statuses[-1]["level"] == DiagnosticStatus.WARN
+        rclpy.init(context=other, domain_id=own_domain)
+        sender = rclpy.create_node("sender", context=other)
+        plain = sender.create_publisher(Twist, "basis_ik/twist", 1)
+        robot.wait(plain.get_subscription_count, "the node hears twists")
+        plain.publish(Twist())
+        robot.wait(lambda: "last_refusal.twist" in robot.statuses[-1], "its refusal, too")
         assert not robot.transit("configure")
         assert robot.state() == "unconfigured"
         robot.wait_status(state="READY")
@@ -78,6 +86,7 @@ def test_the_node_responds_while_it_compiles_and_then_starts(own_domain, cool, m
         code, output = stop_node(process)
         stop_node(arm)
         robot.close()
+        rclpy.try_shutdown(context=other)
         print(output)
     assert code == 0
     assert "cannot configure: compiling the kernels, once: " in output
