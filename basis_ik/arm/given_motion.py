@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from basis_ik.arm import joints_kernel as kernels
-from basis_ik.arm.joints_kernel import ACCELERATION, LOWER, UPPER
+from basis_ik.arm.joints_kernel import ACCELERATION, JERK, LOWER, UPPER
 from basis_ik.arm.limiter import WIDEST, Motion, plan_motion
 from basis_ik.arm.limits import MotionLimits
 from basis_ik.errors import BasisIkError
@@ -32,6 +32,8 @@ SAME = 1e-9  # rad or m: places that do not differ by more are the same
 CLOSE = 1e-6  # rad or m: joints in motion that are farther from the motion's way are not on it
 BESIDE = 0.1  # rad or m: farthest way at rest to the motion's begin, or back to where it was left
 SHARE = 0.5  # of the joints' limits that a change of the pace may need
+ENDING = 2.5  # times the time in which a joint can end its acceleration: it is about to rest
+OUTSET = 1.4  # times `SHARE` of the jerk that the first period from rest may need
 SHORTEST = 1e-6  # s between two samples
 CAPPED = 5e-3  # s between samples whose links' speeds count
 LIKELY = 16  # places near which the arm is looked for
@@ -265,6 +267,8 @@ class Along:
         self._share: float | None = None
         self._gain = SHARE * float((limits.acceleration / limits.velocity).min())
         self._rise = SHARE * float((limits.jerk / limits.velocity).min())
+        self._ease = SHARE / 3.0 * float((limits.jerk / limits.acceleration).min())
+        self._ending = ENDING * float((limits.acceleration / limits.jerk).max())
         self._lead: Motion | None = None  # to the place, from where the arm rests
         self._led = 0.0  # time on it [s]
         self._place = START
@@ -401,19 +405,42 @@ class Along:
     def _next_rate(self, period: float, pace: float) -> tuple[float, float]:
         """Return the rate a period later, and its change [1/s]."""
         time, rate, gain = self._place
+        then = time + (rate + 0.5 * gain * period) * period
+        _, v, a = at_times(self._motion, self._within([time, then]))
+        low, high = self._room(v, a, period)
         missing = pace - rate
         wanted = min(self._gain, math.sqrt(2.0 * self._rise * abs(missing)))
-        most = self._rise * period
-        wanted = min(max(math.copysign(wanted, missing), gain - most), gain + most)
-        _, v, a = at_times(self._motion, self._within([time + rate * period]))[:, 0]
-        # What each joint has left of its limit, beside the acceleration of its way.
-        left = np.maximum(self._bounds[ACCELERATION] - np.abs(a) * rate**2, 0.0)
-        left[a * v * wanted < 0.0] = np.inf  # the change relieves it
-        most = float((left / np.maximum(np.abs(v), SAME)).min())
-        wanted = min(max(wanted, -most), most)
-        if missing == 0.0 or abs(missing) <= wanted * math.copysign(period, missing):
+        ends = (v * a < 0.0) & (np.abs(v) < np.abs(a) * self._ending)
+        if missing > 0.0 or ends.any():  # near its own pace the motion leaves no jerk for more
+            wanted = min(wanted, self._ease * (1.0 - rate**3))
+        if rate == gain == 0.0:  # not at once too near to what may be in the way
+            wanted = min(wanted, OUTSET * self._rise * period)
+        wanted = math.copysign(wanted, missing)
+        wanted = min(max(wanted, low), high) if low <= high else 0.5 * (low + high)
+        if abs(missing) <= max(abs(wanted) * period, CLOSE) and low <= 0.0 <= high:
             return pace, 0.0
-        return rate + wanted * period, wanted
+        return min(max(rate + wanted * period, 0.0), 1.0), wanted
+
+    def _room(self, v: FloatArray, a: FloatArray, period: float) -> tuple[float, float]:
+        """Return the least and the largest change of the rate a period later [1/s].
+
+        They keep the limits of acceleration and jerk, and more of them where the motion itself
+        needs more.
+
+        Args:
+            v: Velocities of the motion now and then (2, n).
+            a: Its accelerations now and then (2, n).
+            period: [s].
+        """
+        _, rate, gain = self._place
+        own = a * rate**2
+        here = own[0] + v[0] * gain
+        step = np.maximum(self._bounds[JERK] * period, np.abs(own[1] - own[0]))
+        most = np.maximum(self._bounds[ACCELERATION], np.abs(own[1]))
+        ends = np.stack([np.maximum(-most, here - step), np.minimum(most, here + step)]) - own[1]
+        slope = v[1] + 2.0 * rate * period * a[1]
+        ends = np.sort(ends / np.where(np.abs(slope) > SAME, slope, SAME), axis=0)
+        return float(ends[0].max()), float(ends[1].min())
 
     def _states(self) -> FloatArray:
         """Return positions, velocities and accelerations at the place, (n, 3)."""

@@ -16,7 +16,7 @@ from basis_ik.arm.given_motion import (
     keep_limits,
     paced,
 )
-from basis_ik.arm.limiter import WIDEST, Motion
+from basis_ik.arm.limiter import WIDEST, Motion, plan_motion
 from basis_ik.arm.limits import MotionLimits
 from basis_ik.arm.path_timing import time_path
 
@@ -192,6 +192,23 @@ PACES = {
     "pauses": lambda k: float((k // 50) % 2 == 0),
     "nervous": lambda k: float((k // 3) % 2),
 }
+
+
+@pytest.mark.parametrize("period", [0.004, 0.01, 0.02])
+def test_a_pace_that_changes_at_any_time_keeps_the_jerk(period):
+    """Of motions that need all of it themselves; at most 1.02 times."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        motion = plan_motion(BOUNDS, np.zeros(2), rng.uniform(-1.8, 1.8, 2), 0.002)
+        along, states, pace = Along(motion, LIMITS, uncapped), [np.zeros((2, 3))], 1.0
+        along.begin(np.zeros(2))
+        while (left := along.rest(1.0)) is None or left.times[-1] > 0.0:
+            if rng.random() < period / 0.3:
+                pace = rng.choice([0.0, 0.2, 0.5, 0.8, 0.97, 1.0])
+            ends = len(states) * period > 10.0
+            states.append(along.step(period, 1.0 if ends else pace))
+        jerk = np.abs(np.diff(np.array(states)[:, :, 2], axis=0)) / period / LIMITS.jerk
+        assert jerk.max() <= 1.02
 
 
 @pytest.mark.parametrize("pace", PACES)
