@@ -178,9 +178,11 @@ def test_a_position_keeps_the_orientation(robot, arm):
     np.testing.assert_allclose(measured(robot).matrix, wanted.matrix, atol=1e-3)
 
 
-def test_what_cannot_be_is_told_with_its_reason(arm):
+def test_what_cannot_be_is_told_with_its_reason(robot, arm):
+    assert robot.set_parameter("transform_timeout", 0.1).successful
     with pytest.raises(TargetRefusedError, match="NO_TRANSFORM"):
         arm.move_to(NEAR, "no_such_frame", timeout=PATIENCE)
+    assert robot.set_parameter("transform_timeout", 10.0).successful
     far = RigidTransform.from_rpy(0.0, 0.0, 0.0, [1.2, 0.6, 0.6])
     with pytest.raises(NotReachedError) as error:
         arm.move_to(far, timeout=PATIENCE)
