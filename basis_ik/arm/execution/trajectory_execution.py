@@ -71,7 +71,7 @@ class TrajectoryExecution(Execution):
 
     def _there(self, now: Moment) -> Moment:
         """Return the moment as the controller's clock has it at the latest."""
-        # It is not farther behind than the age of any state that has come, and ahead of the future.
+        # A state is at least as old, when it comes, as the clock is behind.
         self._behind = min(self._behind, self._state.age)
         return now._replace(clock=now.clock - self._behind)
 
