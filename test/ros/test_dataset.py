@@ -8,6 +8,7 @@ A stand-in has what is called of the library; `make test-long` has the library i
 
 import io
 import json
+import math
 import os
 import re
 import subprocess
@@ -22,6 +23,7 @@ from robot_bench import HOME, running
 from test_teleop_keyboard import Terminal
 
 from basis_ik.ros.recording.dataset import DatasetError, DatasetWriter, Recorded, read_episode
+from basis_ik.ros.recording.play_dataset import check
 from basis_ik.ros.recording.record_dataset import PARAMETERS
 
 ROOT = Path(__file__).parents[2]
@@ -362,3 +364,14 @@ print(json.dumps({{
     assert np.allclose(told["times"], 2 * [0.05 * k for k in range(5)], rtol=0.0, atol=1e-6)
     assert np.allclose(told["shades"], 2 * list(shades), rtol=0.0, atol=4.0)
     assert told["shape"] == [3, 64, 96]
+
+
+@pytest.mark.parametrize("rows", [[], [[math.nan, 0.0]], [[0.0, 0.0], [math.inf, 0.0]]])
+def test_actions_that_are_not_numbers_are_not_played(rows):
+    with pytest.raises(DatasetError, match="not numbers"):
+        check(Recorded("two_joints", 20, JOINTS, rows), "two_joints", dict.fromkeys(JOINTS, 0.0))
+
+
+def test_finite_actions_of_this_robot_may_be_played():
+    recorded = Recorded("two_joints", 20, JOINTS, [[0.0, 0.0]])
+    check(recorded, "two_joints", dict.fromkeys(JOINTS, 0.0))

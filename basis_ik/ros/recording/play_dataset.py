@@ -53,7 +53,7 @@ def parse(words: list[str]) -> argparse.Namespace:
 
 
 def check(recorded: Recorded, robot: str, joints: Mapping[str, float]) -> None:
-    """Refuse a recording of another robot.
+    """Refuse a recording of another robot, or one that cannot be played.
 
     Args:
         recorded: The recording.
@@ -61,13 +61,15 @@ def check(recorded: Recorded, robot: str, joints: Mapping[str, float]) -> None:
         joints: Its joints.
 
     Raises:
-        DatasetError: It is one, or has joints that the robot does not have.
+        DatasetError: It is one, has joints that the robot does not have, or no finite actions.
     """
     if recorded.robot != robot:
         raise DatasetError(f"it was recorded of '{recorded.robot}', and this is '{robot}'")
     others = [name for name in recorded.names if name not in joints and name != GRIPPER]
     if others:
         raise DatasetError(f"'{robot}' has no joints {', '.join(others)}")
+    if not recorded.rows or not np.isfinite(recorded.rows).all():
+        raise DatasetError("it has no actions, or some that are not numbers")
 
 
 def play(arm: Arm, recorded: Recorded, stop: Event, speed: float, approach: float) -> None:
