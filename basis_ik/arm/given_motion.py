@@ -243,8 +243,9 @@ class Along:
     """Leads the joints along a motion, at a pace from 0 to 1 that may change.
 
     The motion keeps all limits at its own pace. A change of the pace takes `SHARE` of the limits of
-    acceleration and jerk at most, and less where the motion itself needs them. The joints stay on
-    the motion's way. Where the arm rests beside it, it first moves to it.
+    acceleration and jerk at most, and less where the motion itself needs them: a slow motion comes
+    to rest soon. The joints stay on the motion's way. Where the arm rests beside it, it first moves
+    to it.
 
     Args:
         motion: The motion, from rest to rest, within the limits.
@@ -265,9 +266,12 @@ class Along:
         self._motion, self._bounds = motion, limits.scaled(1.0, 1.0, 1.0)
         self._capped = capped
         self._share: float | None = None
-        self._gain = SHARE * float((limits.acceleration / limits.velocity).min())
-        self._rise = SHARE * float((limits.jerk / limits.velocity).min())
-        self._ease = SHARE / 3.0 * float((limits.jerk / limits.acceleration).min())
+        # The largest of the motion's velocities and accelerations: those that the pace multiplies.
+        speeds, growths = (np.maximum(np.abs(each).max(axis=0), REST) for each in motion[2:4])
+        self._gain = SHARE * float((limits.acceleration / speeds).min())
+        self._rise = SHARE * float((limits.jerk / speeds).min())
+        self._ease = SHARE / 3.0 * float((limits.jerk / growths).min())
+        self._outset = SHARE * float((limits.jerk / limits.velocity).min())
         self._ending = ENDING * float((limits.acceleration / limits.jerk).max())
         self._lead: Motion | None = None  # to the place, from where the arm rests
         self._led = 0.0  # time on it [s]
@@ -414,7 +418,7 @@ class Along:
         if missing > 0.0 or ends.any():  # near its own pace the motion leaves no jerk for more
             wanted = min(wanted, self._ease * (1.0 - rate**3))
         if rate == gain == 0.0:  # not at once too near to what may be in the way
-            wanted = min(wanted, OUTSET * self._rise * period)
+            wanted = min(wanted, OUTSET * self._outset * period)
         wanted = math.copysign(wanted, missing)
         wanted = min(max(wanted, low), high) if low <= high else 0.5 * (low + high)
         if abs(missing) <= max(abs(wanted) * period, CLOSE) and low <= 0.0 <= high:

@@ -195,11 +195,13 @@ PACES = {
 
 
 @pytest.mark.parametrize("period", [0.004, 0.01, 0.02])
-def test_a_pace_that_changes_at_any_time_keeps_the_jerk(period):
+@pytest.mark.parametrize("share", [1.0, 0.3])
+def test_a_pace_that_changes_at_any_time_keeps_the_jerk(period, share):
     """Of motions that need all of it themselves; at most 1.02 times."""
+    bounds = LIMITS.scaled(share, share, 1.0)
     for seed in range(8):
         rng = np.random.default_rng(seed)
-        motion = plan_motion(BOUNDS, np.zeros(2), rng.uniform(-1.8, 1.8, 2), 0.002)
+        motion = plan_motion(bounds, np.zeros(2), rng.uniform(-1.8, 1.8, 2), 0.002)
         along, states, pace = Along(motion, LIMITS, uncapped), [np.zeros((2, 3))], 1.0
         along.begin(np.zeros(2))
         while (left := along.rest(1.0)) is None or left.times[-1] > 0.0:
@@ -209,6 +211,22 @@ def test_a_pace_that_changes_at_any_time_keeps_the_jerk(period):
             states.append(along.step(period, 1.0 if ends else pace))
         jerk = np.abs(np.diff(np.array(states)[:, :, 2], axis=0)) / period / LIMITS.jerk
         assert jerk.max() <= 1.02
+
+
+def test_a_slow_motion_comes_to_rest_sooner_than_a_fast_one():
+    ends = []
+    for share in (1.0, 0.1):
+        bounds = LIMITS.scaled(share, share, 1.0)
+        motion = plan_motion(bounds, np.zeros(2), np.array([1.8, -1.2]), 0.002)
+        along = Along(motion, LIMITS, uncapped)
+        along.begin(np.zeros(2))
+        for _ in range(int(0.5 * motion.times[-1] / PERIOD)):
+            along.step(PERIOD, 1.0)
+        count = 0
+        while along.step(PERIOD, 0.0)[:, 1].any():
+            count += 1
+        ends.append(count * PERIOD)
+    assert ends[1] < 0.25 * ends[0]
 
 
 @pytest.mark.parametrize("pace", PACES)
