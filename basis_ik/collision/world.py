@@ -19,6 +19,7 @@ from basis_ik.collision.covered_links import Body
 from basis_ik.collision.point_cloud import PointCloud
 from basis_ik.collision.shape import SceneError
 from basis_ik.numerics.arrays import as_number
+from basis_ik.robot.chain import top_link
 from basis_ik.robot.elements import listed, shown
 from basis_ik.transforms.rigid import RigidTransform
 
@@ -515,10 +516,14 @@ class WorldScene:
 
     Attributes:
         scene: The scene.
+        reference: The link in whose frame the world stands still: the chain's root, or the link
+            at the top of a chain whose joints move its root, as of one between two hands.
     """
 
     def __init__(self, scene: Scene) -> None:
-        self.scene = scene
+        self.scene, top = scene, top_link(scene.chain)
+        self._top = top if scene.chain.joint_T_link(top)[0] >= 0 else None
+        self.reference = self._top or scene.chain.root
         self._seen: WorldState | None = None
         self._held: dict[str, WorldObject] = {}
         self._poses: dict[str, RigidTransform] = {}
@@ -532,11 +537,14 @@ class WorldScene:
 
         Args:
             state: What the world holds.
-            lookup: Returns root_T_frame in the frame of the chain's root.
+            lookup: Returns the pose of a frame in that of the reference.
 
         Returns:
             The frames that are not known, by the ids of what stands in them: these objects are not
             in the scene.
+
+        Raises:
+            SceneError: Points, and the chain's joints move its root.
         """
         placed = state.placed(lookup)
         wanted = {name: each for name, each in state.objects.items() if name not in placed.missing}
@@ -564,6 +572,11 @@ class WorldScene:
             self._padded.pop(name, None)
             self._allowed = {pair for pair in self._allowed if name not in pair}
         for name, sight in state.sights.items():
+            if self._top is not None:
+                text = (
+                    f"a chain whose joints move its root, {self.scene.chain.root}, is not compared"
+                )
+                raise SceneError(name, f"{text} with points; unset point_cloud_topic")
             pose = lookup(sight.frame)
             if pose is None:
                 missing[name] = sight.frame
@@ -593,9 +606,10 @@ class WorldScene:
             shapes, places = zip(*each.parts, strict=True)
             pose = each.pose if each.attached else poses[name]
             self.scene.add(name, shapes, pose, places)
-            if each.attached:
+            link = each.frame if each.attached else self._top
+            if link is not None:
                 try:
-                    self.scene.attach(name, each.frame, pose, each.touch)
+                    self.scene.attach(name, link, pose, each.touch)
                 except SceneError:
                     self.scene.remove(name)  # so that it is tried again
                     raise

@@ -378,6 +378,26 @@ def build_chain(model: Tree, root: str, tip: str, inferences: tuple[str, ...]) -
     )
 
 
+def top_link(chain: Chain) -> str:
+    """Return the link of a chain that is nearest to the robot's root."""
+    top = chain.root
+    for joint in chain.joints:
+        if joint.child != top:  # from here on downwards
+            break
+        top = joint.parent
+    return top
+
+
+def turning_link(chain: Chain) -> str | None:
+    """Return the link between the two arms of a chain from one hand to the other.
+
+    Returns:
+        The top link, if joints of the chain move both ends of it; otherwise None.
+    """
+    top = top_link(chain)
+    return top if 0 <= chain.joint_T_link(top)[0] < chain.joint_T_link(chain.tip)[0] else None
+
+
 def _whole(transform: FloatArray) -> FloatArray:
     """Return a transform (3, 4) as a matrix (4, 4)."""
     return np.vstack([transform, [0.0, 0.0, 0.0, 1.0]])

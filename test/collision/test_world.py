@@ -475,6 +475,29 @@ def least(scene):
     return min(gap.distance for gap in scene.scene.gaps(Q) if "points" in gap.names)
 
 
+def test_what_stands_still_does_not_ride_on_the_hand_in_which_a_chain_begins():
+    """From the hand up to the base: joints of the chain move its root."""
+    chain = MODEL.chain("panda_hand", "panda_link0")
+    scene = WorldScene(Scene(MODEL, chain, exact=False))
+    assert scene.reference == "panda_link0"
+    world = World(LINKS)
+    with world.change() as draft:
+        draft.add("table", "world", at(0.5, 0.0, 0.4), CUBE)
+    scene.update(world.state, {"world": HERE}.get)
+    other = WorldScene(SCENE.copy())
+    other.update(world.state, {"world": HERE}.get)
+    for q in np.random.default_rng(1).uniform(chain.lower, chain.upper, (20, 7)):
+        own = {g.names: g.distance for g in other.scene.gaps(q[::-1]) if "table" in g.names}
+        found = {g.names: g.distance for g in scene.scene.gaps(q) if "table" in g.names}
+        common = own.keys() & found.keys()
+        assert len(common) > 5
+        apart = [k for k in common if max(found[k], own[k]) > 0.0]  # others are covers' depths
+        assert [found[k] for k in apart] == pytest.approx([own[k] for k in apart], abs=1e-6)
+    world.see("points", sight([[0.5, 0.0, 0.3]], frame="world"))
+    with pytest.raises(SceneError, match="unset point_cloud_topic"):
+        scene.update(world.state, {"world": HERE}.get)
+
+
 def test_names_of_points_are_their_own():
     world = World(LINKS)
     with world.change() as draft:

@@ -139,7 +139,7 @@ class Scenes:
         chain, positions = followed.scene.chain, self.frames.positions(positions)
         off = joints_off(self._model, chain)
         followed.scene.hold({name: positions[name] for name in off if name in positions})
-        return followed.update(self._world.state, self.frames.lookup(chain.root, positions))
+        return followed.update(self._world.state, self.frames.lookup(followed.reference, positions))
 
     def left_out(self, chains: Iterable[Chain]) -> list[frozenset[str]]:
         """Return the pairs of links that no scene of some chains compares."""
