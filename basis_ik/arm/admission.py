@@ -64,6 +64,7 @@ class Refusal(enum.Enum):
     UNKNOWN_POSTURE = "the chain has no such posture"
     JUMP = "a joint moved faster than it can"
     UNREACHABLE = "the target cannot be reached, and approximate is false"
+    NO_MOTION = "no motion leads there"
     DROPPED = "it was dropped later"
 
 

@@ -59,7 +59,7 @@ from basis_ik.arm.tracking import Tracking
 from basis_ik.collision.collision_scene import Gap, Scene
 from basis_ik.errors import BasisIkError
 from basis_ik.pose.solve import Solution
-from basis_ik.robot.chain import Chain
+from basis_ik.robot.chain import Chain, turning_link
 from basis_ik.robot.robot import RobotModel
 from basis_ik.transforms.rigid import RigidTransform
 
@@ -213,6 +213,7 @@ class Arm:
         self._stopwatch = surroundings.stopwatch
         self.tool, self.state, self.execution = surroundings.tool, state, execution
         chain = design.chain
+        self._turns = turning_link(chain) is not None
         self.meter = ArmMeter()
         self.measured = MeasuredState(chain.joint_names, chain.velocity, chain.continuous)
         self.other_joints = other_joints(design.model, chain)
@@ -311,14 +312,16 @@ class Arm:
         """Handle an event that ends the motion.
 
         If only the target has ended, the tip stays on its line. A stop or a missing requirement
-        stops each joint as soon as possible.
+        stops each joint as soon as possible, unless two hands would let go of what they hold.
         """
         moving = self.state.has_target or self.state.state is State.BRAKING
         if event is not Event.DROP_TARGET:
             self.clutch.block(why)
         self.state.handle(event, why)
         if moving:
-            self.execution.brake(self.pipeline, quickest=event is not Event.DROP_TARGET)
+            together = self._turns and self.pipeline.along
+            quickest = event is not Event.DROP_TARGET and not together
+            self.execution.brake(self.pipeline, quickest=quickest)
 
     def go_to(self, positions: Sequence[float], name: str = "home") -> str | None:
         """Move to joint positions, until there is a newer goal.
@@ -335,7 +338,7 @@ class Arm:
         refused = misplaced(self.chain, positions)
         if refused is None:
             goal = JointGoal(tuple(map(float, positions)))
-            self.targets.put(goal, name, previewed=self._previews())
+            self.targets.put(goal, self.targets.request(name), previewed=self._previews())
         return refused
 
     def go_to_posture(self, posture: str, name: str = "posture") -> Refused | None:
@@ -398,15 +401,16 @@ class Arm:
         mode = self.settings.follow_drag
         return mode == "confirm" or (mode == "release" and held)
 
-    def follow(self, motion: Motion, name: str) -> MotionGoal | None:
+    def follow(self, motion: Motion, request: Request) -> MotionGoal | None:
         """Move along a motion, until there is a newer goal.
 
         A stop, `speed_override` and the caps on the speeds of links act on it as on any other. If
-        joint states are missing it ends: it is not resumed.
+        joint states are missing it ends: it is not resumed. A chain from one hand to another keeps
+        to the motion's way also while it stops.
 
         Args:
             motion: From rest to rest, as from `keep_limits`; it begins close to the measured arm.
-            name: Name of its action.
+            request: What identifies the message that asks for it.
 
         Returns:
             The goal, by which it is known; None if the arm may not move.
@@ -414,7 +418,7 @@ class Arm:
         if self.state.why_not:
             return None
         goal = MotionGoal(motion)
-        self.targets.put(goal, name)
+        self.targets.put(goal, request)
         return goal
 
     @property
@@ -592,6 +596,28 @@ class Arm:
             self.targets.offer_pose(
                 at, pose, arrival, position_only=position_only, straight=straight, how=how
             )
+
+    def take_object(
+        self, at: FrameStamp, pose: RigidTransform | Refused, now: Moment
+    ) -> Request | None:
+        """Accept a pose for what both ends of the chain hold, if the arm may move.
+
+        Args:
+            at: Frame and time of the pose.
+            pose: The pose, or why it is none.
+            now: When it came.
+
+        Returns:
+            What identifies it for `follow`, once its motion is planned; None: it was refused.
+        """
+        if not self._takes_targets("target_object", at):
+            return None
+        if self._previews():
+            text = "follow_drag is confirm, and no preview shows both hands: set it to live"
+            request = self.targets.request("target_object", at)
+            self.targets.refuse(Refused(Refusal.UNSUPPORTED, text), request)
+            return None
+        return self.targets.offer_object(at, pose, self._arrival(now))
 
     def take_point(self, at: FrameStamp, point: Triple, now: Moment, *, held: bool = False) -> None:
         """Accept a point to look at, if the arm may move.

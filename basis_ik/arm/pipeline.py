@@ -425,6 +425,11 @@ class Pipeline:
             self._destination, self._valid, self._repeats = self.command, True, 0
             self.phase = Phase.BRAKING
 
+    @property
+    def along(self) -> bool:
+        """Whether the joints are on the way of a motion that was given."""
+        return self._along is not None
+
     def repeat_command(self) -> None:
         """Repeat the last command as often as after an arrival, counted from now."""
         self._repeats = 0

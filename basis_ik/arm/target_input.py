@@ -179,6 +179,7 @@ class TargetInput:
         farthest: Largest distance of a pose from the root in multiples of it; it may be assigned.
         placements: Number of targets and goals accepted so far.
         preview: The target that waits for `go`; None if none does.
+        planned: What identifies the target to which a motion is being planned; None: none is.
     """
 
     def __init__(
@@ -203,6 +204,7 @@ class TargetInput:
         self._taken_at = 0.0
         self._placed: Placed | None = None
         self.preview: Placed | None = None
+        self.planned: Request | None = None
         self._newest = self._oldest = self._requests = 0
         self._settled = 1  # refusals of targets with lower numbers are history
         self._recovered: LastRefusal | None = None  # of a frame that is there again
@@ -229,11 +231,9 @@ class TargetInput:
             how: How a stream of them is filtered.
         """
         request = self.request("target_pose", at)
-        stamp = self._admit(at, arrival, request)
-        if stamp is None:
+        stamp = self._admit_pose(at, pose, arrival, request)
+        if stamp is None or isinstance(pose, Refused):
             return False
-        if isinstance(pose, Refused):
-            return self.refuse(pose, request)
         pose = self._filter("target_pose", at.frame_id, pose, stamp, arrival, how, POSES)
         target = PoseTarget(at.frame_id, stamp, pose, position_only, straight)
         return self._take(target, arrival, request)
@@ -567,15 +567,38 @@ class TargetInput:
         target = ChunkTarget(stamp, since, places, arrival.steady, **how)
         return self._take(target, arrival, request)
 
-    def put(self, goal: Goal, name: str, *, previewed: bool = False) -> None:
+    def offer_object(
+        self, at: FrameStamp, pose: RigidTransform | Refused, arrival: Arrival
+    ) -> Request | None:
+        """Accept a pose for what both ends of the chain hold; return its identity, or None.
+
+        Args:
+            at: Its frame and time.
+            pose: The pose, or why it is none.
+            arrival: When it arrived.
+        """
+        request = self.request("target_object", at)
+        return None if self._admit_pose(at, pose, arrival, request) is None else request
+
+    def plan(self, request: Request) -> None:
+        """Drop all targets, and let one be planned that is `put` later; it is `planned` till then.
+
+        Args:
+            request: What identifies its message.
+        """
+        self.clear()
+        self.planned, self._settled = request, request.number
+
+    def put(self, goal: Goal, request: Request, *, previewed: bool = False) -> None:
         """Set a goal that is already in the root frame, instead of all targets.
 
         Args:
             goal: The goal.
-            name: Name of its service.
+            request: What identifies its message.
             previewed: As of an `Arrival`.
         """
-        request = self.request(name)
+        if self.planned is request:
+            self.planned = None
         self._pass_over(self._line)
         self._line, self._settled = [], request.number
         self._place(Placed(None, request, goal, follow=False), previewed=previewed)
@@ -673,6 +696,9 @@ class TargetInput:
 
     def _pass_over(self, waiting: Sequence[_Waiting]) -> None:
         """Let those who sent targets know that others have come before these were pursued."""
+        if self.planned is not None:
+            self._refusals.know(self.planned)
+            self.planned = None
         for each in waiting:
             self._refusals.know(each.request)
 
@@ -718,6 +744,14 @@ class TargetInput:
     def target(self) -> Target | None:
         """The target of the last `locate`; None also for a goal that was `put`."""
         return None if self._placed is None else self._placed.target
+
+    @property
+    def stamp(self) -> int | None:
+        """Stamp of the target or goal of the last `locate`, as it came [ns]; None: there is none.
+
+        It is 0 if its message has none.
+        """
+        return None if self._placed is None else self._placed.request.stamp
 
     @property
     def goal(self) -> Goal | None:
@@ -783,11 +817,12 @@ class TargetInput:
             Whether there was one.
         """
         newest = self._line[-1] if self._line else self.preview or self._placed
-        if newest is None:
+        request = self.planned if newest is None else newest.request
+        if request is None:
             return False
         self.clear()
-        self._settled = newest.request.number  # its refusal is no history
-        self._refusals.add(Refused(Refusal.DROPPED, why), newest.request)
+        self._settled = request.number  # its refusal is no history
+        self._refusals.add(Refused(Refusal.DROPPED, why), request)
         return True
 
     def reject(self, refused: Refused) -> None:
@@ -817,6 +852,16 @@ class TargetInput:
             return self._admit_stamp(at, arrival, request)
         self.refuse(refused, request)
         return None
+
+    def _admit_pose(
+        self, at: FrameStamp, pose: RigidTransform | Refused, arrival: Arrival, request: Request
+    ) -> int | None:
+        """Return the stamp [ns] of a pose, or None if it was refused."""
+        stamp = self._admit(at, arrival, request)
+        if stamp is not None and isinstance(pose, Refused):
+            self.refuse(pose, request)
+            return None
+        return stamp
 
     def _admit_stamp(self, at: FrameStamp, arrival: Arrival, request: Request) -> int | None:
         """Return a message's stamp [ns], or None if it was refused."""

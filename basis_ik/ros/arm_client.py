@@ -439,6 +439,26 @@ class Arm:
         message = PoseStamped(pose=pose_message(pose))
         return self._pursue(message, frame, "target_pose", timeout, wait)
 
+    def move_object(
+        self,
+        target: RigidTransform | ArrayLike,
+        frame: str,
+        *,
+        timeout: float | None = MOTION,
+        wait: bool = True,
+    ) -> Motion:
+        """Move what both hands hold, on a straight line, for a chain from one hand to the other.
+
+        Args:
+            target: A pose of the tool, as for `move_to`; the other hand keeps its pose to it.
+            frame: The frame of the pose, which the hands do not move.
+            timeout: As for `move_to`.
+            wait: As for `move_to`, which also has the errors.
+        """
+        pose, frame = self._pose(target, frame)
+        message = PoseStamped(pose=pose_message(pose))
+        return self._pursue(message, frame, "target_object", timeout, wait)
+
     def _pose(self, target: RigidTransform | ArrayLike, frame: str) -> tuple[RigidTransform, str]:
         if isinstance(target, RigidTransform):
             return target, frame or self._status.values["root_link"]

@@ -58,6 +58,29 @@ SHORT = 5.0  # s there, after which it does not get to the end any more
 CODES = MoveItErrorCodes
 
 
+@dataclass
+class Standstill:
+    """Tells whether a motion may begin from rest.
+
+    Attributes:
+        since: When the commands were first seen at their end, on the loop's clock [s]; None: they
+            were not.
+    """
+
+    since: float | None = None
+
+    def lasts(self, now: float) -> float:
+        """Return for how long the commands are known to be at their end [s]."""
+        self.since = now if self.since is None else self.since
+        return now - self.since
+
+    def allows(self, arm: Arm, now: float) -> bool:
+        """Return whether a motion may begin: a lagging arm rests later than its commands."""
+        if arm.state.state is State.HOLDING:
+            return self.lasts(now) > LAGS
+        return arm.state.state not in (State.MOVING, State.BRAKING)
+
+
 @dataclass(eq=False)
 class _Goal:
     """A goal that has not ended.
@@ -73,7 +96,7 @@ class _Goal:
         plan: The motion, once it is known.
         motion: The arm's goal, once it moves.
         begun: When it began to move, on the loop's clock [s].
-        ends: When the commands were first seen at their end [s].
+        standstill: Whether the commands are at their end.
         canceled: Whether the client has canceled it, and the arm brakes.
         executed: Times [s] and measured positions while it moved.
     """
@@ -88,7 +111,7 @@ class _Goal:
     plan: Plan | None = None
     motion: MotionGoal | None = None
     begun: float = 0.0
-    ends: float | None = None
+    standstill: Standstill = field(default_factory=Standstill)
     canceled: bool = False
     executed: list[tuple[float, FloatArray]] = field(default_factory=list)
 
@@ -205,7 +228,7 @@ class MoveGroupServer:
         arm, rows = self._read_trajectory(request)
         if arm.state.why_not:
             raise RequestRefusedError(CODES.CONTROL_FAILED, arm.state.why_not)
-        _check_beside(arm, rows[1][0], "trajectory")
+        check_beside(arm, rows[1][0], "trajectory")
         positions = dict(zip(arm.chain.joint_names, rows[1][0].tolist(), strict=True))
 
         def check() -> Plan:
@@ -227,14 +250,15 @@ class MoveGroupServer:
         given = positions_in(state, self._model, "start_state")
         here = arm.resting_at
         wanted = [given.get(name, at) for name, at in zip(arm.chain.joint_names, here, strict=True)]
-        _check_beside(arm, np.array(wanted), "start_state", CODES.START_STATE_INVALID)
+        check_beside(arm, np.array(wanted), "start_state", CODES.START_STATE_INVALID)
 
     def _take_over(self, goal: _Goal, arm: Arm) -> None:
         """End what the arm does for others."""
         for other in list(self._goals):
             if other is not goal and other.arm is arm:
                 self._abort(other, CODES.PREEMPTED, "replaced by a newer goal")
-        goal.arm, goal.placements, goal.ends = arm, arm.targets.placements, None
+        goal.arm, goal.placements = arm, arm.targets.placements
+        goal.standstill.since = None
         if not self._rests(goal, arm):
             arm.targets.clear()
 
@@ -288,7 +312,7 @@ class MoveGroupServer:
             arm.targets.clear()
         self._record(goal)
         if not goal.canceled:
-            goal.canceled, goal.ends = True, None
+            goal.canceled, goal.standstill.since = True, None
         elif arm is None or goal.motion is None or arm.targets.pursues or self._rests(goal, arm):
             self._finish(goal, goal.handle.canceled, CODES.PREEMPTED, "canceled")
 
@@ -323,9 +347,9 @@ class MoveGroupServer:
             self._begin_motion(goal, arm, plan)
 
     def _begin_motion(self, goal: _Goal, arm: Arm, plan: Plan) -> None:
-        _check_beside(arm, plan.motion.positions[0], "the motion's begin")
-        goal.motion = arm.follow(plan.motion, goal.action)
-        goal.begun, goal.ends = loop_time(self._node), None
+        check_beside(arm, plan.motion.positions[0], "the motion's begin")
+        goal.motion = arm.follow(plan.motion, arm.targets.request(goal.action))
+        goal.begun, goal.standstill.since = loop_time(self._node), None
         self._record(goal)
         self._tell(goal, "MONITOR")
 
@@ -341,8 +365,8 @@ class MoveGroupServer:
             text = "" if goal.plan is None else goal.plan.text
             self._finish(goal, goal.handle.succeed, CODES.SUCCESS, text)
         elif arm.state.state is not State.HOLDING:
-            goal.ends = None
-        elif self._at_end(goal) > SHORT:
+            goal.standstill.since = None
+        elif goal.standstill.lasts(loop_time(self._node)) > SHORT:
             arm.targets.clear()
             off = np.abs(arm.pipeline.missing(arm.measured.positions()))
             k = int(off.argmax())
@@ -351,15 +375,7 @@ class MoveGroupServer:
 
     def _rests(self, goal: _Goal, arm: Arm) -> bool:
         """Return whether a motion may begin."""
-        if arm.state.state is State.HOLDING:
-            return self._at_end(goal) > LAGS
-        return arm.state.state not in (State.MOVING, State.BRAKING)
-
-    def _at_end(self, goal: _Goal) -> float:
-        """Return for how long the commands are known to be at their end [s]."""
-        now = loop_time(self._node)
-        goal.ends = now if goal.ends is None else goal.ends
-        return now - goal.ends
+        return goal.standstill.allows(arm, loop_time(self._node))
 
     def _why_lost(self, goal: _Goal, arm: Arm) -> tuple[int, str]:
         """Return why the arm has another target, or none."""
@@ -435,7 +451,7 @@ def _accept(_: object) -> GoalResponse:
     return GoalResponse.ACCEPT
 
 
-def _check_beside(
+def check_beside(
     arm: Arm, positions: FloatArray, what: str, code: int = CODES.INVALID_MOTION_PLAN
 ) -> None:
     """Refuse a begin (n,) where the arm neither is measured nor rests."""

@@ -14,9 +14,11 @@ from std_srvs.srv import SetBool, Trigger
 from tf2_ros import Buffer
 
 from basis_ik.arm.statistics import LoopMeter
+from basis_ik.robot.chain import turning_link
 from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.diagnostics import Diagnostics
 from basis_ik.ros.gripper import Gripper
+from basis_ik.ros.held_object import HeldObject
 from basis_ik.ros.kinematics.scenes import Scenes
 from basis_ik.ros.kinematics.services import KinematicsServices
 from basis_ik.ros.move_group import MoveGroupServer
@@ -115,6 +117,8 @@ def make_plug_ins(
     for each in controllers:
         yield Operator(node, each)
         yield SpeedOverride(node, each)
+        if turning_link(each.arm.chain) is not None:
+            yield HeldObject(node, each, kinematics)
         if each.own("gripper.interface") != "none":
             yield Gripper(node, each)
         drags.append(Drag(node, each))

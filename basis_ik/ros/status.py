@@ -243,9 +243,9 @@ def refusal_values(refusals: Refusals) -> dict[str, str]:
 
 def _target_values(targets: TargetInput) -> dict[str, str]:
     target = targets.target
-    if target is None:
-        return {}
-    return {"target_frame": target.frame_id, "target_stamp": _shown_stamp(target.stamp)}
+    if target is not None:
+        return {"target_frame": target.frame_id, "target_stamp": _shown_stamp(target.stamp)}
+    return {"target_stamp": _shown_stamp(targets.stamp)} if targets.stamp else {}
 
 
 def _shown_stamp(stamp: int) -> str:

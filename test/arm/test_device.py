@@ -305,7 +305,7 @@ def test_another_target_is_left_alone_by_a_release_and_ends_it_in_motion():
     device.send()
     device.send(0.01)
     goal = JointGoal((0.0,) * 6)
-    device.targets.put(goal, "home")
+    device.targets.put(goal, device.targets.request("home"))
     device.send(0.02)
     assert device.clutch.text == "blocked: another target has come"
     assert device.targets.goal is goal

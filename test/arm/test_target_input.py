@@ -158,7 +158,7 @@ def by_a_twist(targets):
     "replace",
     [
         by_a_twist,
-        lambda targets: targets.put(JointGoal((0.0,) * 6), "home"),
+        lambda targets: targets.put(JointGoal((0.0,) * 6), targets.request("home")),
         lambda targets: targets.clear(),
     ],
     ids=["by a twist", "by a goal", "by a stop"],

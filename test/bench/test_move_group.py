@@ -317,7 +317,7 @@ def test_a_line_that_ends_before_is_refused_with_the_reason(robot):
     status, result = move(robot, motion_goal(to_pose(opposite), planner_id="LIN"))
     assert (status, result.error_code.val) == (ABORTED, CODE.NO_IK_SOLUTION)
     assert result.error_code.message.startswith("goal_constraints") or (
-        "the straight line ends after" in result.error_code.message
+        "the straight line of tool0 ends after" in result.error_code.message
     )
 
 

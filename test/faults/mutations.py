@@ -1768,5 +1768,68 @@ MUTATIONS = tuple(
             "                if waits and self.controller.go() is None:",
             (116,),
         ),
+        (
+            "two hands are stopped each joint by itself",
+            ARM,
+            "event is not Event.DROP_TARGET and not together",
+            "event is not Event.DROP_TARGET",
+            (
+                "test/bench/test_two_hands.py::test_two_hands_keep_the_object_when_they_are_stopped",
+                "test/bench/test_two_hands.py::"
+                "test_two_hands_keep_the_object_when_joint_states_are_missing",
+            ),
+        ),
+        (
+            "a motion of two hands that is planned outlives what came since",
+            "ros/held_object.py",
+            "planned is None or arm.targets.planned is not planned.request",
+            "planned is None",
+            (
+                "test/bench/test_two_hands.py::"
+                "test_what_comes_meanwhile_ends_a_motion_that_is_being_planned",
+            ),
+        ),
+        (
+            "two hands begin before the arm rests",
+            "ros/held_object.py",
+            "if planned.standstill.allows(arm, loop_time(self._node)):",
+            "if True:",
+            (
+                "test/bench/test_two_hands.py::"
+                "test_a_newer_pose_of_the_object_comes_after_a_brake_on_the_line",
+            ),
+        ),
+        (
+            "poses of what two hands hold do not wait for a go",
+            ARM,
+            "        if self._previews():\n            text = ",
+            "        if False:\n            text = ",
+            (
+                "test/bench/test_two_hands.py::"
+                "test_poses_of_the_object_are_refused_where_targets_wait_for_a_go",
+            ),
+        ),
+        (
+            "what stands still rides on the hand in which a chain begins",
+            "collision/world.py",
+            "link = each.frame if each.attached else self._top",
+            "link = each.frame if each.attached else None",
+            (
+                "test/collision/test_world.py::"
+                "test_what_stands_still_does_not_ride_on_the_hand_in_which_a_chain_begins",
+                "test/bench/test_two_hands.py::"
+                "test_an_object_that_would_strike_something_is_refused",
+            ),
+        ),
+        (
+            "a slow motion comes to rest as slowly as a fast one",
+            "arm/given_motion.py",
+            "self._gain = SHARE * float((limits.acceleration / speeds).min())",
+            "self._gain = SHARE * float((limits.acceleration / limits.velocity).min())",
+            (
+                "test/arm/test_given_motion.py::"
+                "test_a_slow_motion_comes_to_rest_sooner_than_a_fast_one",
+            ),
+        ),
     )
 )

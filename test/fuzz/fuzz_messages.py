@@ -184,7 +184,7 @@ def _offered(case, offer, kind):
     """Offer one target while another goal is in force; return what became of it."""
     refusals = Refusals(lambda: 0.0)
     targets = TargetInput(Tf(), CHAIN, QUIET, refusals)
-    targets.put(HOME, "home")
+    targets.put(HOME, targets.request("home"))
     taken = offer(targets, Arrival(NOW, STEADY, RULES))
     oldest, goal = NOW - RULES.max_age, HOME
     for later in (0.0, 0.01, 0.02):  # too late for a transform that is still missing

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 basis_ik maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Plans motions for MotionPlanRequests: straight in the joints, or straight for a link.
+"""Plans motions: straight in the joints, straight for a link, or for what two hands hold.
 
 Nothing is planned around obstacles: what collides on its way is refused, with the names.
 """
@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from geometry_msgs.msg import PoseStamped
 from moveit_msgs.msg import MotionPlanRequest, MoveItErrorCodes
 
+from basis_ik.arm.admission import Refused, admit_distance
 from basis_ik.arm.arm import Arm
 from basis_ik.arm.given_motion import MotionRefusedError, keep_limits
 from basis_ik.arm.limiter import Motion
@@ -25,6 +27,8 @@ from basis_ik.collision.collision_scene import Scene
 from basis_ik.errors import SolveArgumentError
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.path.cartesian_path import follow
+from basis_ik.robot.chain import Chain, turning_link
+from basis_ik.ros.convert import pose_value
 from basis_ik.ros.kinematics.groups import Groups
 from basis_ik.ros.kinematics.ik_request import told
 from basis_ik.ros.kinematics.motion_request import (
@@ -68,6 +72,26 @@ class Plan(NamedTuple):
     """Time that the planning took [s]."""
 
 
+class Hand(NamedTuple):
+    """One end of an arm's chain that turns."""
+
+    chain: Chain
+    """From the link in which it turns to that end."""
+    own: list[int]
+    """Places of its joints among the arm's."""
+
+
+class HeldTarget(NamedTuple):
+    """Where the tool is to be, and all that both ends of a chain hold with it."""
+
+    hands: tuple[Hand, Hand]
+    """At the chain's tip, and at its root."""
+    tip_T_tool: RigidTransform
+    """The pose of the tool."""
+    turn_T_target: RigidTransform
+    """The wanted pose of the tool, in the link in which the chain turns."""
+
+
 @dataclass(frozen=True)
 class Problem:
     """A motion to plan; all that is asked of the node is known.
@@ -87,7 +111,7 @@ class Problem:
     arm: Arm
     positions: dict[str, float]
     start: FloatArray
-    targets: list[JointTarget | PoseTarget]
+    targets: Sequence[JointTarget | PoseTarget | HeldTarget]
     straight: bool
     limits: FloatArray
     exact: tuple[float, float]
@@ -117,9 +141,13 @@ class Problem:
         assert refused is not None
         raise refused
 
-    def _motion(self, target: JointTarget | PoseTarget, scene: Scene | None) -> Motion:
-        joints = None if self.straight else np.stack([self.start, self._goal(target)])
-        rows = self._line(target) if joints is None else joints
+    def _motion(self, target: JointTarget | PoseTarget | HeldTarget, scene: Scene | None) -> Motion:
+        if isinstance(target, HeldTarget):
+            rows = self._held_line(target)
+        elif self.straight:
+            rows = self._line(target)
+        else:
+            rows = np.stack([self.start, self._goal(target)])
         if scene is not None:
             self._check_collisions(rows, scene)
         try:
@@ -160,16 +188,9 @@ class Problem:
             turned = target.root_T_target if target.orientation else here
             placed = target.root_T_target if target.position else here
             there = RigidTransform.from_rotation_translation(turned.rotation, placed.translation)
-        way = straight_lines(here, [there], STEP)
-        path = follow(
-            chain, way.poses, self.start[own], max_move=largest_moves(chain), from_seed=True,
-            position_tolerance=EXACT, orientation_tolerance=EXACT,
-        )  # fmt: skip
-        if not path.success:
-            text = f"the straight line ends after {path.fraction:.0%}: {path.reason}"
-            raise RequestRefusedError(CODES.NO_IK_SOLUTION, text)
-        rows = np.tile(self.start, (1 + len(path.positions), 1))
-        rows[1:, own] = path.positions
+        found = self._along(chain, own, straight_lines(here, [there], STEP).poses)
+        rows = np.tile(self.start, (1 + len(found), 1))
+        rows[1:, own] = found
         if isinstance(target, JointTarget):
             k = int(np.abs(rows[-1] - target.positions).argmax())
             if not abs(rows[-1, k] - target.positions[k]) <= ENDS:
@@ -185,6 +206,28 @@ class Problem:
                 text = f"the straight line ends with {name} outside its joint constraint"
                 raise RequestRefusedError(CODES.PLANNING_FAILED, text)
         return rows
+
+    def _held_line(self, target: HeldTarget) -> FloatArray:
+        """Return positions (m, n) along the straight line of what both hands hold."""
+        here = [chain.forward(self.start[own]) for chain, own in target.hands]
+        tool = here[0] @ target.tip_T_tool
+        way = straight_lines(tool, [target.turn_T_target], STEP)
+        rows = np.tile(self.start, (1 + len(way.poses), 1))
+        for (chain, own), hand in zip(target.hands, here, strict=True):
+            tool_T_hand = tool.inverse() @ hand
+            rows[1:, own] = self._along(chain, own, [pose @ tool_T_hand for pose in way.poses])
+        return rows
+
+    def _along(self, chain: Chain, own: list[int], poses: Sequence[RigidTransform]) -> FloatArray:
+        """Return positions (m, k) of a chain at poses (m), from the start on."""
+        path = follow(
+            chain, poses, self.start[own], max_move=largest_moves(chain), from_seed=True,
+            position_tolerance=EXACT, orientation_tolerance=EXACT,
+        )  # fmt: skip
+        if not path.success:
+            text = f"the straight line of {chain.tip} ends after {path.fraction:.0%}: {path.reason}"
+            raise RequestRefusedError(CODES.NO_IK_SOLUTION, text)
+        return path.positions
 
     def _check_collisions(self, rows: FloatArray, scene: Scene) -> None:
         """Refuse a way on which the arm strikes itself."""
@@ -218,6 +261,7 @@ class MotionPlanner:
         exact: tuple[float, float],
     ) -> None:
         self._groups, self._scenes, self._locate, self._exact = groups, scenes, locate, exact
+        self._hands: dict[str, tuple[Hand, Hand]] = {}  # by arm
 
     def read(
         self,
@@ -251,3 +295,47 @@ class MotionPlanner:
         scenes = self._scenes if checks else None
         straight = is_straight(request)
         return Problem(arm, positions, start, targets, straight, limits, self._exact, scenes, text)
+
+    def read_held(
+        self, arm: Arm, pose: PoseStamped, measured: Mapping[str, float], checks: bool
+    ) -> Problem:
+        """Return the motion of both hands by which the tool gets to a pose, with what they hold.
+
+        Args:
+            arm: The arm, whose chain turns.
+            pose: The pose of its tool.
+            measured: Where the robot's joints are, by name [rad or m].
+            checks: Whether collisions count.
+
+        Raises:
+            RequestRefusedError: With what is at fault.
+        """
+        chain, start, settings = arm.chain, start_of(arm.chain, measured), arm.settings
+        frame_T_target = pose_value(pose.pose)
+        if isinstance(frame_T_target, Refused):
+            raise RequestRefusedError(CODES.INVALID_GOAL_CONSTRAINTS, str(frame_T_target))
+        turn, hands = self._hands_of(arm)
+        turn_T_target = self._locate(turn, pose.header, measured) @ frame_T_target
+        place, reach = turn_T_target.translation.tolist(), hands[0].chain.reach
+        refused = admit_distance(place, reach, settings.target_max_reach)
+        if refused is not None:
+            raise RequestRefusedError(CODES.INVALID_GOAL_CONSTRAINTS, str(refused))
+        tip_T_tool = chain.forward(start).inverse() @ arm.tool.chain.forward(start)
+        targets = [HeldTarget(hands, tip_T_tool, turn_T_target)]
+        limits = arm.limits.scaled(settings.velocity_scaling, settings.acceleration_scaling, 1.0)
+        scenes = self._scenes if checks else None
+        return Problem(arm, dict(measured), start, targets, True, limits, self._exact, scenes, "")
+
+    def _hands_of(self, arm: Arm) -> tuple[str, tuple[Hand, Hand]]:
+        """Return the link in which an arm's chain turns, and the hands at its two ends."""
+        turn, chain = turning_link(arm.chain), arm.chain
+        assert turn is not None
+        if arm.name not in self._hands:
+            found = []
+            for end in (chain.tip, chain.root):
+                side = arm.model.chain(turn, end)
+                own = [chain.joint_names.index(name) for name in side.joint_names]
+                # with the margin of their limits
+                found.append(Hand(side.within(chain.lower[own], chain.upper[own]), own))
+            self._hands[arm.name] = found[0], found[1]
+        return turn, self._hands[arm.name]

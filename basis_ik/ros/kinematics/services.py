@@ -449,6 +449,14 @@ class KinematicsServices:
         """
         return self._planner.read(request, self._positions(RobotState()), *self._checks_wanted())
 
+    def read_held(self, arm: Arm, pose: PoseStamped, *, checks: bool) -> Problem:
+        """Return the motion by which both hands of an arm take what they hold to a pose.
+
+        Raises:
+            RequestRefusedError: With what is at fault.
+        """
+        return self._planner.read_held(arm, pose, self._positions(RobotState()), checks)
+
     def _plan(self, request: Any, response: Any) -> None:
         plan = self.read_motion(request).solve()
         response.trajectory_start = state_message(plan.positions, self._model, self._now())
