@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import contextlib
 import math
 import re
@@ -277,6 +278,8 @@ class Arm:
         self._executor.add_node(self._node)
         self._thread = threading.Thread(target=self._spin, daemon=True)
         self._thread.start()
+        # rclpy aborts a program that ends while a thread of it spins.
+        atexit.register(self.close)
         try:
             self._meet(time.monotonic() + timeout)
         except NodeError:
@@ -303,7 +306,8 @@ class Arm:
             )
 
     def close(self) -> None:
-        """End the connection; the arm goes on with what it does."""
+        """End the connection; the arm goes on with what it does. A program's end does so, too."""
+        atexit.unregister(self.close)
         self._executor.shutdown()
         self._thread.join()
         self._node.destroy_node()

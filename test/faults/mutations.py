@@ -1831,5 +1831,12 @@ MUTATIONS = tuple(
                 "test_a_slow_motion_comes_to_rest_sooner_than_a_fast_one",
             ),
         ),
+        (
+            "a program that does not close its client is aborted",
+            "ros/arm_client.py",
+            "        atexit.register(self.close)\n",
+            "",
+            ("test/ros/test_arm_client.py::test_a_program_that_fails_has_its_own_status",),
+        ),
     )
 )

@@ -4,8 +4,11 @@
 """The client of an arm: statuses judge a target; a real node, and an arm that is measured."""
 
 import asyncio
+import os
 import re
 import signal
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -149,16 +152,38 @@ def test_five_lines_move_the_arm(robot, arm):
     np.testing.assert_allclose(pose.matrix, measured(robot).matrix, atol=1e-3)
 
 
-def test_the_lines_of_the_page_move_the_arm(robot, domain, monkeypatch, capsys):
+# Runs last: the client has ended its thread by then, or rclpy may abort the program.
+AT_THE_END = """import atexit, threading
+atexit.register(lambda: print(threading.active_count()))
+"""
+
+
+def program(domain, lines):
+    """Run a program; return its exit status, and what it has printed."""
+    done = subprocess.run(
+        [sys.executable, "-c", AT_THE_END + lines],
+        env={**os.environ, "ROS_DOMAIN_ID": str(domain)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=PATIENCE,
+    )
+    return done.returncode, done.stdout
+
+
+def test_the_lines_of_the_page_move_the_arm(robot, domain):
     page = (Path(__file__).parents[2] / "docs" / "client.md").read_text()
     (lines,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     assert len([line for line in lines.splitlines() if line]) == 5
-    monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
-    names = {}
-    exec(lines, names)
-    names["arm"].close()
+    status, printed = program(domain, lines)
+    assert status == 0, printed
+    assert re.match(r"\[0\.4.*\n1\n$", printed, re.DOTALL), printed
     np.testing.assert_allclose(measured(robot).translation, (0.4, 0.2, 0.4), atol=1e-3)
-    assert capsys.readouterr().out.startswith("[0.4")
+
+
+def test_a_program_that_fails_has_its_own_status(robot, domain):
+    status, printed = program(domain, "from basis_ik.client import Arm\nArm()\nraise SystemExit(3)")
+    assert (status, printed) == (3, "1\n")
 
 
 def test_the_page_lists_every_call_and_error():
