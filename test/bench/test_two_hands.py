@@ -184,6 +184,14 @@ def test_a_pose_of_the_object_moves_both_hands_on_its_line(robot):
     assert np.linalg.norm(way - np.outer(way @ along, along), axis=1).max() < 1e-4
 
 
+def test_hands_keep_the_object_where_joints_turn_far_from_pose_to_pose(robot):
+    """Poses 1 cm apart would leave the hands 0.8 mm off each other."""
+    there = RigidTransform.from_rpy(-0.13, -0.14, 0.49, [0.34, 0.11, 0.31])
+    sent = carry(robot, there)
+    robot.wait_status(state="ARRIVED", target_stamp=sent)
+    assert np.allclose(object_of(robot), there.matrix, atol=1e-5)
+
+
 def test_a_pose_of_the_object_may_refer_to_any_frame(robot):
     table = RigidTransform.from_rpy(0.0, 0.0, 1.0, [1.0, 2.0, 0.0])
     robot.place("hall", "table", table)

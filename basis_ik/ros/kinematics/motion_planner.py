@@ -20,7 +20,7 @@ from moveit_msgs.msg import MotionPlanRequest, MoveItErrorCodes
 
 from basis_ik.arm.admission import Refused, admit_distance
 from basis_ik.arm.arm import Arm
-from basis_ik.arm.given_motion import MotionRefusedError, keep_limits
+from basis_ik.arm.given_motion import MotionRefusedError, at_times, keep_limits
 from basis_ik.arm.limiter import Motion
 from basis_ik.arm.path_timing import time_path
 from basis_ik.collision.collision_scene import Scene
@@ -54,6 +54,11 @@ from basis_ik.verdict import Verdict
 CODES = MoveItErrorCodes
 EXACT = 1e-8  # m and rad: of poses on a line, whose errors would be accelerations
 MOVES = 0.1  # of the largest moves on a path: between two positions that are checked for collisions
+# Poses of what two hands hold are so far apart [m], until the hands are together to [m, rad], as
+# looks so often [s] tell.
+FINER = STEP / np.array([1.0, 2.0, 4.0, 8.0, 16.0])
+TOGETHER = np.array([5e-5, 1e-3])
+LOOKS = 0.004
 ENDS = 1e-4  # rad or m: a line leads to positions of joints if it ends no farther from them
 
 
@@ -143,11 +148,12 @@ class Problem:
 
     def _motion(self, target: JointTarget | PoseTarget | HeldTarget, scene: Scene | None) -> Motion:
         if isinstance(target, HeldTarget):
-            rows = self._held_line(target)
-        elif self.straight:
-            rows = self._line(target)
-        else:
-            rows = np.stack([self.start, self._goal(target)])
+            return self._held(target, scene)
+        joints = None if self.straight else np.stack([self.start, self._goal(target)])
+        return self._timed(self._line(target) if joints is None else joints, scene)
+
+    def _timed(self, rows: FloatArray, scene: Scene | None) -> Motion:
+        """Return the motion along positions (m, n)."""
         if scene is not None:
             self._check_collisions(rows, scene)
         try:
@@ -207,16 +213,42 @@ class Problem:
                 raise RequestRefusedError(CODES.PLANNING_FAILED, text)
         return rows
 
-    def _held_line(self, target: HeldTarget) -> FloatArray:
-        """Return positions (m, n) along the straight line of what both hands hold."""
+    def _held(self, target: HeldTarget, scene: Scene | None) -> Motion:
+        """Return the motion along the straight line of what both hands hold.
+
+        Between two poses the joints do not keep the hands together: the closer the poses, the less
+        they are off.
+        """
         here = [chain.forward(self.start[own]) for chain, own in target.hands]
         tool = here[0] @ target.tip_T_tool
-        way = straight_lines(tool, [target.turn_T_target], STEP)
-        rows = np.tile(self.start, (1 + len(way.poses), 1))
-        for (chain, own), hand in zip(target.hands, here, strict=True):
-            tool_T_hand = tool.inverse() @ hand
-            rows[1:, own] = self._along(chain, own, [pose @ tool_T_hand for pose in way.poses])
-        return rows
+        off = np.zeros(2)
+        for step in FINER:
+            way = straight_lines(tool, [target.turn_T_target], step)
+            rows = np.tile(self.start, (1 + len(way.poses), 1))
+            for (chain, own), hand in zip(target.hands, here, strict=True):
+                tool_T_hand = tool.inverse() @ hand
+                rows[1:, own] = self._along(chain, own, [pose @ tool_T_hand for pose in way.poses])
+            motion = self._timed(rows, scene)
+            off = self._apart(target, motion)
+            if (off <= TOGETHER).all():
+                return motion
+        text = (
+            f"the hands would be {1e3 * off[0]:.2g} mm and {np.degrees(off[1]):.2g}° off each other"
+        )
+        raise RequestRefusedError(CODES.PLANNING_FAILED, text)
+
+    def _apart(self, target: HeldTarget, motion: Motion) -> FloatArray:
+        """Return how far the hands are off each other at most, [m] and [rad]."""
+        count = 1 + int(np.ceil(motion.times[-1] / LOOKS))
+        way = at_times(motion, np.linspace(0.0, motion.times[-1], count))[0]
+        (chain, own), (other, others) = target.hands
+        hand_T_other = chain.forward(way[0, own]).inverse() @ other.forward(way[0, others])
+        most = np.zeros(2)
+        for row in way:
+            wanted = chain.forward(row[own]) @ hand_T_other
+            off = (wanted.inverse() @ other.forward(row[others])).log()
+            most = np.maximum(most, [np.linalg.norm(off[:3]), np.linalg.norm(off[3:])])
+        return most
 
     def _along(self, chain: Chain, own: list[int], poses: Sequence[RigidTransform]) -> FloatArray:
         """Return positions (m, k) of a chain at poses (m), from the start on."""
