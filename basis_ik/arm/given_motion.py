@@ -32,7 +32,8 @@ SAME = 1e-9  # rad or m: places that do not differ by more are the same
 CLOSE = 1e-6  # rad or m: joints in motion that are farther from the motion's way are not on it
 BESIDE = 0.1  # rad or m: farthest way at rest to the motion's begin, or back to where it was left
 SHARE = 0.5  # of the joints' limits that a change of the pace may need
-ENDING = 2.5  # times the time in which a joint can end its acceleration: it is about to rest
+ENDING = 2.5  # times the square of a joint's deceleration over its jerk: it is about to rest
+ROOM = 0.97  # of the limits of jerk, for the mean jerk of a period is less than the largest
 OUTSET = 1.4  # times `SHARE` of the jerk that the first period from rest may need
 SHORTEST = 1e-6  # s between two samples
 CAPPED = 5e-3  # s between samples whose links' speeds count
@@ -272,7 +273,6 @@ class Along:
         self._rise = SHARE * float((limits.jerk / speeds).min())
         self._ease = SHARE / 3.0 * float((limits.jerk / growths).min())
         self._outset = SHARE * float((limits.jerk / limits.velocity).min())
-        self._ending = ENDING * float((limits.acceleration / limits.jerk).max())
         self._lead: Motion | None = None  # to the place, from where the arm rests
         self._led = 0.0  # time on it [s]
         self._place = START
@@ -414,7 +414,7 @@ class Along:
         low, high = self._room(v, a, period)
         missing = pace - rate
         wanted = min(self._gain, math.sqrt(2.0 * self._rise * abs(missing)))
-        ends = (v * a < 0.0) & (np.abs(v) < np.abs(a) * self._ending)
+        ends = (v * a < 0.0) & (np.abs(v) * self._bounds[JERK] < ENDING * a**2)
         if missing > 0.0 or ends.any():  # near its own pace the motion leaves no jerk for more
             wanted = min(wanted, self._ease * (1.0 - rate**3))
         if rate == gain == 0.0:  # not at once too near to what may be in the way
@@ -439,7 +439,7 @@ class Along:
         _, rate, gain = self._place
         own = a * rate**2
         here = own[0] + v[0] * gain
-        step = np.maximum(self._bounds[JERK] * period, np.abs(own[1] - own[0]))
+        step = np.maximum(ROOM * self._bounds[JERK] * period, np.abs(own[1] - own[0]))
         most = np.maximum(self._bounds[ACCELERATION], np.abs(own[1]))
         ends = np.stack([np.maximum(-most, here - step), np.minimum(most, here + step)]) - own[1]
         slope = v[1] + 2.0 * rate * period * a[1]

@@ -447,10 +447,15 @@ class Pipeline:
         self.rest()
         self._chain, self._jog = chain, Jog(chain, self._limiter)
 
-    def rest(self) -> None:
-        """Clear goal and command; the next motion starts from rest."""
-        self.goal = self.solution = self.command = self._destination = None
-        self._along = self._course = None
+    def rest(self, *, keeps_way: bool = False) -> None:
+        """Clear goal and command; the next motion starts from rest.
+
+        Args:
+            keeps_way: Whether a motion that brakes stays on the way of one that was given.
+        """
+        self.goal = self.solution = self.command = self._destination = self._course = None
+        if not keeps_way or (self._along is not None and self._along.leads):
+            self._along = None
         self._long_solves.cancel()
         self._clear_notice()
         self.phase = Phase.IDLE
@@ -825,14 +830,14 @@ class Pipeline:
         self.obstacle = None if near is None else held_by(near)
         self._checked_in = None if scene is None else _version(scene)
         self._planned_in = None if start[:, 1:].any() else self._checked_in
-        if self._along is not None and not braking:
-            given = self._along.whole(start, self.speed_override, spacing)
+        if self._along is not None:
+            given = self._along.whole(start, 0.0 if braking else self.speed_override, spacing)
             gap = self._pair_on(given)
-            if gap is not None or self._along.lost:
+            if gap is None and not self._along.lost:
+                motion, self.obstacle = given, None
+            elif not braking:
                 motion = self._limiter.plan(None, MOST_SAMPLES, spacing)
                 self.obstacle = None if gap is None else held_by(gap)
-            else:
-                motion, self.obstacle = given, None
         way = np.ascontiguousarray(motion.positions)  # another layout would compile kernels again
         # Every sample is checked as a command.
         steps = np.diff(motion.times)[:, np.newaxis] * self._max_step / self._period

@@ -158,6 +158,10 @@ def test_two_hands_keep_the_object_while_they_brake(robot, how):
     assert off > 0.05, "it has braked on its way"
 
 
+WAYS = ("joint_trajectory", "follow_joint_trajectory")
+BY = [[f"command_interface:={way}"] for way in WAYS]
+
+
 def carry(robot, hall_T_object, frame="hall", stamp="now", **quaternion):
     """Send a pose for the object, which the tool of the right hand holds; return its stamp."""
     message = PoseStamped(pose=pose_message(hall_T_object @ GRIPS["right"]))
@@ -220,6 +224,7 @@ def test_a_newer_pose_of_the_object_comes_after_a_brake_on_the_line(robot):
     assert np.allclose(object_of(robot), OBJECT.matrix, atol=1e-5)
 
 
+@pytest.mark.parametrize("robot", BY, ids=WAYS, indirect=True)
 def test_two_hands_keep_the_object_when_they_are_stopped(robot):
     carry(robot, GOAL)
     robot.run(0.5)
@@ -240,6 +245,7 @@ def test_two_hands_keep_the_object_when_they_are_stopped_while_they_brake(robot)
     assert not np.allclose(object_of(robot), GOAL.matrix, atol=0.02)
 
 
+@pytest.mark.parametrize("robot", BY, ids=WAYS, indirect=True)
 def test_two_hands_keep_the_object_when_joint_states_are_missing(robot):
     carry(robot, GOAL)
     robot.run(0.2)

@@ -113,7 +113,7 @@ class GoalExecution(TrajectoryExecution):
 
         It is sent in the next period: what has come until then tells where the controller is.
         """
-        pipeline.rest()
+        pipeline.rest(keeps_way=not quickest)
         self._ordered = False
         if self._motion is None:
             self._phase = Phase.IDLE
