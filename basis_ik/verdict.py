@@ -46,7 +46,8 @@ class Reason:
         grid: Number of grid points over the redundant joints at which all positions of the other
             joints were calculated; 0 without a closed form.
         pair: The links or objects that collide most at the positions of the result, in a solve with
-            a scene; None if nothing does.
+            a scene; of a step of `track`, those that would collide farther on. None if nothing
+            does.
         depth: By how much these overlap [m]; by their covers, at most by so much.
         elsewhere: For COLLISION, whether a solution that does not collide is beyond `max_move`.
     """
@@ -67,6 +68,10 @@ class Reason:
         if self.verdict is Verdict.REACHED:
             return f"reached{self.allowed}"
         if self.verdict is Verdict.COLLISION:
+            if not self.depth > 0.0:
+                return f"held by {' and '.join(self.pair or ())}; {self._left()}"
+            if self.missing > 0.0 or self.turn > 0.0:
+                return f"{self._overlap()}; {self._left()}"
             return f"{self._overlap()}; {self._others()}"
         contact = f"; there {self._overlap()}" if self.pair else ""
         return f"{self._missed()}{contact}"

@@ -18,7 +18,7 @@ from basis_ik.look.look_kernel import solve_look
 from basis_ik.look.pan_tilt_kernel import admits_pan_tilt, pan_tilt
 from basis_ik.numerics.arrays import FloatArray, as_numbers, as_three
 from basis_ik.pose.explain import explain
-from basis_ik.pose.solve import Solution
+from basis_ik.pose.solve import Solution, free_one
 from basis_ik.search.arguments import Positions, as_positions, count, hold_near, positive
 from basis_ik.search.descent_kernel import REACHED as ARRIVED
 from basis_ik.search.pose_constraint import frame_about, move_tip
@@ -30,6 +30,7 @@ from basis_ik.transforms.checks import read_only
 from basis_ik.verdict import REACHED, Verdict
 
 if TYPE_CHECKING:
+    from basis_ik.collision.collision_scene import Scene
     from basis_ik.robot.chain import Chain
 
 MAX_ITERATIONS = 20_000
@@ -50,6 +51,7 @@ def look_at(
     orientation_tolerance: float = 1e-6,
     max_iterations: int | None = None,
     max_restarts: int | None = None,
+    scene: Scene | None = None,
 ) -> Solution:
     """Find joint positions at which a ray, fixed to the chain's tip, passes through a point.
 
@@ -72,6 +74,8 @@ def look_at(
         max_iterations: Steps allowed, the explanation of a failure included. None: 20,000.
         max_restarts: Starts to make after the seed's before giving up. With fewer than 20 nothing
             is said about the point, unless a closed form does. None: 300.
+        scene: What the solution must not collide with, see `solve`: the result is the nearest one
+            found that does not, else COLLISION. None: nothing is checked.
 
     Returns:
         The solution. Its `orientation_error` is the angle between the ray and the line from the
@@ -86,9 +90,31 @@ def look_at(
 
     Raises:
         SolveArgumentError: An argument of wrong kind, shape or range, or not finite; a chain
-            without joints.
+            without joints; a scene of other joints.
         OutsideLimitsError: What was found is outside the limits: an error in basis_ik.
     """
+    if scene is not None:
+        chosen = look_at(
+            chain, point, seed, axis=axis, origin=origin, max_move=max_move,
+            orientation_tolerance=orientation_tolerance, max_iterations=max_iterations,
+            max_restarts=max_restarts,
+        )  # fmt: skip
+        from basis_ik.look.look_alternatives import RayAlternatives
+        from basis_ik.pose.collision_free import STARTS, collisions_of
+
+        collisions = collisions_of(chain, scene, chosen.positions)
+        if not collisions:
+            return chosen
+        ready = with_ray(prepared(chain), axis, origin)
+        goal = as_numbers("point", point, 3, "three numbers [m]")
+        start = ready.middle if seed is None else as_positions("seed", seed, chain.joint_names)
+        chains = [ready] if max_move is None else [hold_near(ready, start, max_move), ready]
+        ways = [
+            RayAlternatives(chain, each, goal, start, float(orientation_tolerance))
+            for each in chains
+        ]
+        starts = STARTS if max_restarts is None else max_restarts
+        return free_one(ways, scene, (chosen, collisions[0]), (starts, math.inf))
     ready = with_ray(prepared(chain), axis, origin)
     max_iterations = MAX_ITERATIONS if max_iterations is None else max_iterations
     max_restarts = MAX_RESTARTS if max_restarts is None else max_restarts

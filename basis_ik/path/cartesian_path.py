@@ -25,6 +25,7 @@ from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import REACHED, Reason, Verdict
 
 if TYPE_CHECKING:
+    from basis_ik.collision.collision_scene import Scene
     from basis_ik.robot.chain import Chain
 
 
@@ -123,6 +124,7 @@ def follow(
     from_seed: bool = False,
     position_tolerance: float = 1e-6,
     orientation_tolerance: float = 1e-6,
+    scene: Scene | None = None,
 ) -> PathSolution:
     """Follow poses one after the other, without jumps.
 
@@ -150,9 +152,13 @@ def follow(
         from_seed: The path begins at the seed: to the first pose the bound on the move holds, too.
         position_tolerance: [m], at least 1e-15.
         orientation_tolerance: [rad], at least 1e-15.
+        scene: What no row may collide with, see `solve`. What is between neighbouring rows is not
+            asked: let the scene's padding be what a link may move there. The seed may collide.
+            None: nothing is checked.
 
     Raises:
-        SolveArgumentError: An argument of wrong kind, shape or range, or not finite.
+        SolveArgumentError: An argument of wrong kind, shape or range, or not finite; the scene is
+            of other joints.
     """
     targets, constraint = aim_each("poses", poses, constraint)
     if position_only:
@@ -170,6 +176,7 @@ def follow(
         return solve(
             chain, pose, start, constraint=constraint, max_move=bound, max_restarts=restarts,
             position_tolerance=position_tolerance, orientation_tolerance=orientation_tolerance,
+            scene=scene,
         )  # fmt: skip
 
     def go_on(rows: list[FloatArray]) -> Reason:
@@ -186,7 +193,9 @@ def follow(
     # What cannot be reached from anywhere, no way leads to.
     if 0 < len(rows) < len(targets) and reach(targets[len(rows)], rows[-1], None, None).success:
         tolerances = position_tolerance, orientation_tolerance
-        ladder = Ladder(chain, targets, here, bounds, constraint, tolerances, fixed=from_seed)
+        ladder = Ladder(
+            chain, targets, here, bounds, constraint, tolerances, fixed=from_seed, scene=scene
+        )
         other = list(ladder.climb(rows[0]))
         if len(other) > len(rows):
             rows, reason = other, go_on(other)

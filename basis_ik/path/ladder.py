@@ -29,6 +29,7 @@ from basis_ik.search.tables_kernel import LOWER_UPPER, PERIODIC, ROTATION
 from basis_ik.transforms.rigid import RigidTransform
 
 if TYPE_CHECKING:
+    from basis_ik.collision.collision_scene import Scene
     from basis_ik.robot.chain import Chain
 
 IntArray = npt.NDArray[np.intp]
@@ -87,6 +88,7 @@ class Ladder:
         constraint: Which part of each pose counts.
         tolerances: Of position [m] and orientation [rad].
         fixed: Whether all lanes begin at the position that is given to `climb`, which is the seed.
+        scene: What no position may collide with; None: nothing.
     """
 
     def __init__(
@@ -99,7 +101,9 @@ class Ladder:
         tolerances: tuple[float, float],
         *,
         fixed: bool = False,
+        scene: Scene | None = None,
     ) -> None:
+        self._scene = scene
         self._fixed = fixed
         self._chain, self._poses, self._constraint = chain, poses, constraint
         self._tolerances = float(tolerances[0]), float(tolerances[1])
@@ -172,6 +176,7 @@ class Ladder:
             self._chain, self._poses[0], self._seed,
             constraint=self._constraint, starts=FIRST_STARTS,
             position_tolerance=self._tolerances[0], orientation_tolerance=self._tolerances[1],
+            scene=self._scene,
         )  # fmt: skip
         q = np.array([first, *(solution.positions for solution in found)])
         return self._only(q).only(self._spread(q, np.arange(len(q)) == 0, width, SAME))
@@ -236,6 +241,9 @@ class Ladder:
             self._ready.fields, (self._weights, goals, *self._tolerances),
             (np.array(before), np.array(begin), self._max_move), manner, side, rows, self._work,
         )  # fmt: skip
+        if self._scene is not None:
+            struck = (k for k in range(reached) if not self._scene.is_free(rows[k]))
+            reached = next(struck, reached)
         return rows[:reached]
 
     def _descend(self, q: FloatArray, goal: FloatArray, start: int) -> FloatArray | None:
@@ -245,7 +253,9 @@ class Ladder:
             self._weights, goal, q, answer, self._tolerances, STEPS_PER_START,
             first=start, last=start, near=np.inf,
         )  # fmt: skip
-        return answer if status == REACHED else None
+        if status != REACHED:
+            return None
+        return answer if self._scene is None or self._scene.is_free(answer) else None
 
     def _shift(self, rung: _Rung) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
         """Return the full turns (b, n) [rad] to add to each lane, and whether they bring it inside.

@@ -47,8 +47,10 @@ from basis_ik.search.tables_kernel import (
 )
 from basis_ik.transforms.checks import read_only
 from basis_ik.transforms.rigid import RigidTransform, trusted
+from basis_ik.verdict import Verdict
 
 if TYPE_CHECKING:
+    from basis_ik.collision.collision_scene import Scene
     from basis_ik.robot.chain import Chain
 
 
@@ -74,6 +76,9 @@ class BatchSolution(ByValue):
     """(k,) steps."""
     restarts: npt.NDArray[np.int64]
     """(k,) starts after the seed's."""
+    collides: npt.NDArray[np.bool_]
+    """(k,) whether the target is not reached because the positions, which do reach it, collide;
+    false without a scene."""
 
     @property
     def success(self) -> bool:
@@ -97,6 +102,7 @@ def solve_batch(
     max_restarts: int | None = None,
     threads: int | None = None,
     progress: bool = False,
+    scene: Scene | None = None,
 ) -> BatchSolution:
     """Solve for many targets, each as `solve` does, bit for bit, but without reasons.
 
@@ -114,12 +120,14 @@ def solve_batch(
         max_restarts: Starts for each target after the seed's, see `solve`.
         threads: Number of threads; None is one per core.
         progress: Draw a progress bar on standard error.
+        scene: What the solutions must not collide with, see `solve`. None: nothing is checked.
 
     Returns:
         The solutions.
 
     Raises:
-        SolveArgumentError: An argument has a wrong type, shape or range, or is not finite.
+        SolveArgumentError: An argument has a wrong type, shape or range, or is not finite; the
+            scene is of other joints.
     """
     matrices, constraint = _as_matrices(targets, constraint)
     if position_only:
@@ -135,24 +143,33 @@ def solve_batch(
     workers = os.cpu_count() or 1 if threads is None else count("threads", threads, 1)
     pose_goals = PoseGoals(weights, goals, starts, position_tolerance, orientation_tolerance)
     positions, figures = np.empty((len(goals), n)), np.empty((len(goals), 5))
+    collides = np.zeros(len(goals), np.bool_)
+    if scene is not None:
+        from basis_ik.pose.collision_free import scene_of
+
+        scene = scene_of(chain, scene)
     alone = partial(
         solve, chain, constraint=constraint,
         position_tolerance=position_tolerance, orientation_tolerance=orientation_tolerance,
-        max_iterations=max_iterations, max_restarts=max_restarts,
+        max_iterations=max_iterations, max_restarts=max_restarts, scene=scene,
     )  # fmt: skip
 
     def work_on(begin: int) -> int:
         rows = slice(begin, begin + CHUNK)
         _solve_rows(ready, pose_goals, rows, positions[rows], figures[rows], budget)
-        for i in begin + np.flatnonzero(figures[rows, IS_REACHED] == 0.0):
+        left = figures[rows, IS_REACHED] == 0.0
+        if scene is not None:
+            left |= [not scene.is_free(q) for q in positions[rows]]
+        for i in begin + np.flatnonzero(left):
             single = alone(RigidTransform.from_matrix(matrices[i]), starts[i])
             positions[i], figures[i] = single.positions, _figures_of(single)
+            collides[i] = single.verdict is Verdict.COLLISION
         return len(goals[rows])
 
     with ThreadPoolExecutor(workers) as pool:
         pieces = [pool.submit(work_on, begin) for begin in range(0, len(goals), CHUNK)]
         _wait(pieces, len(goals) if progress else 0)
-    return _as_batch(positions, figures)
+    return _as_batch(positions, figures, collides)
 
 
 def _solve_rows(
@@ -190,7 +207,9 @@ def _figures_of(solution: Solution) -> tuple[float, ...]:
     )  # fmt: skip
 
 
-def _as_batch(positions: FloatArray, figures: FloatArray) -> BatchSolution:
+def _as_batch(
+    positions: FloatArray, figures: FloatArray, collides: npt.NDArray[np.bool_]
+) -> BatchSolution:
     return BatchSolution(
         read_only(positions),
         read_only(figures[:, IS_REACHED] > 0.0),
@@ -198,6 +217,7 @@ def _as_batch(positions: FloatArray, figures: FloatArray) -> BatchSolution:
         read_only(figures[:, ANGLE].copy()),
         read_only(figures[:, STEPS].astype(np.int64)),
         read_only(figures[:, LAST_START].astype(np.int64)),
+        read_only(collides),
     )
 
 

@@ -1,27 +1,30 @@
 # SPDX-FileCopyrightText: 2026 basis_ik maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Other solutions of a pose, for when the nearest one collides.
+"""Other solutions of a pose or a ray, for when the nearest one collides.
 
 An arm with a closed form has few, which are all asked. Any other arm leaves its solution along its
 self-motion, and is solved from further starts; the best of what is found goes back towards the seed
-as far as it stays free.
+as far as it stays free. What has solutions is an `Alternatives`: `PoseAlternatives` for poses,
+`look.look_alternatives.RayAlternatives` for rays.
 """
 
 from __future__ import annotations
 
 import time
-from typing import NamedTuple
+from dataclasses import replace
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from basis_ik.collision.collision_scene import Gap, Scene
+from basis_ik.collision.collision_scene import Gap, Scene, tables_of
 from basis_ik.errors import SolveArgumentError
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pose.pose_problem import PoseProblem
 from basis_ik.robot.chain import Chain
 from basis_ik.search.descent_kernel import REACHED as ARRIVED
 from basis_ik.search.pose_search_kernel import take_shortest_turns
+from basis_ik.search.prepared_chain import PreparedChain
 from basis_ik.search.tables_kernel import BOX_X, LOWER_UPPER
 
 STARTS = 200  # default
@@ -31,6 +34,8 @@ STRIDES = 24
 STRIDE = 0.15  # [rad or m] of the joint that moves most
 MOST_WALKS = 3  # spare joints that are followed
 PULLS = 8
+HALVINGS = 12  # of a step that is too long
+SAME_DEPTH = 1e-9  # [m] of rounding
 RANK = 1e-6  # of the largest singular value
 
 
@@ -50,10 +55,90 @@ class FreeSearch(NamedTuple):
     proven: bool
 
 
+Arrived = tuple[FloatArray, float, float]
+"""A solution (n,), and the distance [m] and angle [rad] that it leaves."""
+
+
+class Alternatives(Protocol):
+    """A problem that has several solutions."""
+
+    @property
+    def ready(self) -> PreparedChain:
+        """The chain, with the limits that hold."""
+
+    @property
+    def start(self) -> FloatArray:
+        """The seed (n,) [rad or m]."""
+
+    def branches(self) -> tuple[list[FloatArray], bool] | None:
+        """Return the solutions of a closed form, and whether there are no others; None: no form."""
+
+    def arrive(self, start: FloatArray, number: int) -> Arrived | None:
+        """Return the solution that a descent from a start leads to, or None.
+
+        Args:
+            start: (n,) [rad or m].
+            number: 0: descend from there; otherwise from the fresh start of this number.
+        """
+
+    def rows(self, q: FloatArray) -> FloatArray:
+        """Return the derivative (r, n) of all that counts, at a solution."""
+
+
+class PoseAlternatives:
+    """The solutions of a pose.
+
+    Args:
+        problem: The pose.
+    """
+
+    def __init__(self, problem: PoseProblem) -> None:
+        self._problem, self.ready, self.start = problem, problem.ready, problem.start
+
+    def branches(self) -> tuple[list[FloatArray], bool] | None:
+        """See `Alternatives.branches`."""
+        problem, form = self._problem, self.ready.closed
+        if form is None:
+            return None
+        found = form.starts(self.ready.variables, problem.goal, self.start)
+        whole = found.margin > form.proof_margin(*problem.tolerances)
+        return [q.copy() for q in found.positions[: found.inside]], whole
+
+    def arrive(self, start: FloatArray, number: int) -> Arrived | None:
+        """See `Alternatives.arrive`."""
+        problem, q = self._problem, np.empty_like(start)
+        status, _, _, distance, angle = self.ready.search(
+            self.ready.weights, problem.goal, start, q, problem.tolerances, STEPS_PER_START,
+            first=number, last=number, near=0.0 if number else np.inf,
+        )  # fmt: skip
+        return (q, distance, angle) if status == ARRIVED else None
+
+    def rows(self, q: FloatArray) -> FloatArray:
+        """See `Alternatives.rows`."""
+        twist = self._problem.chain.jacobian(q).reshape(2, 3, -1)
+        along = (self._problem.goal[:3, :3].T @ twist).reshape(6, -1)
+        return np.asarray(along[self.ready.weights[:BOX_X] > 0.0])
+
+
 class _Free(NamedTuple):
     cost: float
     q: FloatArray
     errors: tuple[float, float]
+
+
+def scene_of(chain: Chain, scene: Scene) -> Scene:
+    """Return a scene, which several threads may ask from now on while nobody changes it.
+
+    Raises:
+        SolveArgumentError: It is none, or of other joints than the chain.
+    """
+    if not isinstance(scene, Scene):
+        raise SolveArgumentError("scene", type(scene), "a Scene, or None")
+    own, theirs = chain.arrays, scene.chain.arrays
+    if chain is not scene.chain and not np.array_equal(own.origins, theirs.origins):
+        raise SolveArgumentError("scene", scene, f"of the same joints as {chain!r}")
+    tables_of(scene)
+    return scene
 
 
 def collisions_of(chain: Chain, scene: Scene, q: FloatArray) -> tuple[Gap, ...]:
@@ -62,16 +147,46 @@ def collisions_of(chain: Chain, scene: Scene, q: FloatArray) -> tuple[Gap, ...]:
     Raises:
         SolveArgumentError: The scene is none, or of other joints.
     """
-    if not isinstance(scene, Scene):
-        raise SolveArgumentError("scene", type(scene), "a Scene, or None")
-    own, theirs = chain.arrays, scene.chain.arrays
-    if chain is not scene.chain and not np.array_equal(own.origins, theirs.origins):
-        raise SolveArgumentError("scene", scene, f"of the same joints as {chain!r}")
-    return scene.collisions(q)
+    return scene_of(chain, scene).collisions(q)
+
+
+def go_freely(scene: Scene, start: FloatArray, q: FloatArray) -> Gap | None:
+    """Shorten a step until nothing collides at its end, nor gets deeper that does at its start.
+
+    Args:
+        scene: The scene.
+        start: (n,) where the step begins [rad or m].
+        q: (n,) where it ends, which is overwritten.
+
+    Returns:
+        What collides most at the end, or would farther on; None if nothing does.
+    """
+    beyond = scene.collisions(q)
+    if not beyond:
+        return None
+    most = {gap.names: -gap.distance + SAME_DEPTH for gap in scene.collisions(start)}
+
+    def deepens(gaps: tuple[Gap, ...]) -> bool:
+        return any(-gap.distance > most.get(gap.names, 0.0) for gap in gaps)
+
+    if not deepens(beyond):
+        return beyond[0]
+    whole, share, held = q - start, 0.0, beyond[0]
+    for halvings in range(1, HALVINGS + 1):
+        more = share + 0.5**halvings
+        gaps = scene.collisions(start + more * whole)
+        if deepens(gaps):
+            held = gaps[0]
+        else:
+            share = more
+    q[:] = start + share * whole
+    inside = scene.collisions(q)
+    # What is apart there has no depth.
+    return inside[0] if inside else replace(held, distance=0.0)
 
 
 def find_free(
-    problem: PoseProblem, scene: Scene, first: FloatArray, starts: int, deadline: float
+    problem: Alternatives, scene: Scene, first: FloatArray, starts: int, deadline: float
 ) -> FreeSearch:
     """Search for the solution nearest to the seed that does not collide.
 
@@ -94,7 +209,7 @@ def find_free(
         if len(search.free) >= ENOUGH or time.perf_counter() > deadline:
             break
         made = number
-        search.descend(problem.start, number, 0.0)
+        search.descend(problem.start, number)
     best = min(search.free, key=_cost, default=None)
     if best is not None:
         best = search.pull(best)
@@ -123,7 +238,7 @@ class _Search:
         certain: Whether it is certain of all the others that they collide.
     """
 
-    def __init__(self, problem: PoseProblem, scene: Scene) -> None:
+    def __init__(self, problem: Alternatives, scene: Scene) -> None:
         self._problem, self._scene = problem, scene
         self.free: list[_Free] = []
         self.asked, self.certain = 0, True
@@ -131,29 +246,25 @@ class _Search:
 
     def try_branches(self) -> bool:
         """Ask the branches of a closed form; return whether these are all solutions."""
-        problem, form = self._problem, self._problem.ready.closed
-        if form is None:
+        found = self._problem.branches()
+        if found is None:
             return False
-        branches = form.starts(problem.ready.variables, problem.goal, problem.start)
-        inside = branches.positions[: branches.inside]
-        arrived = [self.descend(q.copy(), 0, np.inf) is not None for q in inside]
-        return all(arrived) and branches.margin > form.proof_margin(*problem.tolerances)
+        branches, whole = found
+        arrived = [self.descend(q, 0) is not None for q in branches]
+        return all(arrived) and whole
 
-    def descend(self, start: FloatArray, number: int, near: float) -> tuple[Gap, ...] | None:
+    def descend(self, start: FloatArray, number: int) -> tuple[Gap, ...] | None:
         """Ask the solution that a descent from a start arrives at.
 
         Returns:
             Its collisions; None if the descent does not arrive.
         """
-        problem, ready = self._problem, self._problem.ready
-        q = np.empty_like(start)
-        status, _, _, distance, angle = ready.search(
-            ready.weights, problem.goal, start, q, problem.tolerances, STEPS_PER_START,
-            first=number, last=number, near=near,
-        )  # fmt: skip
-        if status != ARRIVED:
+        problem = self._problem
+        arrived = problem.arrive(start, number)
+        if arrived is None:
             return None
-        take_shortest_turns(ready.variables, problem.start, q)
+        q, distance, angle = arrived
+        take_shortest_turns(problem.ready.variables, problem.start, q)
         self.asked += 1
         self._last = q
         collisions = self._scene.collisions(q)
@@ -176,7 +287,7 @@ class _Search:
                     if not size > RANK:
                         break
                     there = self._inside(q + STRIDE / size * stride)
-                    if not self.descend(there, 0, np.inf):  # free, or lost
+                    if not self.descend(there, 0):  # free, or lost
                         break
                     along, q = self._last - q, self._last
 
@@ -192,7 +303,7 @@ class _Search:
             if not float(back @ back) > RANK:
                 break
             known = len(self.free)
-            self.descend(best.q + share * back, 0, np.inf)
+            self.descend(best.q + share * back, 0)
             nearer = [each for each in self.free[known:] if each.cost < best.cost]
             if nearer:
                 best = nearer[0]
@@ -201,11 +312,8 @@ class _Search:
         return best
 
     def _spare(self, q: FloatArray) -> FloatArray:
-        """Return an orthonormal basis (n, d) of the moves that keep what counts of the pose."""
-        problem = self._problem
-        twist = problem.chain.jacobian(q).reshape(2, 3, -1)
-        along = (problem.goal[:3, :3].T @ twist).reshape(6, -1)
-        rows = along[problem.ready.weights[:BOX_X] > 0.0]
+        """Return an orthonormal basis (n, d) of the moves that keep all that counts."""
+        rows = self._problem.rows(q)
         _, sizes, axes = np.linalg.svd(rows)
         rank = int((sizes > RANK * sizes.max(initial=0.0)).sum())
         return np.asarray(axes[rank:].T)

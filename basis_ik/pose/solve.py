@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeGuard
 
@@ -54,6 +55,7 @@ from basis_ik.verdict import REACHED, Reason, Verdict
 
 if TYPE_CHECKING:
     from basis_ik.collision.collision_scene import Gap, Scene
+    from basis_ik.pose.collision_free import Alternatives
     from basis_ik.robot.chain import Chain
 
 
@@ -187,7 +189,7 @@ def solve(
             orientation_tolerance=orientation_tolerance, max_iterations=max_iterations,
             max_restarts=max_restarts, time_limit=time_limit, solver=solver, trace=trace,
         )  # fmt: skip
-        from basis_ik.pose.collision_free import STARTS, collisions_of
+        from basis_ik.pose.collision_free import STARTS, PoseAlternatives, collisions_of
 
         collisions = collisions_of(chain, scene, chosen.positions)
         if not collisions:
@@ -197,11 +199,15 @@ def solve(
             constraint = position_of(constraint)
         tolerances = float(position_tolerance), float(orientation_tolerance)
         problem = PoseProblem(chain, *read_problem(chain, target, seed, *tolerances, constraint))
+        ways = [PoseAlternatives(problem)]
+        if max_move is not None:
+            held = hold_near(problem.ready, problem.start, max_move)
+            ways.insert(0, PoseAlternatives(problem._replace(ready=held)))
         effort = (
             STARTS if max_restarts is None else max_restarts,
             math.inf if time_limit is None else time.perf_counter() + time_limit,
         )
-        return _free_one(problem, scene, (chosen, collisions[0]), max_move, effort)
+        return free_one(ways, scene, (chosen, collisions[0]), effort)
     if type(target) is not RigidTransform and getattr(target, "shape", None) != (4, 4):
         target, constraint = aim("target", target, constraint)
     if position_only:
@@ -237,17 +243,16 @@ def solve(
     return _with_least_error(problem, weights, budget, solution)
 
 
-def _free_one(
-    problem: PoseProblem, scene: Scene, nearest: tuple[Solution, Gap],
-    max_move: npt.ArrayLike | None, effort: tuple[int, float],
+def free_one(
+    ways: Sequence[Alternatives], scene: Scene, nearest: tuple[Solution, Gap],
+    effort: tuple[int, float],
 ) -> Solution:  # fmt: skip
     """Return a solution that does not collide, or the nearest one with the reason.
 
     Args:
-        problem: The problem, without a bound on the move.
+        ways: The problem; if the move is bounded, then also without this bound.
         scene: The scene.
         nearest: The nearest solution, and its deepest collision.
-        max_move: See `solve`.
         effort: Starts allowed, and the time at which they end.
     """
     from basis_ik.pose.collision_free import find_free
@@ -256,20 +261,16 @@ def _free_one(
     reason = replace(solution.reason, pair=deepest.names, depth=-deepest.distance)
     if not solution.success:
         return solution._replace(reason=reason)
-    wide, elsewhere = problem, False
-    if max_move is not None:
-        problem = problem._replace(ready=hold_near(problem.ready, problem.start, max_move))
-    search = find_free(problem, scene, solution.positions, *effort)
-    if search.found is None and max_move is not None:
-        elsewhere = find_free(wide, scene, solution.positions, *effort).found is not None
+    search = find_free(ways[0], scene, solution.positions, *effort)
     if search.found is None:
+        wider = (find_free(each, scene, solution.positions, *effort) for each in ways[1:])
         reason = replace(
             reason, verdict=Verdict.COLLISION, starts=search.starts, proven=search.proven,
-            elsewhere=elsewhere,
+            elsewhere=any(each.found is not None for each in wider),
         )  # fmt: skip
         return solution._replace(verdict=Verdict.COLLISION, reason=reason)
     q, position_error, orientation_error = search.found
-    problem.ready.prove_inside(q)
+    ways[0].ready.prove_inside(q)
     return Solution(
         read_only(q), _REACHED, position_error, orientation_error,
         solution.iterations, search.starts, REACHED,

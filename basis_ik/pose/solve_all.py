@@ -25,6 +25,7 @@ from basis_ik.transforms.checks import read_only
 from basis_ik.verdict import REACHED, Verdict
 
 if TYPE_CHECKING:
+    from basis_ik.collision.collision_scene import Scene
     from basis_ik.robot.chain import Chain
 
 
@@ -51,6 +52,7 @@ def solve_all(
     distinct: float = 0.05,
     position_tolerance: float = 1e-6,
     orientation_tolerance: float = 1e-6,
+    scene: Scene | None = None,
 ) -> tuple[Solution, ...]:
     """Find all distinct solutions of a pose, the preferred one first.
 
@@ -72,12 +74,14 @@ def solve_all(
         distinct: Two solutions are different if a joint differs by more than this [rad or m].
         position_tolerance: [m], at least 1e-15.
         orientation_tolerance: [rad], at least 1e-15.
+        scene: Solutions that collide there are left out, see `solve`. None: nothing is checked.
 
     Returns:
         The solutions; empty if none was found.
 
     Raises:
-        SolveArgumentError: An argument has a wrong type, shape or range, or is not finite.
+        SolveArgumentError: An argument has a wrong type, shape or range, or is not finite; the
+            scene is of other joints.
     """
     target, constraint = aim("target", target, constraint)
     if position_only:
@@ -96,7 +100,13 @@ def solve_all(
     if not found.add_branches():
         for number in range(1, starts):
             found.descend(problem.start, number, 0.0)
-    return tuple(sorted(found.solutions, key=_cost(prefer, problem)))
+    solutions = found.solutions
+    if scene is not None:
+        from basis_ik.pose.collision_free import scene_of
+
+        scene = scene_of(chain, scene)
+        solutions = [each for each in solutions if scene.is_free(each.positions)]
+    return tuple(sorted(solutions, key=_cost(prefer, problem)))
 
 
 @dataclass

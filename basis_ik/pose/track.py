@@ -24,14 +24,18 @@ from basis_ik.search.arguments import (
 from basis_ik.search.descent_kernel import REACHED as ARRIVED
 from basis_ik.search.descent_kernel import SPENT
 from basis_ik.search.pose_constraint import PoseConstraint, aim, constrain, position_of
-from basis_ik.search.pose_search_kernel import BAD_SEED, LARGEST_ANGLE
+from basis_ik.search.pose_residual_kernel import POSE_RESIDUAL
+from basis_ik.search.pose_search_kernel import BAD_SEED, BAD_TARGET, LARGEST_ANGLE
 from basis_ik.search.prepare import prepared
 from basis_ik.search.prepared_chain import PreparedChain
-from basis_ik.search.tables_kernel import WRX, GoalFields
+from basis_ik.search.ranked_tasks import RankedTask
+from basis_ik.search.tables_kernel import WRX, WX, GoalFields
+from basis_ik.transforms.checks import read_only
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import REACHED, Reason, Verdict
 
 if TYPE_CHECKING:
+    from basis_ik.collision.collision_scene import Scene
     from basis_ik.robot.chain import Chain
 
 MAX_ITERATIONS = 60
@@ -50,6 +54,7 @@ def track(
     position_tolerance: float = 1e-6,
     orientation_tolerance: float = 1e-6,
     max_iterations: int | None = None,
+    scene: Scene | None = None,
 ) -> Solution:
     """Move from the current positions towards a target, each joint by no more than its bound.
 
@@ -82,6 +87,8 @@ def track(
         max_iterations: Steps of one descent. A step in which the arm arrives takes one or two;
             off a singularity there may be 2 n + 1 descents. The search for another posture has
             a number of its own. None: 60.
+        scene: What the arm must not collide with, see `solve`: it goes on as far as it is free. If
+            it collides already, it goes on as far as nothing gets deeper. None: nothing is checked.
 
     Returns:
         The solution. `positions` differ from `current` by no more than `max_step`, and are within
@@ -89,10 +96,12 @@ def track(
         arm is on its way, LIMIT or SINGULAR where it can get no nearer from here, TOO_FAR where
         the lengths of the chain rule the target out. STEP_BOUND and LIMIT name the joint that
         would bring the tip nearest if it were let; on the way to another posture, STEP_BOUND names
-        the joint that takes longest.
+        the joint that takes longest. A step that ends before a collision has the verdict COLLISION,
+        which names the pair, even if a way around it may exist: that `solve` finds.
 
     Raises:
-        SolveArgumentError: An argument of wrong kind, shape or range, or not finite.
+        SolveArgumentError: An argument of wrong kind, shape or range, or not finite; the scene is
+            of other joints.
     """
     ready = prepared(chain)
     alone = type(target) is not RigidTransform and np.ndim(target) == 1  # a position
@@ -121,6 +130,17 @@ def track(
     status, steps, away, turned, holds, joint = step_towards(
         ready.fields, goal_fields, pace, motion, q, ready.new_work()
     )
+    if scene is not None and status not in (BAD_SEED, BAD_TARGET):
+        from basis_ik.pose.collision_free import go_freely, scene_of
+
+        pair = go_freely(scene_of(chain, scene), start, q)
+        if pair is not None:
+            task = RankedTask(POSE_RESIDUAL, ready.exact, weights, goal, 0, goal_fields[2:])
+            away, turned = task.miss(q)
+            turn = 0.0 if weights[WRX] == 0.0 else turned
+            missing = 0.0 if weights[WX] == 0.0 else away
+            reason = Reason(Verdict.COLLISION, missing, turn, pair=pair.names, depth=-pair.distance)
+            return Solution(read_only(q), reason.verdict, away, turned, steps, 0, reason)
     q.setflags(write=False)
     if status == ARRIVED:
         return Solution(q, Verdict.REACHED, away, turned, steps, 0, REACHED)

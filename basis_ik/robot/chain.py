@@ -168,6 +168,7 @@ class Chain:
         orientation_tolerance: float = 1e-6,
         max_iterations: int | None = None,
         max_restarts: int | None = None,
+        scene: Scene | None = None,
     ) -> Solution:
         """Find joint positions that point a ray at a point: `basis_ik.look_at` for this chain."""
         from basis_ik.look.look_at import look_at
@@ -175,7 +176,7 @@ class Chain:
         return look_at(
             self, point, seed, axis=axis, origin=origin, max_move=max_move,
             orientation_tolerance=orientation_tolerance, max_iterations=max_iterations,
-            max_restarts=max_restarts,
+            max_restarts=max_restarts, scene=scene,
         )  # fmt: skip
 
     def within(self, lower: npt.ArrayLike, upper: npt.ArrayLike) -> Chain:

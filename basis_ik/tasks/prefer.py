@@ -27,6 +27,7 @@ from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import REACHED, Verdict
 
 if TYPE_CHECKING:
+    from basis_ik.collision.collision_scene import Scene
     from basis_ik.robot.chain import Chain
 
 
@@ -45,6 +46,7 @@ def solve_posture(
     starts: int = STARTS,
     position_tolerance: float = 1e-6,
     orientation_tolerance: float = 1e-6,
+    scene: Scene | None = None,
 ) -> Solution:
     """Reach a target with joint positions as near as possible to a posture.
 
@@ -65,6 +67,7 @@ def solve_posture(
             seed's own solution, which keeps a stream of targets on one branch.
         position_tolerance: [m], at least 1e-15.
         orientation_tolerance: [rad], at least 1e-15.
+        scene: What the solution must not collide with, see `solve`. None: nothing is checked.
 
     Returns:
         The solution, proven like that of `solve`; where the target is not reached, what `solve`
@@ -82,12 +85,12 @@ def solve_posture(
         raise SolveArgumentError("posture", posture, f"finite and within ±{LARGEST_ANGLE:g}")
     tolerances = (position_tolerance, orientation_tolerance)
     start = wish if seed is None else as_positions("seed", seed, chain.joint_names)
-    found = _reaching(chain, target, start, constraint, starts, tolerances)
+    found = _reaching(chain, target, start, constraint, starts, tolerances, scene)
     if not found[0].success:
         return found[0]
     task = _as_task(chain, target, constraint, tolerances)
     ranked = Ranked([task], ready.variables, wish, np.ones(len(wish)))
-    return _best(ranked, task, found, wish)
+    return _best(ranked, task, found, wish, scene)
 
 
 def solve_pole(
@@ -102,6 +105,7 @@ def solve_pole(
     starts: int = STARTS,
     position_tolerance: float = 1e-6,
     orientation_tolerance: float = 1e-6,
+    scene: Scene | None = None,
 ) -> Solution:
     """Reach a target with a link, such as an elbow, as near as possible to a point, the pole.
 
@@ -120,6 +124,7 @@ def solve_pole(
         starts: See `solve_posture`.
         position_tolerance: [m], at least 1e-15.
         orientation_tolerance: [rad], at least 1e-15.
+        scene: See `solve_posture`.
 
     Returns:
         The solution, proven like that of `solve`; where the target is not reached, what `solve`
@@ -144,12 +149,12 @@ def solve_pole(
     goal[:3, 3] = point
     tolerances = (position_tolerance, orientation_tolerance)
     start = ready.middle if seed is None else as_positions("seed", seed, chain.joint_names)
-    found = _reaching(chain, target, start, constraint, starts, tolerances)
+    found = _reaching(chain, target, start, constraint, starts, tolerances, scene)
     if not found[0].success:
         return found[0]
     task = _as_task(chain, target, constraint, tolerances)
     hint = RankedTask(POSE_RESIDUAL, limb, ready.position_weights, goal, 1, tolerances)
-    return _best(Ranked([task, hint], ready.variables), task, found, start)
+    return _best(Ranked([task, hint], ready.variables), task, found, start, scene)
 
 
 def _reaching(
@@ -159,18 +164,19 @@ def _reaching(
     constraint: PoseConstraint | None,
     starts: int,
     tolerances: tuple[float, float],
+    scene: Scene | None,
 ) -> tuple[Solution, ...]:
     """Return the distinct solutions found; without any, or with one start, that of `solve`."""
     found: tuple[Solution, ...] = ()
     if count("starts", starts, 1) > 1:  # a closed form has all branches in one
         found = solve_all(
             chain, target, seed, constraint=constraint, starts=starts,
-            position_tolerance=tolerances[0], orientation_tolerance=tolerances[1],
+            position_tolerance=tolerances[0], orientation_tolerance=tolerances[1], scene=scene,
         )  # fmt: skip
     return found or (
         solve(
             chain, target, seed, constraint=constraint,
-            position_tolerance=tolerances[0], orientation_tolerance=tolerances[1],
+            position_tolerance=tolerances[0], orientation_tolerance=tolerances[1], scene=scene,
         ),
     )  # fmt: skip
 
@@ -186,8 +192,9 @@ def _as_task(
 
 
 def _best(
-    ranked: Ranked, task: RankedTask, found: tuple[Solution, ...], reference: FloatArray
-) -> Solution:
+    ranked: Ranked, task: RankedTask, found: tuple[Solution, ...], reference: FloatArray,
+    scene: Scene | None,
+) -> Solution:  # fmt: skip
     """Improve the most promising solutions by the preference, and return the best of all.
 
     Args:
@@ -195,6 +202,7 @@ def _best(
         task: The task itself.
         found: Solutions of it.
         reference: (n,) what joints that turn fully stay nearest to.
+        scene: What none of them may collide with; None: nothing.
     """
     starts = [solution.positions.copy() for solution in found]
     for start in starts:
@@ -204,7 +212,11 @@ def _best(
     best, steps, _ = search_starts(
         [starts[i] for i in order[:CANDIDATES]],
         ranked.in_order,
-        lambda one, other: one.costs[-1] < other.costs[-1] and task.is_met(one.q),
+        lambda one, other: (
+            one.costs[-1] < other.costs[-1]
+            and task.is_met(one.q)
+            and (scene is None or scene.is_free(one.q))
+        ),
         best=standing[order[0]],
     )
     steps += sum(solution.iterations for solution in found)

@@ -12,7 +12,7 @@ import pytest
 
 from basis_ik import RigidTransform, RobotModel, Scene, Shape, SolveArgumentError, Verdict, solve
 from basis_ik.collision import exact
-from basis_ik.pose.collision_free import find_free
+from basis_ik.pose.collision_free import PoseAlternatives, find_free
 from basis_ik.pose.pose_problem import PoseProblem, read_problem
 from basis_ik.pose.solve_all import solve_all
 from basis_ik.search.arguments import hold_near
@@ -230,7 +230,9 @@ def test_the_starts_end_with_the_time():
     home = np.array([0.0, -0.8, 0.0, -2.4, 0.0, 1.6, 0.8])
     target = scene.chain.forward(home)
     scene.add("ball", Shape.sphere(0.03), target)
-    problem = PoseProblem(scene.chain, *read_problem(scene.chain, target, home, 1e-6, 1e-6))
+    problem = PoseAlternatives(
+        PoseProblem(scene.chain, *read_problem(scene.chain, target, home, 1e-6, 1e-6))
+    )
     assert find_free(problem, scene, home, 50, -np.inf).starts == 0
     assert find_free(problem, scene, home, 5, np.inf).starts == 5
     solution = solve(scene.chain, target, home, scene=scene, time_limit=0.01)
@@ -244,7 +246,7 @@ def test_the_result_obeys_the_bound_on_the_move():
         assert np.abs(solution.positions - seed).max() <= 0.8 + 1e-9
         ready, _, goal, start = read_problem(scene.chain, target, seed, 1e-6, 1e-6)
         held = PoseProblem(scene.chain, hold_near(ready, start, 0.8), target, goal, start)
-        found = find_free(held, scene, seed, 5, np.inf).found
+        found = find_free(PoseAlternatives(held), scene, seed, 5, np.inf).found
         assert found is None or np.abs(found[0] - seed).max() <= 0.8 + 1e-9
 
 
