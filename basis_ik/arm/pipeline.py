@@ -302,7 +302,6 @@ class Pipeline:
                 )
             elif (
                 scene is not None
-                and isinstance(goal, PoseGoal)
                 and solution is not None
                 and solution.success
                 and not scene.is_free(solution.positions)
@@ -537,10 +536,8 @@ class Pipeline:
         self, goal: PoseGoal | PointGoal, seed: FloatArray, wish: Wish, scene: Scene | None
     ) -> Solution:
         """Return the solution of a goal, with all that is wished."""
-        if isinstance(goal, PointGoal):
-            return self._solve(goal, seed, MAX_ITERATIONS)
         solution = self._solve(goal, seed, MAX_ITERATIONS, wish.weighted)
-        if solution.success and wish.prefers:
+        if solution.success and wish.prefers and isinstance(goal, PoseGoal):
             solution = self._preferred(goal, seed, wish, STARTS)
         if solution.success and scene is not None and not scene.is_free(solution.positions):
             return self._solve_free(goal, seed, scene, wish.constraint)
@@ -566,9 +563,23 @@ class Pipeline:
         return how(self._chain, target, *wish.elbow)
 
     def _solve_free(
-        self, goal: PoseGoal, seed: FloatArray, scene: Scene, constraint: PoseConstraint | None
+        self,
+        goal: PoseGoal | PointGoal,
+        seed: FloatArray,
+        scene: Scene,
+        constraint: PoseConstraint | None,
     ) -> Solution:
         """Return a solution that does not collide, whose objects may change meanwhile."""
+        if isinstance(goal, PointGoal):
+            return look_at(
+                self._ray_chain,
+                goal.root_point,
+                seed,
+                axis=goal.ray.axis,
+                origin=goal.ray.origin,
+                orientation_tolerance=self.orientation_tolerance,
+                scene=scene,
+            )
         return solve(
             self._chain,
             goal.root_T_target,

@@ -20,6 +20,7 @@ STOP, TOLERANCE = 0.01, 1e-4  # m
 WORDS = ("-p", "check_collisions:=true", "-p", f"stop_distance:={STOP}")
 INTERFACES = ("joint_trajectory", "follow_joint_trajectory", "position")
 BOX = SolidPrimitive.BOX
+Z = np.array([0.0, 0.0, 1.0])
 # Sizes and places; the table's upper side is 2 cm below the base.
 TABLE = "table", (2.0, 2.0, 0.1), (0.0, 0.0, -0.07)
 WALL = "wall", (0.04, 2.0, 2.0), (0.75, 0.0, 0.5)
@@ -206,3 +207,27 @@ def test_a_pose_inside_a_box_is_reached_once_the_box_is_gone(interface):
         client.put(thing("box", operation=CollisionObject.REMOVE, primitives=()))
         robot.wait_status(state="ARRIVED", verdict="REACHED")
         assert robot.at(target)
+
+
+def test_it_looks_by_a_posture_that_is_free():
+    """The nearest positions at which the tip looks at the point are in a box; others are not."""
+    with running(*WORDS) as robot:
+        client = Client(robot)
+        point = (-0.59, -0.48, 0.5)
+        robot.look("base_link", point)
+        robot.wait_status(state="ARRIVED", verdict="REACHED")
+        nearest = robot.positions.copy()
+        tip = robot.tip().translation
+        robot.reach(robot.chain.forward(HOME))
+        box = "box", (0.06, 0.06, 0.06), tuple(tip.tolist())
+        put(robot, client, box)
+        begun = len(robot.arm.outputs)
+        robot.look("base_link", point)
+        robot.run(0.1)
+        robot.wait_status(state="ARRIVED", verdict="REACHED")
+        assert np.abs(robot.positions - nearest).max() > 0.01
+        root_T_tip = robot.tip()
+        way = np.array(point) - root_T_tip.translation
+        axis = root_T_tip.rotation @ Z
+        assert np.linalg.norm(np.cross(way, axis)) < 1e-4
+        check(robot, box, begun=begun)
