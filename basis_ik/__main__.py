@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # the compiler behind these takes a second to import; --help 
     from basis_ik.numerics.arrays import FloatArray
     from basis_ik.pose.solve import Solution
     from basis_ik.robot.chain import Chain
+    from basis_ik.robot.robot import RobotModel
     from basis_ik.transforms.rigid import RigidTransform
 
 # As it was called: by the module, or by the command that pip installs.
@@ -52,6 +53,7 @@ SOLVE_EXAMPLES = f"""examples:
 REACH_EXAMPLES = f"""examples:
   {PROGRAM} reach --urdf urdf/panda.urdf --png panda.png --ply panda.ply
   {PROGRAM} reach --urdf urdf/ur5e.urdf --voxel 0.1 --orientations 100 --output ur5e.npz
+  {PROGRAM} reach --urdf urdf/ur5e.urdf --scene cell.scene
   {PROGRAM} reach --urdf urdf/legs.urdf --tip ankle_l --position-only --publish
   {PROGRAM} reach --urdf urdf/panda.urdf --scheduler tcp://10.0.0.1:8786
 
@@ -239,16 +241,17 @@ def _command(commands: Any, name: str, does: str, examples: str) -> _Parser:
 
 
 def _inspect(options: argparse.Namespace) -> int:
-    name, chain = _chain(options)
+    model, chain = _chain(options)
     print(
-        json.dumps(_chain_data(name, chain), indent=2) if options.json else _chain_text(name, chain)
+        json.dumps(_chain_data(model.name, chain), indent=2)
+        if options.json
+        else _chain_text(model.name, chain)
     )
     return 0
 
 
 def _reach(options: argparse.Namespace) -> int:
-    _, chain = _chain(options)
-    return reach_command.run(options, chain)
+    return reach_command.run(options, *_chain(options))
 
 
 def _solve(options: argparse.Namespace) -> int:
@@ -360,15 +363,15 @@ def _plot(chain: Chain, options: argparse.Namespace, solution: Solution) -> None
     plot.write_plot(options.plot, chain, goal, seed, solution, errors, position_only=position_only)
 
 
-def _chain(options: argparse.Namespace) -> tuple[str, Chain]:
-    """Return the robot's name and the requested chain."""
+def _chain(options: argparse.Namespace) -> tuple[RobotModel, Chain]:
+    """Return the robot and the requested chain."""
     from basis_ik.robot.robot import RobotModel
 
     if options.urdf == "-":
         model = RobotModel.from_urdf(_stdin())
     else:
         model = RobotModel.from_urdf_file(options.urdf)
-    return model.name, model.chain(options.root, options.tip)
+    return model, model.chain(options.root, options.tip)
 
 
 def _stdin() -> str:

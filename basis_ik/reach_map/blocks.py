@@ -29,6 +29,7 @@ from importlib.util import find_spec
 import numpy as np
 import numpy.typing as npt
 
+from basis_ik.collision.collision_scene import Scene
 from basis_ik.errors import BasisIkError
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pose.batch import solve_batch
@@ -37,7 +38,7 @@ from basis_ik.reach_map.map_files import ReachMap
 from basis_ik.reach_map.voxels import Grid, IntArray, orientations
 from basis_ik.robot.chain import Chain
 
-Result = tuple[npt.NDArray[np.uint16], npt.NDArray[np.float32]]
+Result = tuple[npt.NDArray[np.uint16], npt.NDArray[np.float32], npt.NDArray[np.uint16]]
 Width = Callable[[], int]
 
 SOLVES = 4096  # of a block, unless a voxel has more: some tenths of a second
@@ -58,19 +59,19 @@ class Job:
     """The problem that all blocks of a map share.
 
     Attributes:
-        chain: The pickled arm; a process caches it by these bytes.
+        arm: The pickled chain and scene; a process caches them by these bytes.
         orientations: Number of orientations in each voxel.
         position_only: Whether the orientation is free; then each voxel needs one solve.
     """
 
-    chain: bytes
+    arm: bytes
     orientations: int
     position_only: bool
 
     @staticmethod
-    def of(chain: Chain, orientations: int, position_only: bool) -> Job:
-        """Return the job for a chain."""
-        return Job(pickle.dumps(chain, protocol=5), orientations, position_only)
+    def of(chain: Chain, orientations: int, position_only: bool, scene: Scene | None = None) -> Job:
+        """Return the job for a chain, and what it must not collide with."""
+        return Job(pickle.dumps((chain, scene), protocol=5), orientations, position_only)
 
     @property
     def voxels(self) -> int:
@@ -125,10 +126,12 @@ def fill(
     missing = np.flatnonzero(~map_.done).tolist()
     todo = ((block, work.centres(block)) for block in missing)
     reached, best = map_.reached.reshape(-1), map_.manipulability.reshape(-1)
+    collides = map_.collides.reshape(-1)
     next_save = time.monotonic() + SAVE_EVERY
     try:
         for block, result in solve_blocks(work.job, todo, pool, width):
-            reached[work.of(block)], best[work.of(block)] = result
+            of = work.of(block)
+            reached[of], best[of], collides[of] = result
             map_.done[block] = True
             show(block)
             began = time.monotonic()
@@ -141,9 +144,9 @@ def fill(
 
 
 @lru_cache(maxsize=2)
-def _chain(pickled: bytes) -> Chain:
-    chain: Chain = pickle.loads(pickled)
-    return chain
+def _arm(pickled: bytes) -> tuple[Chain, Scene | None]:
+    arm: tuple[Chain, Scene | None] = pickle.loads(pickled)
+    return arm
 
 
 def solve_block(job: Job, centres: FloatArray) -> Result:
@@ -154,17 +157,17 @@ def solve_block(job: Job, centres: FloatArray) -> Result:
         centres: The voxels' centres (k, 3) in the root frame [m].
 
     Returns:
-        Number of reached orientations (k,), and largest manipulability (k,) of the positions found
-        for them; 0 if none is reached.
+        Number of reached orientations (k,); largest manipulability (k,) of the positions found for
+        them, 0 if none is reached; and number of those that only colliding positions reach (k,).
     """
-    chain = _chain(job.chain)
+    chain, scene = _arm(job.arm)
     rotations = orientations(job.orientations)
     targets = np.zeros((len(centres), job.orientations, 4, 4))
     targets[..., :3, :3], targets[..., 3, 3] = rotations, 1.0
     targets[..., :3, 3] = centres[:, None]
     found = solve_batch(
         chain, targets.reshape(-1, 4, 4), position_only=job.position_only,
-        max_restarts=RESTARTS, threads=1,
+        max_restarts=RESTARTS, threads=1, scene=scene,
     )  # fmt: skip
     rows = 3 if job.position_only else 6
     measures = np.zeros(len(found.reached))
@@ -172,7 +175,8 @@ def solve_block(job: Job, centres: FloatArray) -> Result:
         measures[i] = manipulability(chain.jacobian(found.positions[i])[:rows])
     reached = found.reached.reshape(len(centres), -1)
     best = measures.reshape(len(centres), -1).max(axis=1)
-    return reached.sum(axis=1, dtype=np.uint16), best.astype(np.float32)
+    collides = found.collides.reshape(len(centres), -1).sum(axis=1, dtype=np.uint16)
+    return reached.sum(axis=1, dtype=np.uint16), best.astype(np.float32), collides
 
 
 def manipulability(jacobian: FloatArray) -> float:

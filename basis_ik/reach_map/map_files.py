@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from basis_ik.collision.collision_scene import Scene, tables_of
 from basis_ik.errors import BasisIkError
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.reach_map.voxels import Grid, IntArray
@@ -43,6 +44,7 @@ class MapSpec:
         voxel: Length of a voxel's edge [m].
         orientations: Number of orientations in each voxel.
         position_only: Whether the orientation is free; then each voxel needs one solve.
+        scene: Digest of the links' shapes and the objects that are kept apart; empty: none are.
     """
 
     root: str
@@ -51,6 +53,7 @@ class MapSpec:
     voxel: float
     orientations: int
     position_only: bool
+    scene: str = ""
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,8 @@ class ReachMap:
         manipulability: Largest product of the Jacobian's singular values among the positions that
             reach an orientation of the voxel (nx, ny, nz); 0 if none is reached. The Jacobian has
             linear [m] and angular [rad] rows; only linear ones with `position_only`.
+        collides: Number of orientations (nx, ny, nz) that are not counted as reached because all
+            positions that were found for them collide; 0 without a scene.
         done: Whether each block of work is done (b,).
     """
 
@@ -72,6 +77,7 @@ class ReachMap:
     origin: FloatArray
     reached: npt.NDArray[np.uint16]
     manipulability: npt.NDArray[np.float32]
+    collides: npt.NDArray[np.uint16]
     done: npt.NDArray[np.bool_]
 
     @property
@@ -93,6 +99,14 @@ def digest(chain: Chain) -> str:
     return text.hexdigest()
 
 
+def digest_of_scene(scene: Scene) -> str:
+    """Return a digest of all shapes, places and pairs of a scene."""
+    tables, text = tables_of(scene), hashlib.sha256()
+    for array in (*tables.cover, *tables.shapes, tables.ranges):
+        text.update(repr((array.dtype.str, array.shape)).encode() + array.tobytes())
+    return text.hexdigest()
+
+
 def empty_map(spec: MapSpec, grid: Grid, blocks: int) -> ReachMap:
     """Return a map without results."""
     return ReachMap(
@@ -100,6 +114,7 @@ def empty_map(spec: MapSpec, grid: Grid, blocks: int) -> ReachMap:
         grid.origin,
         np.zeros(grid.shape, np.uint16),
         np.zeros(grid.shape, np.float32),
+        np.zeros(grid.shape, np.uint16),
         np.zeros(blocks, np.bool_),
     )
 
@@ -149,12 +164,14 @@ def _is_valid(map_: ReachMap) -> bool:
         and map_.reached.dtype == np.uint16
         and map_.manipulability.shape == map_.reached.shape
         and map_.manipulability.dtype == np.float32
+        and map_.collides.shape == map_.reached.shape
+        and map_.collides.dtype == np.uint16
         and map_.origin.shape == (3,)
         and map_.origin.dtype == np.float64
         and map_.done.ndim == 1
         and map_.done.dtype == np.bool_
         and [type(getattr(map_.spec, field.name)) for field in fields(MapSpec)]
-        == [str, str, str, float, int, bool]
+        == [str, str, str, float, int, bool, str]
         and map_.spec.orientations > 0
     )
 

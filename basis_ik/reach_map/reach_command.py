@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # importing these takes a second, for the compiler; --help do
     from basis_ik.reach_map.map_files import ReachMap
     from basis_ik.reach_map.voxels import Grid
     from basis_ik.robot.chain import Chain
+    from basis_ik.robot.robot import RobotModel
 
 BAR = 30  # characters
 
@@ -42,6 +43,11 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--position-only", action="store_true",
         help="leave the orientation free: one solve in each voxel",
+    )  # fmt: skip
+    command.add_argument(
+        "--scene", nargs="?", const="", metavar="FILE",
+        help="count only what free positions reach: the links must not touch each other, nor the"
+        " objects of a .scene file, as MoveIt writes it",
     )  # fmt: skip
     command.add_argument(
         "--output", type=Path, default=Path("reach_map.npz"), metavar="FILE",
@@ -87,11 +93,12 @@ def _count(word: str) -> int:
 _count.__name__ = "whole number"
 
 
-def run(options: argparse.Namespace, chain: Chain) -> int:
+def run(options: argparse.Namespace, model: RobotModel, chain: Chain) -> int:
     """Compute the requested map, or its missing part, and show it.
 
     Args:
         options: The options of `add_options`; `json`: whether to print the summary as JSON.
+        model: The robot.
         chain: The arm.
 
     Returns:
@@ -102,17 +109,30 @@ def run(options: argparse.Namespace, chain: Chain) -> int:
         MapFileError: A file cannot be read or written, or has another map.
         WorkerError: There are no worker processes, or they have ended.
         ExtraError: An optional package is missing.
+        SceneError: There is no such scene.
     """
     _check_extras(options)
+    from basis_ik.collision.scene_file import load_scene
     from basis_ik.reach_map.blocks import Job, Work
-    from basis_ik.reach_map.map_files import MapSpec, digest, save_map, write_ply, write_png
+    from basis_ik.reach_map.map_files import (
+        MapSpec,
+        digest,
+        digest_of_scene,
+        save_map,
+        write_ply,
+        write_png,
+    )
     from basis_ik.reach_map.voxels import ball_of, grid_around
 
     count = 1 if options.position_only else options.orientations
-    job = Job.of(chain, count, options.position_only)
+    file, scene = options.scene, None
+    if file is not None:
+        scene = load_scene(model, chain, Path(file) if file else None)
+    job = Job.of(chain, count, options.position_only, scene)
     spec = MapSpec(
-        chain.root, chain.tip, digest(chain), options.voxel, count, options.position_only
-    )
+        chain.root, chain.tip, digest(chain), options.voxel, count, options.position_only,
+        "" if scene is None else digest_of_scene(scene),
+    )  # fmt: skip
     grid = grid_around(chain, options.voxel)
     work = Work(job, grid, grid.within(*ball_of(chain)))
     map_ = _open_map(options.output, spec, grid, work.blocks)
@@ -161,8 +181,9 @@ def _open_map(file: Path, spec: Any, grid: Grid, blocks: int) -> ReachMap:
     requested, found = asdict(spec), asdict(map_.spec)
     for name, value in requested.items():
         if found[name] != value:
-            what = "joints or limits" if name == "arm" else name
-            theirs = "" if name == "arm" else f" ({found[name]!r}, requested: {value!r})"
+            hidden = {"arm": "joints or limits", "scene": "shapes or objects"}
+            what = hidden.get(name, name)
+            theirs = "" if name in hidden else f" ({found[name]!r}, requested: {value!r})"
             raise MapFileError(
                 f"{str(file)!r} is another map, with other {what}{theirs}: "
                 "give another --output, or remove it"
@@ -275,6 +296,7 @@ def _summary(map_: ReachMap, tried: int) -> dict[str, Any]:
         "reached_voxels": reached,
         "reached_volume": reached * spec.voxel**3,
         "mean_share": float(share[map_.reached > 0].mean()) if reached else 0.0,
+        "colliding_poses": int(map_.collides.sum()),
         "largest_share": float(share[tuple(best)]),
         "largest_share_at": (map_.origin + spec.voxel * best).tolist(),
         "largest_manipulability": float(map_.manipulability[tuple(most)]),
@@ -289,12 +311,14 @@ def _report(data: dict[str, Any], file: Path) -> str:
         return "at ({:.3g}, {:.3g}, {:.3g})".format(*data[f"largest_{name}_at"])
 
     tried = "any orientation" if data["position_only"] else f"{data['orientations']} orientations"
+    collided = f"{data['colliding_poses']} poses are reached only by positions that collide"
     done = f"{data['solves']} solves in {data['seconds']:.1f} s"
     return "\n".join([
         f"{data['root']} -> {data['tip']}: {data['voxels']} voxels of {data['voxel']:g} m, {tried}",
         f"reached: {data['reached_voxels']} voxels, {data['reached_volume']:.3g} m3; mean share "
         f"{data['mean_share']:.3f}, largest {data['largest_share']:.3f} {place('share')}",
         f"manipulability at most {data['largest_manipulability']:.3g} {place('manipulability')}",
+        *([collided] if data["colliding_poses"] else []),
         f"the map is in {file}",
         f"{done}: {data['solves_per_second']:.0f} solves per second" if data["solves"]
         else "nothing was left to solve",

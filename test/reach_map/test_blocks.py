@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from basis_ik import RigidTransform, RobotModel, Scene, Shape, solve_batch
 from basis_ik.reach_map import blocks
 from basis_ik.reach_map.blocks import (
     Job,
@@ -23,7 +24,14 @@ from basis_ik.reach_map.blocks import (
     manipulability,
     solve_blocks,
 )
-from basis_ik.reach_map.map_files import MapSpec, digest, empty_map, load_map, save_map
+from basis_ik.reach_map.map_files import (
+    MapSpec,
+    digest,
+    digest_of_scene,
+    empty_map,
+    load_map,
+    save_map,
+)
 from basis_ik.reach_map.voxels import ball_of, grid_around, orientations
 
 UPPER, FORE = 0.531, 0.377  # lengths of the planar arm's links [m]
@@ -300,3 +308,39 @@ def test_a_map_is_saved_at_intervals(robot, monkeypatch, small_blocks):
     with ThreadPoolExecutor(1) as pool:
         fill(work, map_, pool, lambda: 1, lambda: saved.append(map_.done.sum()), lambda _: None)
     assert saved == [*range(1, work.blocks + 1), work.blocks]
+
+
+def test_only_free_postures_count_and_the_others_are_counted_apart():
+    model = RobotModel.example("ur5e")
+    scene = Scene(model, exact=False)
+    scene.add("wall", Shape.box(0.1, 4.0, 4.0), RigidTransform.from_rpy(0, 0, 0, (0.3, 0.0, 0.0)))
+    chain, centres = scene.chain, np.array([[0.45, 0.2, 0.4], [-0.4, 0.2, 0.4], [3.0, 0.0, 0.0]])
+    plain, free = (
+        blocks.solve_block(Job.of(chain, 16, False, each), centres) for each in (None, scene)
+    )
+    assert (plain[2] == 0).all()
+    assert (free[0] + free[2] == plain[0]).all(), "each is reached, or collides"
+    assert free[0][0] == 0 < free[2][0], "the wall is between the arm and this voxel"
+    assert free[1][0] == 0.0 < free[1][1]
+    assert free[0][1] > 0
+    assert free[0][2] == free[2][2] == 0
+    found = solve_batch(
+        chain, [RigidTransform.from_rotation_translation(turn, centres[1])
+                for turn in orientations(16)],
+        max_restarts=blocks.RESTARTS, scene=scene,
+    )  # fmt: skip
+    assert free[0][1] == found.reached.sum()
+
+
+def test_a_scene_has_a_digest_of_its_own():
+    model = RobotModel.example("ur5e")
+    plain, other, moved = (Scene(model, exact=False) for _ in range(3))
+    assert digest_of_scene(plain) == digest_of_scene(other)
+    digests = {digest_of_scene(plain)}
+    for x in (0.5, 0.6):
+        moved.add("box", Shape.box(0.1, 0.1, 0.1), RigidTransform.from_rpy(0, 0, 0, (x, 0, 0)))
+        digests.add(digest_of_scene(moved))
+        moved.remove("box")
+    other.allow(*other.pairs[0])
+    digests |= {digest_of_scene(other), digest_of_scene(Scene(model, exact=False, padding=0.01))}
+    assert len(digests) == 5

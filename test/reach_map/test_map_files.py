@@ -30,7 +30,9 @@ def small_map():
     reached = np.zeros((2, 3, 2), np.uint16)
     reached[0, 0, 0], reached[1, 2, 0], reached[1, 0, 1] = 8, 1, 4
     best = (reached / np.float32(10)).astype(np.float32)
-    return ReachMap(SPEC, np.array([-0.25, 0.5, 1.0]), reached, best, np.array([True, False]))
+    return ReachMap(
+        SPEC, np.array([-0.25, 0.5, 1.0]), reached, best, reached // 2, np.array([True, False])
+    )
 
 
 CLOUD = [
@@ -45,7 +47,7 @@ def test_a_saved_map_is_loaded(small_map, tmp_path):
     save_map(file, small_map)
     found = load_map(file)
     assert found.spec == SPEC
-    for name in ("origin", "reached", "manipulability", "done"):
+    for name in ("origin", "reached", "manipulability", "collides", "done"):
         expected = getattr(small_map, name)
         assert getattr(found, name).dtype == expected.dtype
         np.testing.assert_array_equal(getattr(found, name), expected)
@@ -58,8 +60,8 @@ def test_the_file_has_all_fields_by_name(small_map, tmp_path):
     save_map(tmp_path / "map.npz", small_map)
     with np.load(tmp_path / "map.npz") as found:
         assert set(found) == {
-            "root", "tip", "arm", "voxel", "orientations", "position_only",
-            "origin", "reached", "manipulability", "done",
+            "root", "tip", "arm", "voxel", "orientations", "position_only", "scene",
+            "origin", "reached", "manipulability", "collides", "done",
         }  # fmt: skip
         assert (found["root"].item(), found["orientations"].item()) == ("base", 8)
 

@@ -131,6 +131,29 @@ def test_the_summary_is_that_of_the_map(run, complete):
     assert (told["solves"], told["solves_per_second"]) == (0, 0.0)
 
 
+def test_with_a_scene_only_free_postures_count(run, complete):
+    wall = "cell\n* wall\n0.3 0 0\n0 0 0 1\n1\nbox\n0.1 4 4\n0 0 0\n0 0 0 1\n0 0 0 0\n0\n.\n"
+    Path("cell.scene").write_text(wall)
+    told = {}
+    for words in ((), ("--scene",), ("--scene", "cell.scene")):
+        file = f"map{len(told)}.npz"
+        status, out, err = run(*SMALL, "--output", file, *words, "--json")
+        assert status == 0, err
+        told[words] = json.loads(out)
+        assert told[words]["colliding_poses"] == load_map(Path(file)).collides.sum()
+    without, alone, cell = told.values()
+    assert without["colliding_poses"] == 0
+    assert cell["reached_volume"] < alone["reached_volume"]
+    assert cell["colliding_poses"] > 50 > alone["colliding_poses"]
+    _, out, _ = run(*SMALL, "--output", "map2.npz", "--scene", "cell.scene")
+    assert f"\n{cell['colliding_poses']} poses are reached only by positions that collide\n" in out
+    status, _, err = run(*SMALL, "--output", "map2.npz", "--scene")
+    assert status == 1
+    assert "is another map, with other shapes or objects: give another --output" in err
+    status, _, err = run(*SMALL, "--scene", "none.scene")
+    assert (status, "none.scene" in err) == (1, True)
+
+
 def test_progress_is_a_line_for_each_tenth_and_the_last_line_is_the_throughput(run):
     status, out, err = run(*SMALL, "--position-only")
     assert status == 0

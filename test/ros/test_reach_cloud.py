@@ -31,6 +31,7 @@ def small_map():
         np.array([-0.25, 0.5, 1.0]),
         reached,
         (reached / 10).astype(np.float32),
+        np.zeros_like(reached),
         np.array([True, False]),
     )
 

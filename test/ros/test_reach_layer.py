@@ -25,7 +25,11 @@ def cloud():
     reached[0, 0, 0], reached[1, 2, 0] = 8, 1
     spec = MapSpec("base", "tool", "0123", 0.25, 8, False)
     done = np.array([True, True])
-    return to_cloud(ReachMap(spec, np.zeros(3), reached, reached.astype(np.float32), done))
+    return to_cloud(
+        ReachMap(
+            spec, np.zeros(3), reached, reached.astype(np.float32), np.zeros_like(reached), done
+        )
+    )
 
 
 @pytest.fixture
