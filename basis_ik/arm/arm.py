@@ -273,7 +273,7 @@ class Arm:
             refresh: Brings it up to date, each period; returns the frames that are not known, by
                 the objects that stand in them. It raises a `BasisIkError` if it cannot.
         """
-        self._caps.clearance, self._refresh = Clearance(scene), refresh
+        self._caps.clearance, self._refresh = Clearance(scene, self._stopwatch), refresh
 
     # Requests --------------------------------------------------------------------------------
 
@@ -468,6 +468,14 @@ class Arm:
             if isinstance(reason, Held) and reason.pair is not None:
                 return reason.pair
         return None
+
+    @property
+    def nearest(self) -> Gap | None:
+        """The two of the measured arm and the objects that are nearest; None if not known."""
+        scene, measured = self.pipeline.scene, self.measured.positions()
+        if scene is None or not np.isfinite(measured).all():
+            return None
+        return scene.distance(measured)
 
     def near(self, within: float) -> tuple[Gap, ...]:
         """Return which objects the measured arm is near to, and what holds it, the nearest first.
@@ -1140,6 +1148,12 @@ class Arm:
 
     def _move(self, measured: NDArray[np.float64], now: Moment) -> None:
         """Advance the output by one period, and handle the result."""
+        self._advance(measured, now)
+        if self._caps.clearance is not None:
+            self.meter.check_time.add(self._caps.clearance.seconds)
+            self._caps.clearance.seconds = 0.0
+
+    def _advance(self, measured: NDArray[np.float64], now: Moment) -> None:
         before, sent = self.execution.failure, self.execution.sent
         held = self.pipeline.line_held
         interruption = self._new_interruption(now) if self._is_aged(now) else None

@@ -13,7 +13,9 @@ All distances here are less the padding.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -36,6 +38,25 @@ SUNK = 2.0 * kernels.EDGE  # m below its floor: no accepted command leads there
 LEVER = 1e3  # m: stands for none, of what slides without end
 
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _timed(
+    method: Callable[Concatenate[Clearance, P], R],
+) -> Callable[Concatenate[Clearance, P], R]:
+    """Return a method whose duration counts as time of checks; it must not call another."""
+
+    @wraps(method)
+    def measured(self: Clearance, /, *words: P.args, **options: P.kwargs) -> R:
+        began = self.stopwatch()
+        result = method(self, *words, **options)
+        self.seconds += self.stopwatch() - began
+        return result
+
+    return measured
+
+
 class Approach(NamedTuple):
     """A pair that comes nearer too quickly to stop before its floor."""
 
@@ -55,14 +76,17 @@ class Clearance:
     Args:
         scene: The robot and the objects, which may change between two calls. All pairs keep its
             padding.
+        stopwatch: Returns a time by which the checks are measured [s].
 
     Attributes:
         scene: The scene.
         revision: Counts changes of the scene.
+        seconds: How long all checks took, until somebody sets it back [s].
     """
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: Scene, stopwatch: Callable[[], float] = float) -> None:
         self.scene, self.revision = scene, 0
+        self.stopwatch, self.seconds = stopwatch, 0.0
         self._prepare()
 
     def _prepare(self) -> None:
@@ -85,6 +109,7 @@ class Clearance:
         """Forget how far apart the pairs were."""
         self._floors[:] = -math.inf
 
+    @_timed
     def observe(self, q: FloatArray, *, at_rest: bool = False) -> None:
         """Measure all pairs, and set their floors.
 
@@ -107,6 +132,7 @@ class Clearance:
             self._floors[sunk] = self._now[sunk]
         np.minimum(self._floors, 0.0, out=self._floors)
 
+    @_timed
     def part(self, out: FloatArray, before: FloatArray, period: float) -> tuple[float, int]:
         """Return which fraction of its room a pair uses at most, and that pair; -1: none is near.
 
@@ -120,6 +146,7 @@ class Clearance:
         part, pair, _ = kernels.part_of_room(out, before, period, 0.0, *self._fields)
         return float(part), int(pair)
 
+    @_timed
     def part_at_rest(self, out: FloatArray, pair: int) -> float:
         """Return which fraction of its room one pair uses where the joints come to rest.
 
@@ -134,6 +161,7 @@ class Clearance:
     def _distance(self, q: FloatArray, pair: int) -> float:
         return float(kernels.distance_at(q, pair, HORIZON, self._scene))
 
+    @_timed
     def pair_in_way(self, memory: FloatArray) -> tuple[int, float]:
         """Return which pair comes too near on the joints' profiles first, and when [s].
 
@@ -143,10 +171,14 @@ class Clearance:
         Returns:
             The pair, -1 for none, and the time since the profiles' begin.
         """
+        return self._pair_in_way(memory)
+
+    def _pair_in_way(self, memory: FloatArray) -> tuple[int, float]:
         before = np.ascontiguousarray(memory[:, START])
         _, pair, time = kernels.part_of_room(memory, before, 0.0, 0.0, *self._fields)
         return (int(pair) if time < math.inf else -1), float(time)
 
+    @_timed
     def free_share(self, start: FloatArray, memory: FloatArray) -> tuple[float, int]:
         """Return how much of a straight way of the joints keeps the distances.
 
@@ -157,7 +189,7 @@ class Clearance:
         Returns:
             The share of the way, in [0, 1], and the pair in its way; -1: none.
         """
-        pair, time = self.pair_in_way(memory)
+        pair, time = self._pair_in_way(memory)
         if pair < 0:
             return 1.0, -1
         way, states = memory[:, GOAL] - start, np.empty((len(start), 3))
@@ -185,6 +217,7 @@ class Clearance:
             low, high = float(shares[max(k - 1, 0)]), float(shares[min(k + 1, PLACES - 1)])
         return low
 
+    @_timed
     def nearer(self, before: FloatArray, place: FloatArray) -> Gap | None:
         """Return a pair that is too near at a place, and nearer than before; None if there is none.
 

@@ -107,6 +107,8 @@ class ArmMeter:
         self.joint_states, self.targets, self.commands = Rate(), Rate(), Rate()
         self.solve_time = Window()
         """Durations of the newest solves [s]."""
+        self.check_time = Window()
+        """Durations of the newest periods' checks for collisions, in motion [s]."""
         self.verdicts: dict[str, int] = {}
         """Number of solves by verdict."""
 

@@ -110,6 +110,7 @@ class Diagnostics:
             verdicts=meter.verdicts,
             refusals=refusals,
             newly_refused=newly_refused,
+            collisions=_collision_report(arm),
         )
 
     def _tf_age(self, arm: Arm) -> float | None:
@@ -130,6 +131,20 @@ def _spread(window: Window) -> tuple[float, float, float]:
     """Return median, 99th percentile and maximum."""
     p50, p99, greatest = window.quantiles(0.5, 0.99, 1.0)
     return p50, p99, greatest
+
+
+def _collision_report(arm: Arm) -> CollisionReport | None:
+    """Return the report on what an arm keeps clear of; None if it does not check."""
+    scene, nearest, times = arm.pipeline.scene, arm.nearest, arm.meter.check_time.values()
+    if scene is None:
+        return None
+    return CollisionReport(
+        check_time=(float(times.mean()), float(times.max())) if len(times) else (math.nan,) * 2,
+        objects=len(scene.objects),
+        pairs=len(scene.pairs),
+        distance=None if nearest is None else nearest.distance + nearest.padding,
+        nearest=("", "") if nearest is None else nearest.names,
+    )
 
 
 def resident_memory() -> int | None:
@@ -172,6 +187,26 @@ class LoopReport:
 
 
 @dataclass(frozen=True)
+class CollisionReport:
+    """Report on what an arm keeps clear of.
+
+    Attributes:
+        check_time: Mean and maximum duration of a period's checks [s].
+        objects: Number of objects.
+        pairs: Number of pairs of links and objects that are compared.
+        distance: The least distance of the measured arm [m]; infinite without pairs, None if the
+            arm is not measured.
+        nearest: The two of which it is.
+    """
+
+    check_time: tuple[float, float]
+    objects: int
+    pairs: int
+    distance: float | None
+    nearest: tuple[str, str]
+
+
+@dataclass(frozen=True)
 class ArmReport:
     """Report on an arm. Ages [s] are infinite before the first message, None if not applicable.
 
@@ -190,6 +225,7 @@ class ArmReport:
         verdicts: Number of solves by verdict.
         refusals: Number of refused inputs by reason.
         newly_refused: Number of them since the last report.
+        collisions: What it keeps clear of; None if it does not check.
     """
 
     tip: str
@@ -206,6 +242,7 @@ class ArmReport:
     verdicts: Mapping[str, int] = field(default_factory=dict)
     refusals: Mapping[str, int] = field(default_factory=dict)
     newly_refused: int = 0
+    collisions: CollisionReport | None = None
 
 
 def diagnostic_array(
@@ -276,6 +313,15 @@ def _arm_status(name: str, arm: ArmReport) -> DiagnosticStatus:
         **{f"verdict.{key}": str(count) for key, count in sorted(arm.verdicts.items())},
         **{f"refused.{key}": str(count) for key, count in sorted(arm.refusals.items())},
     }
+    if (found := arm.collisions) is not None:
+        values |= {
+            "collision_check_ms_mean": _number(1e3 * found.check_time[0]),
+            "collision_check_ms_max": _number(1e3 * found.check_time[1]),
+            "objects": str(found.objects),
+            "compared_pairs": str(found.pairs),
+            "smallest_distance": _number(found.distance),
+            "nearest_pair": " and ".join(filter(None, found.nearest)),
+        }
     return _status(name, level, text, values)
 
 

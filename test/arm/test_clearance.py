@@ -589,3 +589,22 @@ def test_an_arm_that_brakes_on_its_way_stays_on_the_part_that_is_known_to_be_fre
         way = (np.array(arm.commands) - start) / (goal - start)
         assert 1e-3 < way.max() < 1.0
         assert np.ptp(way, axis=1).max() < 1e-9
+
+
+def test_checks_are_measured_once_each_by_the_watch_that_is_given():
+    """Each look at the watch is a second: a call that were counted twice would show."""
+    ticks = iter(range(1000))
+    chain = model_of("ur5e").chain()
+    clearance = Clearance(Scene(model_of("ur5e"), chain, exact=False), lambda: float(next(ticks)))
+    q, memory = chain.neutral.copy(), np.zeros((6, COLUMNS))
+    memory[:, GOAL] = memory[:, START] = q
+    for number, check in enumerate((
+        lambda: clearance.observe(q),
+        lambda: clearance.part(memory, q, 0.01),
+        lambda: clearance.part_at_rest(memory, 0),
+        lambda: clearance.pair_in_way(memory),
+        lambda: clearance.free_share(q, memory),
+        lambda: clearance.nearer(q, q),
+    ), 1):  # fmt: skip
+        check()
+        assert clearance.seconds == number

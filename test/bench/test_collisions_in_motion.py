@@ -13,8 +13,11 @@ from moveit_msgs.msg import CollisionObject
 from shape_msgs.msg import SolidPrimitive
 from test_chunks import joints, poses
 from test_clutch import Hand
+from test_diagnostics import next_report
 from test_joint_target import lead
 from test_planning_scene import Client, at, held, primitive, thing
+
+from basis_ik.transforms.rigid import RigidTransform
 
 STOP, TOLERANCE = 0.01, 1e-4  # m
 WORDS = ("-p", "check_collisions:=true", "-p", f"stop_distance:={STOP}")
@@ -231,3 +234,29 @@ def test_it_looks_by_a_posture_that_is_free():
         axis = root_T_tip.rotation @ Z
         assert np.linalg.norm(np.cross(way, axis)) < 1e-4
         check(robot, box, begun=begun)
+
+
+def test_an_arm_that_keeps_clear_says_what_it_costs_and_how_near_it_is():
+    with running(*WORDS) as robot:
+        client = Client(robot)
+        robot.run(1.2)
+        _, arm = next_report(robot)
+        assert (arm["objects"], arm["collision_check_ms_mean"]) == ("0", "")
+        pairs = int(arm["compared_pairs"])
+        place = robot.tip().translation + np.array([0.0, 0.0, -0.3])
+        client.put(
+            thing("ball", pose=at(*place), primitives=[primitive(SolidPrimitive.SPHERE, 0.1)])
+        )
+        robot.run(0.1)
+        scene = robot.node._robot.arms[0].pipeline.scene
+        _, arm = next_report(robot)
+        assert (arm["objects"], int(arm["compared_pairs"]) > pairs) == ("1", True)
+        gap = scene.distance(robot.positions)
+        assert arm["nearest_pair"] == " and ".join(gap.names)
+        assert float(arm["smallest_distance"]) == pytest.approx(
+            gap.distance + gap.padding, rel=1e-3
+        )
+        robot.reach(RigidTransform.from_rpy(0, 0, 0, (0, 0, 0.1)) @ robot.tip())
+        _, arm = next_report(robot)
+        mean, most = (float(arm[f"collision_check_ms_{each}"]) for each in ("mean", "max"))
+        assert 0.0 < mean <= most
