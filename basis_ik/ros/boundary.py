@@ -34,11 +34,11 @@ def present(clock: Clock) -> Moment:
 
 
 class Form(NamedTuple):
-    """The conversions that record the argument of an action's callback.
+    """The conversions that record a value, such as the argument of an action's callback.
 
     Attributes:
         pack: Converts it for JSON.
-        unpack: Converts it back to an equivalent argument.
+        unpack: Converts it back to an equivalent value.
     """
 
     pack: Callable[[Any], Any]
@@ -77,6 +77,17 @@ class Boundary:
         Args:
             name: Name of the source.
             live: Queries it; returns a value for JSON.
+        """
+        return live()
+
+    def take(self, name: str, live: Callable[[], T], form: Form) -> T:
+        """Return the value of a source that JSON does not have as it is.
+
+        Args:
+            name: Name of the source.
+            live: Queries it.
+            form: How the value is recorded. Its conversions are called once for each value, in
+                order.
         """
         return live()
 

@@ -27,6 +27,7 @@ from basis_ik.ros.parameters.chain_parameters import ChainParameters, check_apar
 from basis_ik.ros.parameters.parameters import Parameters
 from basis_ik.ros.plug_ins import PlugIn, make_plug_ins
 from basis_ik.ros.world.robot_frames import RobotFrames
+from basis_ik.ros.world.seen_world import SeenWorld
 from basis_ik.warm_up import prepare
 
 
@@ -117,8 +118,11 @@ class Robot:
             topic = node.resolve_topic_name(topic) if topic else ""
             points = topic, parameters["point_cloud_max_age"]
             self.scenes = Scenes(description.model, node.world, frames, srdf, points)
+            boundary = boundary_of(node)
+            self._seen = SeenWorld(node.world, boundary)
+            in_loop = self.scenes.of_loop(self._seen, lambda: boundary.clock(node.get_clock()))
             for controller in self.controllers:
-                controller.keep_clear(self.scenes)
+                controller.keep_clear(in_loop)
             undo.pop_all()
 
     @property
@@ -188,6 +192,7 @@ class Robot:
 
     def cycle(self, now: Moment) -> None:
         """Run one control period."""
+        self._seen.look()
         for each in self.controllers:
             each.cycle(now)
 

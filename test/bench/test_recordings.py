@@ -17,15 +17,18 @@ import numpy as np
 import pytest
 import rclpy
 import virtual_node
-from bench import COMMANDS, Robot, down
+from bench import COMMANDS, HOME, Robot, down
 from mcap.reader import make_reader
 from mcap.records import Channel, Message, Schema
 from mcap.stream_reader import StreamReader
 from mcap.writer import Writer
 from moveit_client import joints_at, motion_goal
 from moveit_msgs.action import ExecuteTrajectory
+from moveit_msgs.msg import CollisionObject
 from rclpy.serialization import deserialize_message, serialize_message
+from scene_client import BALL, MESH, Camera, Client, at, held, primitive, thing
 from sensor_msgs.msg import JointState, Joy
+from shape_msgs.msg import SolidPrimitive
 from std_msgs.msg import Float64, String
 from std_srvs.srv import SetBool, Trigger
 from test_chunks import joints, poses
@@ -49,6 +52,7 @@ from basis_ik.transforms.rigid import RigidTransform
 
 STREAM = COMMANDS[0]
 NEAR = down(0.4, 0.2, 0.3)
+TURN, BACK = np.array([1.2, 0.0, 0.0, 0.0, 0.0, 0.0]), np.array([-1.2, 0.6, -0.6, 0.0, 0.0, 0.0])
 READY = [0.3, -1.2, 1.2, -1.6, -1.5, 0.2]
 AXES = "joy.axes:=[0, 1, 2, 3, 4, 5]"
 TILTED = RigidTransform.from_rpy(0.0, -1.5, 0.0, [0.8, 0.2, 0.3])  # which takes long to find out
@@ -124,16 +128,20 @@ class RawSpinner(Spinner):
 @pytest.fixture(scope="module")
 def robot(tmp_path_factory):
     """A robot that has ended, and whose input of all kinds was recorded."""
-    path = tmp_path_factory.mktemp("recording") / "run.mcap"
+    words = (f"postures.ready:={READY}", "gripper.interface:=gripper_command", AXES)
+    return recorded(tmp_path_factory.mktemp("recording") / "run.mcap", words, do_everything)
+
+
+def recorded(path, words, do):
+    """Return a robot that has ended, and whose input was recorded."""
     with (
         mock.patch.object(bench, "VirtualBoundary", Recorder),
         mock.patch.object(virtual_node, "VirtualNode", RecordedNode),
         mock.patch.object(virtual_node, "Spinner", RawSpinner),
     ):
-        words = (f"postures.ready:={READY}", "gripper.interface:=gripper_command", AXES)
         robot = Robot(*(word for each in words for word in ("-p", each)))
     try:
-        do_everything(robot)
+        do(robot)
     finally:
         robot.end()
     write(path, robot)
@@ -308,6 +316,73 @@ def test_a_run_is_replayed_to_the_bit(robot, replayed):
     assert logged.startswith(counts)
     assert logged.endswith(" s, all equal to the bit\n")
     assert logged.count("\n") == 1
+
+
+FAR = np.mgrid[0.0:0.1:0.02, 0.8:0.9:0.02, 0.0:0.1:0.02].reshape(3, -1).T
+
+
+def meet_objects(robot):
+    """Meet objects of all kinds: dropped on the way, on a belt, in the hand, and as points."""
+    robot.wait_status(state="WAITING")
+    client = Client(robot)
+    camera = Camera(client, lambda: FAR)
+    robot.frames["base_link", "belt"] = lambda: at(0.62, -0.15 - 0.02 * robot.time, 0.35)
+    robot.wait_status(state="READY")
+    robot.reach(robot.chain.forward(HOME + TURN))
+    client.hold(
+        held("tool", frame="tool0", pose=at(0.0, 0.0, 0.1), primitives=[BALL], meshes=[MESH])
+    )
+    camera.see = lambda: FAR + 0.01 * robot.time
+    robot.run(0.2)
+    robot.set_off(robot.chain.forward(HOME + BACK), 0.3)
+    client.put(
+        thing("box", frame="belt", primitives=[primitive(SolidPrimitive.BOX, 0.1, 0.4, 0.4)])
+    )
+    robot.wait(lambda: robot.statuses[-1]["message"].startswith("held by "), "it is held", 10.0)
+    robot.run(0.3)
+    client.put(thing("box", operation=CollisionObject.REMOVE, primitives=()))
+    client.hold(held("tool", operation=CollisionObject.REMOVE))
+    robot.wait_status(state="ARRIVED", verdict="REACHED")
+
+
+def test_an_arm_among_objects_is_replayed_to_the_bit(replayed, tmp_path):
+    words = (
+        "check_collisions:=true", "point_cloud_topic:=points",
+    )  # fmt: skip
+    robot = recorded(tmp_path / "run.mcap", words, meet_objects)
+    assert any(each["message"].startswith("held by ") for each in robot.statuses)
+    status, logged = replayed(robot.recording)
+    assert status == 0, logged
+    assert logged.endswith(" s, all equal to the bit\n")
+    assert logged.count("\n") == 1
+
+
+def test_a_replay_without_the_recorded_objects_differs(replayed, tmp_path):
+    """The replay sees objects where the recording has them, and nowhere else."""
+    robot = recorded(tmp_path / "run.mcap", ("check_collisions:=true",), drop)
+
+    def change(topic, data):
+        if topic != "/basis_ik/recording":
+            return data
+        text = json.loads(deserialize_message(data, String).data)
+        text.get("readings", {}).pop("world", None)
+        return serialize_message(String(data=json.dumps(text)))
+
+    altered(robot.recording, tmp_path / "new.mcap", change)
+    status, logged = replayed(tmp_path / "new.mcap")
+    assert status == 1
+    assert " differs " in f" {logged}"
+
+
+def drop(robot):
+    """Drop a box on the arm's way."""
+    robot.wait_status(state="READY")
+    client = Client(robot)
+    robot.reach(robot.chain.forward(HOME + TURN))
+    robot.set_off(robot.chain.forward(HOME + BACK), 0.3)
+    box = primitive(SolidPrimitive.BOX, 0.1, 0.4, 0.4)
+    client.put(thing("box", pose=at(0.62, -0.15, 0.35), primitives=[box]))
+    robot.wait(lambda: robot.statuses[-1]["message"].startswith("held by "), "it is held", 10.0)
 
 
 def test_a_difference_is_reported_with_both_values(recording, replayed, tmp_path):

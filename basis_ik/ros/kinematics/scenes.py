@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
+import copy
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from moveit_msgs.msg import MoveItErrorCodes
 
@@ -21,6 +22,7 @@ from basis_ik.robot.elements import listed
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.kinematics.robot_state import RequestRefusedError
 from basis_ik.ros.world.robot_frames import RobotFrames
+from basis_ik.ros.world.seen_world import SeenWorld
 
 POINTS = "points"  # what clouds of points are called
 
@@ -54,10 +56,22 @@ class Scenes:
         points: tuple[str, float] = ("", 0.0),
     ) -> None:
         self._points = points
-        self._model, self._world, self.frames, self._srdf = model, world, frames, srdf or None
+        self._world: World | SeenWorld = world
+        self._model, self.frames, self._srdf = model, frames, srdf or None
         self._lock = threading.Lock()
         self._alone: dict[tuple[str, str], Scene] = {}
         self._used: dict[tuple[str, str], WorldScene] = {}
+
+    def of_loop(self, seen: SeenWorld, now: Callable[[], int]) -> Scenes:
+        """Return the same for the thread of the control loop.
+
+        Args:
+            seen: The world as the loop sees it.
+            now: Returns the clock's time as the loop reads it [ns].
+        """
+        twin = copy.copy(self)
+        twin._world, twin.frames = seen, self.frames.with_clock(now)
+        return twin
 
     def of(self, chain: Chain, positions: Mapping[str, float]) -> Scene:
         """Return the scene of a chain whose other joints are at some positions.

@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 RECORDING = "recording"
 RECEIVED = "received"  # metadata of a channel: whether the node received its messages, or sent them
-FORM = 3  # version of the texts
+FORM = 4  # version of the texts
 WRITE_PERIOD = 0.1  # s between two cycles of the writing thread
 FLUSH_PERIOD = 1.0  # s after which entries are readable in the file
 LARGEST_QUEUE = 20_000  # entries
@@ -142,6 +142,13 @@ class RecordingBoundary(Boundary):
         value = live()
         if self._entry is not None:
             self._entry.readings.setdefault(name, []).append(value)
+        return value
+
+    def take(self, name: str, live: Callable[[], T], form: Form) -> T:
+        """Return the value of a source; see `Boundary.take`."""
+        value = live()
+        if self._entry is not None:
+            self._entry.readings.setdefault(name, []).append(form.pack(value))
         return value
 
     def before_callbacks(self, node: Node) -> None:

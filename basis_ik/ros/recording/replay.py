@@ -112,6 +112,12 @@ class ReplayBoundary(Boundary):
         value: T = self._last[name]
         return value
 
+    def take(self, name: str, live: Callable[[], T], form: Form) -> T:
+        """Return the recorded value of a source, None for one that there is not."""
+        values = self._readings.get(name)
+        value: T = form.unpack(values.popleft() if values else None)
+        return value
+
     def is_ready(self, name: str, live: Callable[[], bool], wait: Callable[[], object]) -> bool:
         """Return whether a result was ready; if so, wait for it; see `Boundary.is_ready`."""
         there = self.read(name, live)

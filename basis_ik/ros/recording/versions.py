@@ -9,6 +9,7 @@ import hashlib
 import os
 import platform
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
 import numba
@@ -25,6 +26,7 @@ def versions() -> dict[str, str]:
         "numba": numba.__version__,
         "numpy": np.__version__,
         "transforms3d": version("transforms3d"),
+        "coal": "installed" if find_spec("coal") else "",  # it measures depths of collisions
         "python": platform.python_version(),
         "ROS": os.environ.get("ROS_DISTRO", ""),
         "processor": f"{platform.machine()} {binding.get_host_cpu_name()}",

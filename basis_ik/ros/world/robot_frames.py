@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
@@ -62,6 +63,16 @@ class RobotFrames:
         self._model, self._arms, self._buffer = model, arms, buffer
         self.now, self._max_age = now, max_age
         self._past: deque[tuple[int, Mapping[str, float]]] = deque(maxlen=REMEMBERED)
+
+    def with_clock(self, now: Callable[[], int]) -> RobotFrames:
+        """Return the same with another clock, whose measured positions both remember.
+
+        Args:
+            now: Returns the clock's time [ns].
+        """
+        twin = copy.copy(self)
+        twin.now = now
+        return twin
 
     def positions(self, positions: Mapping[str, float] | None = None) -> Mapping[str, float]:
         """Return positions of the joints by name [rad or m]; None: as they are measured now."""
