@@ -68,7 +68,7 @@ class Job(Generic[T]):
 class Boundary:
     """Reads clocks and graph, forwards input, and sends; it stores nothing.
 
-    Only the thread of the control loop uses it: other threads read directly.
+    Only the thread of the control loop uses it, apart from `clock_aside`.
     """
 
     def read(self, name: str, live: Callable[[], T]) -> T:
@@ -125,6 +125,10 @@ class Boundary:
     def clock(self, clock: Clock) -> int:
         """Return the time of a node's clock [ns]."""
         return self.read("clock", lambda: int(clock.now().nanoseconds))
+
+    def clock_aside(self, clock: Clock) -> int:
+        """Return the time of a node's clock to another thread than the loop's [ns]."""
+        return int(clock.now().nanoseconds)
 
     def moment(self, clock: Clock) -> Moment:
         """Return the present moment of a node's clock."""

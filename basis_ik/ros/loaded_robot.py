@@ -106,11 +106,12 @@ class Robot:
                 )
                 undo.callback(controller.destroy)
                 self.controllers.append(controller)
+            boundary = boundary_of(node)
             frames = RobotFrames(
                 description.model,
                 self.arms,
                 buffer,
-                lambda: int(node.get_clock().now().nanoseconds),
+                lambda: boundary.clock_aside(node.get_clock()),
                 lambda: float(parameters["target_max_age"]),
             )
             srdf = parameters["robot_description_semantic"]
@@ -118,7 +119,6 @@ class Robot:
             topic = node.resolve_topic_name(topic) if topic else ""
             points = topic, parameters["point_cloud_max_age"]
             self.scenes = Scenes(description.model, node.world, frames, srdf, points)
-            boundary = boundary_of(node)
             self._seen = SeenWorld(node.world, boundary)
             in_loop = self.scenes.of_loop(self._seen, lambda: boundary.clock(node.get_clock()))
             for controller in self.controllers:

@@ -24,7 +24,7 @@ from mcap.stream_reader import StreamReader
 from mcap.writer import Writer
 from moveit_client import joints_at, motion_goal
 from moveit_msgs.action import ExecuteTrajectory
-from moveit_msgs.msg import CollisionObject
+from moveit_msgs.msg import CollisionObject, MoveItErrorCodes
 from rclpy.serialization import deserialize_message, serialize_message
 from scene_client import BALL, MESH, Camera, Client, at, held, primitive, thing
 from sensor_msgs.msg import JointState, Joy
@@ -343,6 +343,16 @@ def meet_objects(robot):
     client.put(thing("box", operation=CollisionObject.REMOVE, primitives=()))
     client.hold(held("tool", operation=CollisionObject.REMOVE))
     robot.wait_status(state="ARRIVED", verdict="REACHED")
+    client.put(
+        thing("box", frame="belt", primitives=[primitive(SolidPrimitive.BOX, 0.1, 0.4, 0.4)])
+    )
+    wanted = dict(zip(robot.chain.joint_names, robot.positions, strict=True))
+    first = robot.chain.joint_names[0]
+    for turn, is_free in ((-0.1, True), (1.5, False)):  # the box is in the way
+        goal = motion_goal(joints_at({**wanted, first: wanted[first] + turn}))
+        done = robot.act("move_action", goal)
+        robot.end_of(done)
+        assert (done.result.error_code.val == MoveItErrorCodes.SUCCESS) == is_free
 
 
 def test_an_arm_among_objects_is_replayed_to_the_bit(replayed, tmp_path):

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import rclpy
 import yaml
+from rclpy.clock import Clock
 from rclpy.serialization import deserialize_message, serialize_message
 from rclpy.signals import SignalHandlerOptions
 
@@ -129,6 +130,11 @@ class ReplayBoundary(Boundary):
         """Return the recorded time of a steady clock [s]."""
         # Only a node that differs from the recorded one may sleep longer.
         return super().steady() if self._readings.get("steady") else super().steady() + self._slept
+
+    def clock_aside(self, clock: Clock) -> int:
+        """Return when the recorded loop last began a period; see `Boundary.clock_aside`."""
+        moment = self._last.get("moment")
+        return super().clock_aside(clock) if moment is None else int(moment[1])
 
     def sleep(self, seconds: float) -> None:
         """Do nothing: the next recorded time is later."""
