@@ -16,6 +16,7 @@ from test_clutch import Hand
 from test_diagnostics import next_report
 from test_joint_target import lead
 from test_planning_scene import Client, at, held, primitive, thing
+from world import MILLISECOND
 
 from basis_ik.transforms.rigid import RigidTransform
 
@@ -260,3 +261,63 @@ def test_an_arm_that_keeps_clear_says_what_it_costs_and_how_near_it_is():
         _, arm = next_report(robot)
         mean, most = (float(arm[f"collision_check_ms_{each}"]) for each in ("mean", "max"))
         assert 0.0 < mean <= most
+
+
+LATE = 50 * MILLISECOND
+
+
+def nearest_of_commands_and_arm(lag, turn, gap, height, side, speed):
+    """Jog around a thin post, with late messages; return both distances, and what the lag allows.
+
+    A drive that lags by τ is at a mean of earlier commands, whose distance from the command τ ago
+    is ½·a·τ², with the acceleration a of the fastest point; here of the tip, over τ.
+    """
+    with running(*WORDS, "-p", "jog_slides:=true", "-p", "command_interface:=position",
+                 lag=lag) as robot:  # fmt: skip
+        centre = robot.tip().translation + gap * np.array([np.cos(turn), np.sin(turn), 0.0])
+        post = "post", (0.04, 0.04, height), tuple(centre.tolist())
+        put(robot, Client(robot), post)
+        scene = robot.node._robot.arms[0].pipeline.scene
+        if not scene.is_free(robot.positions):
+            pytest.skip("the post stands on the arm")
+        for link in (robot.states.link, robot.controller_states.link, robot.commanding):
+            link.delay = 0, LATE
+        begun, measured = len(robot.arm.outputs), []
+        for step in range(200):
+            out = centre - robot.tip().translation
+            out = np.array([out[0], out[1], 0.0]) / np.hypot(out[0], out[1])
+            along = side * np.array([-out[1], out[0], 0.0])
+            up = np.array([0.0, 0.0, 0.2 * np.sin(0.1 * step)])
+            robot.jog("base_link", linear=tuple(0.3 * out + speed * along + up))
+            for _ in range(5):
+                robot.run(0.004)
+                measured.append(robot.arm.joints.positions.copy())
+        commands = check(robot, post, begun=begun)
+        numbers = [("post", "box", tuple(0.5 * size for size in post[1]), post[2])]
+        judge = Judge(robot.urdf, robot.chain, numbers, scene.pairs)
+        arm = min(judge.distances(q).min() for q in measured)
+        ways = np.array([q for _, q in robot.arm.outputs[begun:]])
+        n = round(lag / 0.002)
+        rates = (ways[2 * n :] - 2.0 * ways[n:-n] + ways[: -2 * n]) / lag**2
+        pulls = [robot.chain.jacobian(q)[:3] @ a for q, a in zip(ways[n:], rates, strict=False)]
+        return commands, arm, 0.5 * np.linalg.norm(pulls, axis=1).max() * lag**2
+
+
+def test_an_arm_that_lags_keeps_the_distance_but_for_half_of_the_acceleration_by_the_lag_squared():
+    where = -0.024, 0.14, 1.0, -1.0, 0.2
+    commands, arm, allowed = nearest_of_commands_and_arm(0.1, *where)
+    assert commands >= STOP - TOLERANCE
+    assert commands - allowed <= arm < commands - 3e-4, "the lag matters"
+    commands, arm, _ = nearest_of_commands_and_arm(0.03, *where)
+    assert min(commands, arm) >= STOP - TOLERANCE
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(40))
+def test_it_is_at_most_4_mm_nearer_at_random_places(seed):
+    rng = np.random.default_rng(seed)
+    lag, most = [(0.1, 4e-3), (0.03, TOLERANCE)][seed % 2]
+    turn, gap = rng.uniform(-np.pi, np.pi), rng.uniform(0.1, 0.2)
+    where = turn, gap, rng.choice([0.3, 1.0]), rng.choice([-1.0, 1.0]), rng.uniform(0.1, 0.8)
+    _, arm, _ = nearest_of_commands_and_arm(lag, *where)
+    assert arm >= STOP - most
