@@ -1417,6 +1417,40 @@ MUTATIONS = tuple(
         ),
         # Collisions
         (
+            "the arm looks at a point by a posture that collides",
+            PIPELINE,
+            "and solution is not None\n                and solution.success\n",
+            "and isinstance(goal, PoseGoal)\n                and solution.success\n",
+            ("test/bench/test_collisions_in_motion.py::test_it_looks_by_a_posture_that_is_free",),
+        ),
+        (
+            "a step goes on into a collision",
+            "pose/collision_free.py",
+            "        if deepens(gaps):",
+            "        if False:",
+            (
+                "test/path/test_scenes_of_solvers.py"
+                "::test_a_tracked_target_is_followed_up_to_a_collision",
+            ),
+        ),
+        (
+            "a pose is reached although its positions collide",
+            "pose/batch.py",
+            "            left |= [not scene.is_free(q) for q in positions[rows]]",
+            "            pass",
+            (
+                "test/path/test_scenes_of_solvers.py"
+                "::test_a_batch_solves_as_solve_does_and_says_what_collides",
+            ),
+        ),
+        (
+            "a replay sees other objects than the arm that was recorded",
+            "ros/recording/replay.py",
+            "form.unpack(values.popleft() if values else None)",
+            "form.unpack(None)",
+            ("test/bench/test_recordings.py::test_an_arm_among_objects_is_replayed_to_the_bit",),
+        ),
+        (
             "a motion that is on its way is not compared with what has appeared",
             PIPELINE,
             "        if scene is None or self._checked_in == _version(scene):",
