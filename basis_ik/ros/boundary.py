@@ -37,7 +37,7 @@ class Form(NamedTuple):
     """The conversions that record a value, such as the argument of an action's callback.
 
     Attributes:
-        pack: Converts it for JSON.
+        pack: Converts it for JSON; it may have arrays.
         unpack: Converts it back to an equivalent value.
     """
 

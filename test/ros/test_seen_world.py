@@ -13,11 +13,16 @@ from basis_ik.collision.point_cloud import PointCloud
 from basis_ik.collision.shape import Shape
 from basis_ik.collision.world import Sight, World
 from basis_ik.ros.boundary import Boundary
+from basis_ik.ros.recording.action_forms import array_text
 from basis_ik.ros.world.seen_world import NOTHING, SeenWorld, pack, unpack
 from basis_ik.transforms.rigid import RigidTransform
 
 RNG = np.random.default_rng(0)
 HERE = RigidTransform.identity()
+
+
+def text(value):
+    return json.dumps(value, default=array_text)
 
 
 def pose():
@@ -86,17 +91,17 @@ def changes(world):
 def test_a_state_is_the_same_after_json_has_had_it():
     world, before, there = full_world(), NOTHING, NOTHING
     for _ in chain([None], changes(world)):
-        there = unpack(json.loads(json.dumps(pack(world.state, before))), there)
+        there = unpack(json.loads(text(pack(world.state, before))), there)
         before = world.state
         assert_equal(world.state, there)
 
 
 def test_what_is_as_before_is_not_written_again():
     world = full_world()
-    whole, before = len(json.dumps(pack(world.state, NOTHING))), world.state
+    whole, before = len(text(pack(world.state, NOTHING))), world.state
     sizes = []
     for _ in changes(world):
-        sizes.append(len(json.dumps(pack(world.state, before))))
+        sizes.append(len(text(pack(world.state, before))))
         before = world.state
     assert max(sizes[:2]) < 0.1 * whole
 
@@ -112,7 +117,7 @@ class Recorded(Boundary):
         if self.replays:
             return form.unpack(self.values.pop(0) if self.values else None)
         value = live()
-        self.values.append(json.loads(json.dumps(form.pack(value))))
+        self.values.append(json.loads(text(form.pack(value))))
         return value
 
 

@@ -9,12 +9,16 @@ from base64 import b64decode, b64encode
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 from control_msgs.action import FollowJointTrajectory, PointHead
+from numpy.typing import NDArray
 from rcl_interfaces.srv import GetParameters
 from rclpy.serialization import deserialize_message, serialize_message
 from rclpy.task import Future
 
 from basis_ik.ros.boundary import Form
+
+PIECE = 48_000  # bytes, a multiple of three: base64 has no padding between two pieces
 
 
 def pack(message: Any) -> str:
@@ -30,6 +34,22 @@ def unpack(text: str, kind: type) -> Any:
         kind: Its type.
     """
     return deserialize_message(b64decode(text), kind)
+
+
+def array_text(array: NDArray[Any]) -> list[Any]:
+    """Return an array as JSON has it: kind, shape, and bytes in pieces.
+
+    No other thread runs while one piece is written.
+    """
+    data = memoryview(array.tobytes())
+    pieces = [b64encode(data[k : k + PIECE]).decode() for k in range(0, len(data), PIECE)]
+    return [array.dtype.str, list(array.shape), pieces]
+
+
+def array_of(packed: list[Any]) -> NDArray[Any]:
+    """Return the array of `array_text`, to the bit."""
+    kind, shape, pieces = packed
+    return np.frombuffer(b64decode("".join(pieces)), kind).reshape(shape).copy()
 
 
 def _nothing(*_: object) -> None:

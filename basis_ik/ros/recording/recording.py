@@ -17,11 +17,12 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from io import BufferedWriter
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message, serialize_message
 from rclpy.subscription import Subscription
@@ -30,7 +31,7 @@ from std_msgs.msg import String
 
 from basis_ik.ros.boundary import LIVE, Boundary, Form, named_inputs
 from basis_ik.ros.parameters.parameters import Parameters, refused
-from basis_ik.ros.recording.action_forms import pack
+from basis_ik.ros.recording.action_forms import array_text, pack
 from basis_ik.ros.recording.message_definition import definition
 from basis_ik.ros.recording.versions import versions
 
@@ -286,6 +287,13 @@ class _RecordedService(_RecordedCallback):
         )
 
 
+def _as_json(value: Any) -> list[Any]:
+    return array_text(value) if isinstance(value, np.ndarray) else list(value)
+
+
+_ENCODER = json.JSONEncoder(default=_as_json)
+
+
 class Recording:
     """Writes entries to a file in its own thread.
 
@@ -371,8 +379,10 @@ class Recording:
         self._write_text(entry.time, text if entry.given is None else text | {"given": entry.given})
 
     def _write_text(self, when: int, content: dict[str, Any]) -> None:
-        text = String(data=json.dumps(content, default=list))  # numbers of arrays
-        data = serialize_message(text)
+        encode: Callable[[Any], Iterable[str]] = _ENCODER.encode
+        if any(content.get("readings", {}).get("world", ())):
+            encode = _ENCODER.iterencode  # it lets the control loop run between two pieces
+        data = serialize_message(String(data="".join(encode(content))))
         self._write(when, Sent(self._topic, type_name(String), data), received=False)
 
     def _write(self, when: int, message: Sent, *, received: bool) -> None:

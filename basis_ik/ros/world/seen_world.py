@@ -5,11 +5,7 @@
 
 from __future__ import annotations
 
-from base64 import b64decode, b64encode
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from basis_ik.collision.covered_links import Body
 from basis_ik.collision.hull import Hull
@@ -17,6 +13,7 @@ from basis_ik.collision.point_cloud import PointCloud
 from basis_ik.collision.shape import Shape
 from basis_ik.collision.world import Sight, World, WorldObject, WorldState
 from basis_ik.ros.boundary import Boundary, Form
+from basis_ik.ros.recording.action_forms import array_of
 from basis_ik.transforms.rigid import RigidTransform, trusted
 
 NOTHING = WorldState()
@@ -58,7 +55,9 @@ class SeenWorld:
 
 
 def pack(state: WorldState, before: WorldState) -> dict[str, Any]:
-    """Return a state as JSON has it, without what is as before.
+    """Return a state as JSON has it, apart from arrays, without what is as before.
+
+    The thread that writes a recording makes text of the arrays, by `array_text`.
 
     Args:
         state: The state.
@@ -111,9 +110,9 @@ def _packed_object(each: WorldObject, before: WorldState) -> list[Any]:
     known = before.objects.get(each.id)
     parts = None
     if known is None or known.parts is not each.parts:
-        parts = [[_packed_shape(part.shape), _packed(part.place._m)] for part in each.parts]
+        parts = [[_packed_shape(part.shape), part.place._m] for part in each.parts]
     touch, kind = sorted(each.touch), list(each.kind)
-    return [each.frame, _packed(each.pose._m), parts, each.padding, each.attached, touch, kind]
+    return [each.frame, each.pose._m, parts, each.padding, each.attached, touch, kind]
 
 
 def _object(name: str, packed: list[Any], before: WorldState) -> WorldObject:
@@ -130,8 +129,7 @@ def _object(name: str, packed: list[Any], before: WorldState) -> WorldObject:
 def _packed_shape(shape: Shape) -> list[Any]:
     hull = None
     if shape.kind == "mesh":
-        *arrays, slack = shape.hull
-        hull = [*map(_packed, arrays), slack]
+        hull = [*shape.hull]
     return [shape.kind, list(shape.size), shape.hull_ratio, hull]
 
 
@@ -139,7 +137,7 @@ def _shape(packed: list[Any]) -> Shape:
     kind, (x, y, z), ratio, rows = packed
     hull = None
     if rows is not None:
-        vertices, faces, normals, offsets = map(_array, rows[:-1])
+        vertices, faces, normals, offsets = map(array_of, rows[:-1])
         hull = Hull(vertices, faces, normals, offsets, rows[-1])
     return Shape(kind, (x, y, z), ratio, hull)
 
@@ -148,24 +146,15 @@ def _packed_cloud(name: str, sight: Sight, before: WorldState) -> list[Any] | No
     known = before.sights.get(name)
     if known is not None and known.cloud is sight.cloud:
         return None
-    return [sight.cloud.count, sight.cloud.depth, _packed(sight.cloud.tree)]
+    return [sight.cloud.count, sight.cloud.depth, sight.cloud.tree]
 
 
 def _cloud(name: str, packed: list[Any] | None, before: WorldState) -> PointCloud:
     if packed is None:
         return before.sights[name].cloud
     count, depth, tree = packed
-    return PointCloud(count, depth, _array(tree))
-
-
-def _packed(array: NDArray[Any]) -> list[Any]:
-    return [array.dtype.str, list(array.shape), b64encode(array.tobytes()).decode()]
-
-
-def _array(packed: list[Any]) -> NDArray[Any]:
-    kind, shape, data = packed
-    return np.frombuffer(b64decode(data), kind).reshape(shape).copy()
+    return PointCloud(count, depth, array_of(tree))
 
 
 def _place(packed: list[Any]) -> RigidTransform:
-    return trusted(_array(packed))
+    return trusted(array_of(packed))
