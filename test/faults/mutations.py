@@ -1313,7 +1313,7 @@ MUTATIONS = tuple(
         (
             "an arm that somebody has led away from its target is drawn back",
             "arm/execution/window_execution.py",
-            "            return  # it has been led elsewhere",
+            "            return False  # it has been led elsewhere",
             "            pass",
             (f"{LATE}::test_an_arm_that_somebody_leads_away_from_its_target_is_not_drawn_back",),
         ),

@@ -38,6 +38,8 @@ class Trajectory(NamedTuple):
     """ROS time of its stamp [ns]; 0: it begins when it is taken."""
     start: int
     """Time from the stamp to the motion's own zero [ns]."""
+    joint_names: tuple[str, ...]
+    """The joints that it moves, in its order."""
     held: Held
     """Further joints."""
 

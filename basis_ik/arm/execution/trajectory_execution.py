@@ -37,7 +37,7 @@ class TrajectoryExecution(Execution):
 
     def __init__(self, drives: Drives, controller: Controller) -> None:
         super().__init__(controller.link)
-        self._joint_names, self._lag = drives.joint_names, drives.lag
+        self._joint_names, self._lag = tuple(drives.joint_names), drives.lag
         _, self._state, self._rule, self._resumes = controller
         self._behind = 0  # by how much the controller's clock is behind at least [ns]; < 0: ahead
 

@@ -323,9 +323,7 @@ class WindowExecution(TrajectoryExecution):
         exact = EXACT if self._by_stamp else BLENDED
         shifted = 0 <= now.clock - self._slow_at <= SECOND
         blends = not (self._by_stamp or self._state.stands)
-        is_known = self._sent.observe(
-            self._state.stamp, reference, exact, shifted=shifted, delayed=blends
-        )
+        is_known = self._observe(reference, exact, shifted=shifted, delayed=blends)
         is_known = is_known and not self._state.moved  # what was sent holds them
         error = self._state.error()
         if is_known and error is not None:
@@ -341,6 +339,13 @@ class WindowExecution(TrajectoryExecution):
             else:
                 self._send_again()
         return is_known
+
+    def _observe(
+        self, reference: FloatArray, inexact: float, *, shifted: bool, delayed: bool
+    ) -> bool:
+        """Draw conclusions from the newest reference (n,); see `SentWindows.observe`."""
+        stamp = self._state.stamp
+        return self._sent.observe(stamp, reference, inexact, shifted=shifted, delayed=delayed)
 
     def _send_again(self) -> None:
         """Let the next window leave the way that the controller follows, earlier ahead."""
@@ -423,22 +428,9 @@ class WindowExecution(TrajectoryExecution):
 
     def _start(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> None:
         """Begin a motion from rest."""
-        if self._state.stands and pipeline.phase is Phase.MOVING:
-            return
         reference = self.controller_reference()
-        if pipeline.phase in (Phase.MOVING, Phase.BRAKING):
-            begin = self._begins_at(pipeline, measured, now)
-            if begin is None:
-                return
-            at_rest = np.zeros((len(measured), 3))
-            at_rest[:, 0] = begin
-            pipeline.go_on(at_rest)
-        elif (
-            reference is not None
-            and pipeline.command is not None
-            and not self.keeps(pipeline.command)
-        ):
-            return  # it has been led elsewhere
+        if not self._is_at_rest_for(pipeline, measured, now):
+            return
         self._by_stamp = self._rule.by_stamp
         self._stride = stride_of(NARROWEST if self._by_stamp else WIDEST, self._period)
         self._changed, self._was_silent, self._refused = False, False, 0
@@ -472,6 +464,25 @@ class WindowExecution(TrajectoryExecution):
             self._started, self._recalled_at = now.clock, None
             self._sent.begin(window, reference)
             self._send(window.motion, 0, 0)
+
+    def _is_at_rest_for(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> bool:
+        """Let a pipeline begin where the controller rests; return False if it cannot begin yet."""
+        if self._state.stands and pipeline.phase is Phase.MOVING:
+            return False
+        if pipeline.phase in (Phase.MOVING, Phase.BRAKING):
+            begin = self._begins_at(pipeline, measured, now)
+            if begin is None:
+                return False
+            at_rest = np.zeros((len(measured), 3))
+            at_rest[:, 0] = begin
+            pipeline.go_on(at_rest)
+        elif (
+            self.controller_reference() is not None
+            and pipeline.command is not None
+            and not self.keeps(pipeline.command)
+        ):
+            return False  # it has been led elsewhere
+        return True
 
     def _begins_at(
         self, pipeline: Pipeline, measured: FloatArray, now: Moment
@@ -697,7 +708,7 @@ class WindowExecution(TrajectoryExecution):
 
     def _send(self, motion: Motion, stamp: int, start: int) -> None:
         """Send a motion whose first sample comes some time after the stamp."""
-        self._outgoing.append(Trajectory(motion, stamp, start, self._state.held))
+        self._outgoing.append(Trajectory(motion, stamp, start, self._joint_names, self._state.held))
         self.sent += 1
 
     # Holding ---------------------------------------------------------------------------------

@@ -63,7 +63,7 @@ class CommandPath:
         self.execution: Execution
         controller, names = options.controller, drives.joint_names
         if kind == "joint_trajectory":
-            self._output = TrajectoryOutput(node, controller, names)
+            self._output = TrajectoryOutput(node, controller)
             self.execution = WindowExecution(drives, self._controller(drives))
         elif kind == "follow_joint_trajectory":
             action = self._output = ActionOutput(node, controller, names)

@@ -108,19 +108,19 @@ class TrajectoryOutput(TopicOutput):
     Args:
         node: The node that publishes.
         controller: Name of the controller.
-        joint_names: The joints.
     """
 
-    def __init__(self, node: Node, controller: str, joint_names: Sequence[str]) -> None:
+    def __init__(self, node: Node, controller: str) -> None:
         super().__init__(node, JointTrajectory, f"{controller}/joint_trajectory")
-        self._joint_names = joint_names
-        # By the number of their samples, and the joints that they hold.
-        self._messages: dict[tuple[int, tuple[str, ...]], SerializedTrajectory] = {}
+        # By their joints, the number of their samples, and the joints that they hold.
+        self._messages: dict[
+            tuple[tuple[str, ...], int, tuple[str, ...]], SerializedTrajectory
+        ] = {}
 
     def _message(self, outgoing: Outgoing) -> bytes:
         assert isinstance(outgoing, Trajectory)
-        motion, stamp, start, held = outgoing
-        form = len(motion.times), held.names
+        motion, stamp, start, joint_names, held = outgoing
+        form = joint_names, len(motion.times), held.names
         if form not in self._messages:
-            self._messages[form] = SerializedTrajectory(self._joint_names, *form)
+            self._messages[form] = SerializedTrajectory(*form)
         return self._messages[form].filled(stamp, motion, start, held.positions)
