@@ -9,6 +9,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from basis_ik.arm import joints_kernel as kernels
 from basis_ik.arm.caps import SpeedCaps
@@ -65,6 +66,11 @@ class Motion(NamedTuple):
     positions: FloatArray
     velocities: FloatArray
     accelerations: FloatArray
+
+    def of(self, joints: NDArray[np.intp]) -> Motion:
+        """Return the motion of some of the joints, by their indices (m,)."""
+        states = (np.ascontiguousarray(each[:, joints]) for each in self[1:])
+        return Motion(self.times, *states)
 
     def at(self, time: float) -> FloatArray:
         """Return positions, velocities and accelerations at a time, shape (n, 3).

@@ -38,7 +38,7 @@ from basis_ik.ros.journal import Journal
 from basis_ik.ros.kinematics.scenes import Scenes
 from basis_ik.ros.outputs.make_output import CommandPath, ControllerOptions
 from basis_ik.ros.parameters.chain_parameters import ChainParameters
-from basis_ik.ros.parameters.parameters import Parameters
+from basis_ik.ros.parameters.parameters import Parameters, controllers_of
 from basis_ik.ros.publishers import Publishers, TopicPublishers, incompatible_qos
 from basis_ik.ros.status import ReportedGripper, StatusReport
 from basis_ik.ros.tool import Tool
@@ -99,7 +99,7 @@ class ChainController:
         period, lag = 1.0 / parameters["update_rate"], parameters["tracking_lag"]
         self.journal = Journal(node, name)
         options = ControllerOptions(
-            own["controller"], own["trajectory_replacement"],
+            controllers_of(own["controller"]), own["trajectory_replacement"],
             own["resume_after_pause"], own["hold_other_joints"],
         )  # fmt: skip
         drives = Drives(chain.joint_names, period, lag, chain.velocity)

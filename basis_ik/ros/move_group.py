@@ -44,6 +44,7 @@ from basis_ik.ros.kinematics.robot_state import (
 )
 from basis_ik.ros.kinematics.services import KinematicsServices
 from basis_ik.ros.outputs.trajectory_messages import to_array
+from basis_ik.ros.parameters.parameters import controllers_of
 from basis_ik.ros.periodic_spinner import Inputs
 from basis_ik.ros.recording.action_forms import goal_of, handle_of
 from basis_ik.ros.sim_clock import loop_time
@@ -282,8 +283,8 @@ class MoveGroupServer:
             text = f"trajectory: joint_names are {printable(listed(names) or 'none')}, not {chains}"
             raise RequestRefusedError(code, text)
         arm = found[0]
-        own = self._controllers[arm.name].own("controller")
-        foreign = [each for each in request.controller_names if each != own]
+        own: str = self._controllers[arm.name].own("controller")
+        foreign = [each for each in request.controller_names if each not in controllers_of(own)]
         if foreign:
             text = f"controller_names: {printable(listed(foreign))}; the node commands {own}"
             raise RequestRefusedError(CODES.CONTROL_FAILED, text)

@@ -95,6 +95,7 @@ class Arm:
         replaces: Whether it blends a new trajectory with the running one.
         path: Tolerance of each joint on the path [rad]; 0: none.
         others: Where joints rest at first that are the controller's and not the chain's, by name.
+        part: Indices of the chain's joints that it has; None: all.
 
     Attributes:
         joint_names: All its joints.
@@ -108,18 +109,20 @@ class Arm:
     """
 
     def __init__(
-        self, world, chain, home, system, *, lag=0.0, replaces=False, path=0.0, others=None
-    ):
+        self, world, chain, home, system, *, lag=0.0, replaces=False, path=0.0, others=None,
+        part=None,
+    ):  # fmt: skip
         self.world, self.system, others = world, system, others or {}
-        self._count = len(chain.joint_names)
-        self.joint_names = (*chain.joint_names, *others)
-        self._continuous = np.array([*chain.continuous, *[False] * len(others)])
+        part = range(len(chain.joint_names)) if part is None else part
+        self._count, part = len(part), list(part)
+        self.joint_names = (*(chain.joint_names[k] for k in part), *others)
+        self._continuous = np.array([*chain.continuous[part], *[False] * len(others)])
         self._path = path
         self._lag, self._replaces = lag, replaces
         own = MotionLimits.of_chain(chain)
         self.limits = MotionLimits(
             *(
-                np.append(getattr(own, name), [each] * len(others))
+                np.append(getattr(own, name)[part], [each] * len(others))
                 for name, each in OTHERS_LIMITS.items()
             )
         )
@@ -302,10 +305,7 @@ class Robot:
         self.chain = self.model.chain(*ends)
         self.boundary = VirtualBoundary(world)
         self.boundary.publish_to, self.boundary.replaces = self._on_message, replaces
-        self.arm = Arm(
-            world, self.chain, home, self.boundary.system,
-            lag=lag, replaces=replaces, path=path, others=others,
-        )  # fmt: skip
+        self.arm = self._make_arm(home, lag=lag, replaces=replaces, path=path, others=others or {})
         self.commands, self.statuses, self.frames, self.publishing = [], [], {}, True
         self.controlled = list(self.arm.joint_names)
         self.heard, self._placed = {}, None
@@ -329,6 +329,9 @@ class Robot:
         world.every(STATES, self._publish_states)
         world.every(FRAMES, self._publish_frames)
         self.description.publish(String(data=urdf))
+
+    def _make_arm(self, home, **how):
+        return Arm(self.world, self.chain, home, self.boundary.system, **how)
 
     # The world -------------------------------------------------------------------------------
 
@@ -375,22 +378,26 @@ class Robot:
         self.tf.publish(TFMessage(transforms=frames))
 
     def _publish_controller_state(self, stamp, update):
+        self.controller_states.publish(self._state_of(self.arm, self.controlled, stamp, update))
+
+    def _state_of(self, arm, controlled, stamp, update):
+        """Return the message of a controller that says it has the joints `controlled`."""
         state = copy.copy(BLANK)
-        state.header, state.joint_names = Header(stamp=stamp), self.controlled
-        names = list(self.arm.joint_names)
-        places = [names.index(each) if each in names else -1 for each in self.controlled]
+        state.header, state.joint_names = Header(stamp=stamp), controlled
+        names = list(arm.joint_names)
+        places = [names.index(each) if each in names else -1 for each in controlled]
 
         def chosen(*values):
             return to_point(*(np.append(each, 0.0)[places] for each in values))
 
-        point = to_point if self.controlled == names else chosen
+        point = to_point if controlled == names else chosen
         state.reference = point(*update.reference[:3])
         state.output = point(*update.output[:3])
-        joints = self.arm.joints
+        joints = arm.joints
         state.feedback = point(joints.positions, joints.velocities)
         state.error = point(*update.errors)
-        state.speed_scaling_factor = self.arm.controller.speed_scaling
-        self.controller_states.publish(state)
+        state.speed_scaling_factor = arm.controller.speed_scaling
+        return state
 
     def _on_message(self, topic, message):
         if topic.endswith("/status"):

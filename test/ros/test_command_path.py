@@ -20,7 +20,7 @@ from basis_ik.ros.outputs.replacement_rule import NOT_ALLOWED
 
 NOW = Moment(100.0, 100 * 10**9)
 ARM = Drives(["a", "b"], 0.01, 0.2, np.ones(2))
-OPTIONS = ControllerOptions("/arm", NOT_ALLOWED, resume_after_pause=True, hold_other_joints=False)
+OPTIONS = ControllerOptions(["/arm"], NOT_ALLOWED, resume_after_pause=True, hold_other_joints=False)
 
 
 class Node:

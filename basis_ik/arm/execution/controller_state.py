@@ -14,7 +14,8 @@ import numpy as np
 
 from basis_ik.arm.admission import printable
 from basis_ik.arm.execution.execution import MOVED_AWAY
-from basis_ik.arm.execution.messages import ControllerReport, Held
+from basis_ik.arm.execution.messages import ControllerReport, Held, Trajectory
+from basis_ik.arm.limiter import Motion
 from basis_ik.arm.moment import Moment
 from basis_ik.numerics.arrays import FloatArray
 
@@ -31,6 +32,7 @@ STAMPS = 100  # stored stamps of a controller's states: some seconds
 CLOCK_AHEAD = 0.02  # s by which its clock may be ahead: the final part of a stream's window
 CLOCK_BEHIND = 0.1  # s by which its clock may be behind, or its messages late
 LEAST_SCALING = 1e-3  # a smaller factor of its speed is 0: times divided by it have no bound
+FULL_SPEED = 0.999  # a larger factor of its speed counts as full speed
 STILL = 1e-9  # rad or m between two states: a reference that changes by less is at rest
 STANDS = "the controller scales its speed to 0"
 PAUSED = f"{STANDS}: the arm goes on once it is above"
@@ -42,6 +44,27 @@ NOTHING = ControllerReport((), 0, (), (), (), (), (), 0.0)
 def others_move(names: str) -> str:
     """Return why no motion begins while other joints of the controller move."""
     return f"somebody else moves {names}: the arm begins once they rest"
+
+
+def begin_of_motion(
+    reference: FloatArray | None, feedback: FloatArray | None, measured: FloatArray, *, lags: bool
+) -> FloatArray | None:
+    """Return where a motion from rest begins (n,), or None if that is not known.
+
+    It begins at the controller's reference, so that its output does not leap; but where the arm
+    is, if something else has moved it.
+
+    Args:
+        reference: The controller's reference (n,) [rad or m]; None if it is not published.
+        feedback: The positions that the controller has measured then; the same.
+        measured: Measured positions (n,).
+        lags: Whether the arm may still be on its way to the reference, which is published.
+    """
+    feedback = measured if feedback is None else feedback
+    if reference is None or lags or (np.abs(reference - feedback) <= MOVED_AWAY).all():
+        return reference
+    is_new = (np.abs(measured - feedback) <= MOVED_AWAY).all()  # otherwise it came late
+    return measured if is_new else None
 
 
 class ControllerTopic(Protocol):
@@ -87,6 +110,9 @@ class ControllerState:
         holds_others: Whether trajectories hold its other joints.
 
     Attributes:
+        controller: The controller's name.
+        topic_name: Where its state is published.
+        joint_names: The commanded joints, in the order of all values.
         now: The time of the last `begin_period` or `take`.
         others: Its other joints, if they are held.
         places: The newest known reference of each (m,) [rad or m].
@@ -101,7 +127,8 @@ class ControllerState:
         *,
         holds_others: bool = False,
     ) -> None:
-        self._topic, self._joint_names, self.now = topic, joint_names, now
+        self._topic, self.joint_names, self.now = topic, joint_names, now
+        self.controller, self.topic_name = topic.controller, topic.name
         self._holds_others = holds_others
         self.others: tuple[str, ...] = ()
         self.places: FloatArray = np.zeros(0)
@@ -148,7 +175,7 @@ class ControllerState:
         told = dict(zip(report.joint_names, report.reference, strict=False))
         told = {name: place for name, place in told.items() if math.isfinite(place)}
         known = dict(zip(self.others, self.places.tolist(), strict=True))
-        self.others = tuple(name for name in report.joint_names if name not in self._joint_names)
+        self.others = tuple(name for name in report.joint_names if name not in self.joint_names)
         before = np.array([known.get(name, math.nan) for name in self.others])
         self.places = np.array([{**known, **told}.get(name, math.nan) for name in self.others])
         rest = np.abs(self.places - before) <= STILL
@@ -176,6 +203,15 @@ class ControllerState:
     def on_clock_jump(self, now: Moment) -> None:
         """Restart the time without a message: the last one was timed by the old clock."""
         self.now, self._received_at, self._received_clock = now, now.loop, now.clock
+
+    @property
+    def has_told(self) -> bool:
+        """Whether it has published which joints it has."""
+        return bool(self._newest.joint_names)
+
+    def addressed(self, motion: Motion, stamp: int, start: int) -> list[Trajectory]:
+        """Return what the controller gets of a motion; see `Trajectory`."""
+        return [Trajectory(motion, stamp, start, tuple(self.joint_names), self.held)]
 
     @property
     def held(self) -> Held:
@@ -262,21 +298,8 @@ class ControllerState:
         return self._values(self._newest.error)
 
     def rests_at(self, measured: FloatArray, *, lags: bool) -> FloatArray | None:
-        """Return where a motion from rest begins (n,), or None if that is not known.
-
-        It begins at the controller's reference, so that its output does not leap; but where the arm
-        is, if something else has moved it.
-
-        Args:
-            measured: Measured positions (n,) [rad or m].
-            lags: Whether the arm may still be on its way to the reference, which is published.
-        """
-        reference, feedback = self.reference(), self.feedback()
-        feedback = measured if feedback is None else feedback
-        if reference is None or lags or (np.abs(reference - feedback) <= MOVED_AWAY).all():
-            return reference
-        is_new = (np.abs(measured - feedback) <= MOVED_AWAY).all()  # otherwise it came late
-        return measured if is_new else None
+        """Return where a motion from rest begins (n,); see `begin_of_motion`."""
+        return begin_of_motion(self.reference(), self.feedback(), measured, lags=lags)
 
     def output(self) -> FloatArray | None:
         """Return the positions (n,) that the controller has sent then; as `reference`."""
@@ -295,7 +318,7 @@ class ControllerState:
         if self.now.loop - self._received_at > CONTROLLER_TIMEOUT:
             return None
         named = dict(zip(self._newest.joint_names, values, strict=False))
-        found = np.array([named.get(name, math.nan) for name in self._joint_names])
+        found = np.array([named.get(name, math.nan) for name in self.joint_names])
         return found if np.isfinite(found).all() else None
 
     def unmet(self, *, waits: bool) -> str:
@@ -343,7 +366,7 @@ class ControllerState:
                 f"{self._topic.controller} does not tell where it holds {self._unknown}: "
                 "hold_other_joints needs the reference"
             )
-        missing = ", ".join(name for name in self._joint_names if name not in theirs)
+        missing = ", ".join(name for name in self.joint_names if name not in theirs)
         if missing:
             return (
                 f"{self._topic.controller} does not have {printable(missing)}: set controller to "
@@ -351,7 +374,7 @@ class ControllerState:
             )
         if self._holds_others:
             return ""
-        others = ", ".join(name for name in theirs if name not in self._joint_names)
+        others = ", ".join(name for name in theirs if name not in self.joint_names)
         return others and self._without(printable(others))
 
     def _without(self, others: str) -> str:

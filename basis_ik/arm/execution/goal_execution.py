@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.arm.execution.controller_state import PAUSED, others_move
+from basis_ik.arm.execution.controller_state import PAUSED, ControllerState, others_move
 from basis_ik.arm.execution.execution import (
     EARLY,
     LONG_AGO,
@@ -61,6 +61,7 @@ class GoalExecution(TrajectoryExecution):
     """
 
     streams = False
+    _state: ControllerState
 
     def __init__(self, drives: Drives, controller: Controller) -> None:
         super().__init__(drives, controller)

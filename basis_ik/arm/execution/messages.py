@@ -44,6 +44,15 @@ class Trajectory(NamedTuple):
     """Further joints."""
 
 
+class Share(NamedTuple):
+    """What one of several controllers gets of a motion."""
+
+    controller: int
+    """Its index."""
+    trajectory: Trajectory
+    """The motion of its joints."""
+
+
 class GoalRequest(NamedTuple):
     """A motion that the controller is asked to accept as a goal."""
 
@@ -73,7 +82,7 @@ class StatusRequest(NamedTuple):
     """The number of the newest goal by then."""
 
 
-Outgoing = Samples | Trajectory | GoalRequest | CancelRequest | StatusRequest
+Outgoing = Samples | Trajectory | Share | GoalRequest | CancelRequest | StatusRequest
 
 
 class ControllerReport(NamedTuple):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from basis_ik.arm.execution.controller_state import ControllerState
+from basis_ik.arm.execution.controller_states import ControllerStates
 from basis_ik.arm.execution.execution import Drives, Execution, Link, Rule
 from basis_ik.arm.moment import Moment
 
@@ -19,8 +20,8 @@ class Controller(NamedTuple):
 
     link: Link
     """The way to it."""
-    state: ControllerState
-    """What it publishes."""
+    state: ControllerState | ControllerStates
+    """What it publishes, or several that share the arm."""
     rule: Rule
     """How it replaces trajectories."""
     resumes: bool
@@ -35,9 +36,11 @@ class TrajectoryExecution(Execution):
         controller: The controller.
     """
 
+    _state: ControllerState | ControllerStates
+
     def __init__(self, drives: Drives, controller: Controller) -> None:
         super().__init__(controller.link)
-        self._joint_names, self._lag = tuple(drives.joint_names), drives.lag
+        self._joint_names, self._lag = drives.joint_names, drives.lag
         _, self._state, self._rule, self._resumes = controller
         self._behind = 0  # by how much the controller's clock is behind at least [ns]; < 0: ahead
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from basis_ik.arm.execution.controller_state import (
     CONTROLLER_TIMEOUT,
+    FULL_SPEED,
     PAUSED,
     STILL,
     others_move,
@@ -26,7 +27,6 @@ from basis_ik.arm.execution.execution import (
     TRANSIT,
     Drives,
 )
-from basis_ik.arm.execution.messages import Trajectory
 from basis_ik.arm.execution.trajectory_execution import Controller, TrajectoryExecution
 from basis_ik.arm.limiter import WIDEST, Motion, stride_of
 from basis_ik.arm.moment import Moment
@@ -50,7 +50,6 @@ RESUMPTION = 50_000_000  # for which the controller must publish before the stre
 ACCEPTED = 1e-4  # rad or m: a controller whose reference is closer to a command has accepted it
 COVERED = 1e-8  # rad or m: the same for commands that need not be sent; times are rounded to 1 ns
 COVERED_END = 1_000_000  # by which a window may end later than the commands at rest
-FULL_SPEED = 0.999  # a larger speed scaling counts as full speed
 INSISTENCE = 3.0  # s for which the arm's position is sent to a controller that does not take it
 ENDED = 200_000_000  # after which an arm at rest is not compared with its motion any more
 FOLLOWED = 200  # stored references of the controller: seconds
@@ -708,7 +707,7 @@ class WindowExecution(TrajectoryExecution):
 
     def _send(self, motion: Motion, stamp: int, start: int) -> None:
         """Send a motion whose first sample comes some time after the stamp."""
-        self._outgoing.append(Trajectory(motion, stamp, start, self._joint_names, self._state.held))
+        self._outgoing += self._state.addressed(motion, stamp, start)
         self.sent += 1
 
     # Holding ---------------------------------------------------------------------------------

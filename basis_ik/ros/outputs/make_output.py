@@ -5,15 +5,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from rclpy.node import Node
 
 from basis_ik.arm.execution.controller_state import ControllerState
+from basis_ik.arm.execution.controller_states import ControllerStates
 from basis_ik.arm.execution.execution import Drives, Execution
 from basis_ik.arm.execution.goal_execution import GoalExecution
 from basis_ik.arm.execution.messages import ControllerReport, Outgoing
+from basis_ik.arm.execution.shared_execution import Rules, SharedExecution
 from basis_ik.arm.execution.stream_execution import PositionExecution, VelocityExecution
 from basis_ik.arm.execution.trajectory_execution import Controller
 from basis_ik.arm.execution.window_execution import WindowExecution
@@ -22,18 +25,21 @@ from basis_ik.ros.outputs.action_output import ActionOutput
 from basis_ik.ros.outputs.controller_topic import ControllerTopic
 from basis_ik.ros.outputs.output import Output
 from basis_ik.ros.outputs.replacement_rule import ReplacementRule
+from basis_ik.ros.outputs.shared_output import SharedOutput
 from basis_ik.ros.outputs.topic_output import JointStateOutput, NumbersOutput, TrajectoryOutput
 
 INTERFACES = (
     "joint_trajectory", "position", "velocity", "joint_state", "follow_joint_trajectory",
 )  # fmt: skip
 
+SHARED = "joint_trajectory"  # for several controllers, too
+
 
 class ControllerOptions(NamedTuple):
     """What the parameters say of the controller."""
 
-    controller: str
-    """Its name."""
+    controllers: Sequence[str]
+    """Its name, or those of several that share the arm."""
     trajectory_replacement: str
     """Its rule, one of `replacement_rule.RULES`."""
     resume_after_pause: bool
@@ -61,8 +67,11 @@ class CommandPath:
         self._told: list[ControllerTopic | ReplacementRule] = []
         self._output: Output
         self.execution: Execution
-        controller, names = options.controller, drives.joint_names
-        if kind == "joint_trajectory":
+        controller, names = options.controllers[0], drives.joint_names
+        if kind == SHARED and len(options.controllers) > 1:
+            self._output = SharedOutput(node, options.controllers)
+            self.execution = SharedExecution(drives, self._shared(drives))
+        elif kind == "joint_trajectory":
             self._output = TrajectoryOutput(node, controller)
             self.execution = WindowExecution(drives, self._controller(drives))
         elif kind == "follow_joint_trajectory":
@@ -81,26 +90,40 @@ class CommandPath:
             self.execution = PositionExecution(drives, self._output)
         self.name = self._output.name
 
-    def _controller_state(self, drives: Drives) -> ControllerState:
-        options, clock = self._options, self._node.get_clock()
-        topic = ControllerTopic(self._node, options.controller)
-        now = self._boundary.moment(clock)
+    def _controller(self, drives: Drives) -> Controller:
+        topic, state, rule = self._told_by(self._options.controllers[0], drives)
+        self._take_reports(topic, state.take)
+        return Controller(self._output, state, rule, self._options.resume_after_pause)
+
+    def _shared(self, drives: Drives) -> Controller:
+        told = [self._told_by(each, drives) for each in self._options.controllers]
+        states = ControllerStates([state for _, state, _ in told], drives.joint_names)
+        for k, (topic, _, _) in enumerate(told):
+            self._take_reports(topic, partial(states.take, k))
+        rules = Rules([rule for _, _, rule in told])
+        return Controller(self._output, states, rules, self._options.resume_after_pause)
+
+    def _told_by(
+        self, controller: str, drives: Drives
+    ) -> tuple[ControllerTopic, ControllerState, ReplacementRule]:
+        """Return what a controller tells: where, its state, and its rule."""
+        options, now = self._options, self._boundary.moment(self._node.get_clock())
+        topic = ControllerTopic(self._node, controller)
         holds = options.hold_other_joints
         state = ControllerState(topic, drives.joint_names, now, holds_others=holds)
+        rule = ReplacementRule(self._node, controller, options.trajectory_replacement)
+        self._told += [topic, rule]
+        return topic, state, rule
 
-        def take(report: ControllerReport) -> None:
+    def _take_reports(self, topic: ControllerTopic, take: Callable[..., None]) -> None:
+        """Let a state take what comes on its topic."""
+        clock = self._node.get_clock()
+
+        def on_report(report: ControllerReport) -> None:
             simulated = bool(clock.ros_time_is_active)  # with simulated time both use /clock
-            state.take(report, self._boundary.moment(clock), simulated=simulated)
+            take(report, self._boundary.moment(clock), simulated=simulated)
 
-        topic.on_report = take
-        self._told.append(topic)
-        return state
-
-    def _controller(self, drives: Drives) -> Controller:
-        options, state = self._options, self._controller_state(drives)
-        rule = ReplacementRule(self._node, options.controller, options.trajectory_replacement)
-        self._told.append(rule)
-        return Controller(self._output, state, rule, options.resume_after_pause)
+        topic.on_report = on_report
 
     def send(self, outgoing: Sequence[Outgoing]) -> None:
         """Send messages, in this order."""

@@ -34,9 +34,10 @@ from basis_ik.robot.elements import Element, UrdfError, listed, shown
 from basis_ik.robot.grammar import number
 from basis_ik.robot.joint_path import ChainError, path_between
 from basis_ik.robot.robot import RobotModel
+from basis_ik.ros.outputs.make_output import SHARED
 from basis_ik.ros.parameters.arm_parameters import pointing_ray
 from basis_ik.ros.parameters.ik_parameters import AUTO, FILTERED, POSTURES
-from basis_ik.ros.parameters.parameters import ConfigError, Parameters, refused
+from basis_ik.ros.parameters.parameters import ConfigError, Parameters, controllers_of, refused
 from basis_ik.search.pose_constraint import PoseConstraint
 
 MOST_JOINTS = 100  # of one chain
@@ -68,11 +69,15 @@ class ChainParameters:
         """Check the values against each other.
 
         Raises:
-            ConfigError: Root and tip are the same link, or two lists differ in length.
+            ConfigError: Root and tip are the same link, two lists differ in length, or the
+                interface is not for several controllers.
         """
         root, tip = self["root_link"], self["tip_link"]
         if root and root == tip:
             raise self.refused("tip_link", f"is {shown(tip)}, like root_link; name two links")
+        if len(controllers_of(self["controller"])) > 1 and self["command_interface"] != SHARED:
+            text = f"names several controllers, which need command_interface: {SHARED}"
+            raise self.refused("controller", text)
         given = [name for name in ("home", "max_acceleration", "max_jerk") if self[name]]
         for first, second in itertools.pairwise(given):
             if len(self[first]) != len(self[second]):

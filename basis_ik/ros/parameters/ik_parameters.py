@@ -15,6 +15,7 @@ from basis_ik.ros.outputs.replacement_rule import ASK, RULES
 from basis_ik.ros.parameters.arm_parameters import axis_complaint
 from basis_ik.ros.parameters.parameters import (
     Declaration,
+    controllers_complaint,
     given_frame_complaint,
     names_complaint,
     topic_complaint,
@@ -581,9 +582,10 @@ CHAIN = (
     Declaration(
         "controller",
         "joint_trajectory_controller",
-        "Name of the commanded controller.",
+        "Name of the commanded controller; of several that share the arm, joined by commas, as in "
+        "`torso_controller,arm_controller`: for joint_trajectory.",
         read_only=True,
-        check=topic_complaint,
+        check=controllers_complaint,
     ),
     Declaration(
         "max_acceleration",

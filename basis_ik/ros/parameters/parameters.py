@@ -97,6 +97,23 @@ def topic_complaint(name: str) -> str | None:
     return f"is {shown(name)}, which is not {expected}"
 
 
+def controllers_of(text: str) -> list[str]:
+    """Return the names of the controllers that share an arm, from a text that joins them by ','."""
+    return [name.strip() for name in text.split(",")]
+
+
+def controllers_complaint(text: str) -> str | None:
+    """Return why a text is not a controller's name, or several joined by commas; or None."""
+    names = controllers_of(text)
+    for name in names:
+        complaint = topic_complaint(name)
+        if complaint:
+            return complaint
+        if names.count(name) > 1:
+            return f"has '{name}' twice; each controller has one part of the arm"
+    return None
+
+
 def names_complaint(names: Sequence[str]) -> str | None:
     """Return why texts are not names for topics and parameters, or None."""
     for name in names:

@@ -1,0 +1,172 @@
+# SPDX-FileCopyrightText: 2026 basis_ik maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Streams windows of a trajectory to several controllers that share an arm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from basis_ik.arm.execution.controller_states import ControllerStates
+from basis_ik.arm.execution.execution import LONG_AGO, Drives, Rule
+from basis_ik.arm.execution.trajectory_execution import Controller
+from basis_ik.arm.execution.window_execution import NARROWEST, REST, WindowExecution
+from basis_ik.arm.limiter import Motion, stride_of
+from basis_ik.arm.moment import Moment
+from basis_ik.arm.pipeline import Phase, Pipeline
+from basis_ik.arm.sent_windows import Window
+from basis_ik.arm.shared_windows import SharedWindows
+from basis_ik.numerics.arrays import FloatArray
+
+
+class Rules:
+    """How several controllers replace trajectories.
+
+    Args:
+        each: The rule of each.
+    """
+
+    def __init__(self, each: Sequence[Rule]) -> None:
+        self.each = tuple(each)
+
+    def ask(self) -> None:
+        """Ask those that are due."""
+        for rule in self.each:
+            rule.ask()
+
+    @property
+    def by_stamp(self) -> bool:
+        """Whether all are known to place a trajectory by its stamp alone."""
+        return all(rule.by_stamp for rule in self.each)
+
+
+class SharedExecution(WindowExecution):
+    """Streams the same windows to several controllers, to each the part of its joints.
+
+    They do not take a message at the same time, so all windows have a stamp:
+
+    - From rest, the first one rests until it may be taken `SAFE` late.
+    - Every window brakes at its end, and is continued only while all are known to follow. So if
+      one does not, the others brake on the same path, and no message has to tell them.
+    - After one has left the others, or scales its speed, the arm ends at rest, and goes on from
+      there. One that has taken nothing of a motion ends it.
+
+    Args:
+        drives: What is commanded.
+        controller: The controllers, whose state is `ControllerStates` and whose rule is `Rules`.
+    """
+
+    _state: ControllerStates
+    _rule: Rules
+    _sent: SharedWindows
+
+    def __init__(self, drives: Drives, controller: Controller) -> None:
+        super().__init__(drives, controller)
+        self._by_stamp, self._stride = True, stride_of(NARROWEST, drives.period)
+        self._columns = self._state.columns
+        self._sent = SharedWindows(self._columns)
+        self._strays: list[str] = []  # controllers that follow nothing that was sent
+        self._ends = False  # whether nothing is sent until all rest
+        self._led_at = LONG_AGO  # when they were last led to where the arm is
+
+    def _check(self, now: Moment) -> str:
+        unmet = super()._check(now)
+        for state, rule in zip(self._state.each, self._rule.each, strict=True):
+            if not (unmet or rule.by_stamp):
+                return (
+                    f"{state.controller} may blend trajectories, which an arm with several "
+                    "controllers cannot: set its parameter allow_trajectory_replacement to false, "
+                    "or trajectory_replacement to not_allowed if it does not have that"
+                )
+        return unmet
+
+    @property
+    def hindrance(self) -> str:
+        """Why the arm does not move as commanded for the moment; see `Execution.hindrance`."""
+        slowed = self._state.slowed
+        return (
+            f"{slowed}: the arm goes on once it is at full speed" if slowed else super().hindrance
+        )
+
+    def advance(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> Phase:
+        """Send a window if all follow the last one; see `Execution.advance`."""
+        if self._state.columns is not self._columns:
+            self._columns = self._state.columns
+            if self._sent.newest is not None:
+                self.failure = "the controllers do not have the joints any more that they had"
+                self._give_up(pipeline)
+            self._sent = SharedWindows(self._columns)
+        return super().advance(pipeline, measured, now)
+
+    def _unsure(self, *, by_stamp: bool) -> int:
+        """Return by how much a controller's clock may be earlier than the latest one [ns]."""
+        return self._state.oldest - self._behind
+
+    def _observe(
+        self, reference: FloatArray, inexact: float, *, shifted: bool, delayed: bool
+    ) -> bool:
+        """Draw conclusions from the newest references (n,); see `SharedWindows.observe_each`."""
+        states = self._state.each
+        stamps = [state.stamp for state in states]
+        known = self._sent.observe_each(stamps, reference, inexact, shifted=shifted)
+        self._strays = [
+            state.controller for state, is_known in zip(states, known, strict=True) if not is_known
+        ]
+        return not self._strays
+
+    def _why_left(self) -> str:
+        names = " and ".join(self._strays)
+        return super()._why_left().replace("the controller", names or "the controller", 1)
+
+    def _send_again(self) -> None:
+        """Let all end at rest, as one has left the others."""
+        self._ends = True
+
+    def _continue_slowly(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> None:
+        """Let all end at rest: the others would be ahead of one that scales its speed."""
+        self._ends = True
+
+    def _continue_in_time(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> None:
+        if not self._ends:
+            super()._continue_in_time(pipeline, measured, now)
+
+    def _start(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> None:
+        """Begin a motion from rest, as the continuation of a window that rests."""
+        idle = self._sent.not_begun()
+        if idle:
+            names = " and ".join(self._state.each[k].controller for k in idle)
+            stops = pipeline.phase is Phase.BRAKING
+            self.failure = "" if stops else f"{names} has not taken the motion: all have braked"
+            self._give_up(pipeline)
+            return
+        reference = self.controller_reference()
+        if reference is None or not self._is_at_rest_for(pipeline, measured, now):
+            return
+        begins = pipeline.phase in (Phase.MOVING, Phase.BRAKING)
+        begin = pipeline.state[:, 0] if begins else reference
+        if (begin != reference).any():  # something else has moved the arm
+            if now.clock >= self._led_at + REST:
+                self._led_at = now.clock
+                self._send(_rest_at(begin), 0, 0)
+            return
+        self._changed, self._was_silent, self._ends, self._refused = True, False, False, 0
+        self._head = LONG_AGO
+        self._sent.send(
+            Window(now.clock - REST, _rest_at(reference), now.clock, settles=False), alone=True
+        )
+        self._continue(pipeline, measured, now)
+
+    def _completed(
+        self, pipeline: Pipeline, times: list[int], states: list[FloatArray], joins: int
+    ) -> Window:
+        """Return a window of given samples that then brakes."""
+        return self._assembled(pipeline.tail(), times, states, joins, settles=False)
+
+
+def _rest_at(positions: FloatArray) -> Motion:
+    """Return the motion that rests at positions (n,) for `REST`."""
+    states = np.zeros((3, 2, len(positions)))
+    states[0] = positions
+    return Motion(np.array([0.0, 1e-9 * REST]), *states)
