@@ -101,19 +101,6 @@ class SharedWindows(SentWindows):
         self._merge()
         return known
 
-    def not_begun(self) -> list[int]:
-        """Return which controllers rest where they were, as they took nothing of what was sent."""
-        if not self._whole:
-            return []
-        _, shares = self._whole[-1]
-        return [
-            k
-            for k, (part, share) in enumerate(zip(self._parts, shares, strict=True))
-            if part.newest is not None
-            and share.motion.velocities.any()
-            and not part.newest.motion.velocities.any()
-        ]
-
     def _merge(self) -> None:
         """Find out what the controllers follow together."""
         parts = self._parts

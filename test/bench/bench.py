@@ -135,6 +135,10 @@ class Arm:
         self.place([*home, *others.values()])
         world.every(CYCLE, self._cycle)
 
+    def forget(self):
+        """Forget what was commanded."""
+        self.outputs.clear()
+
     @property
     def others(self):
         """The positions of its joints that are not the chain's, shape (m,)."""
@@ -294,6 +298,8 @@ class Robot:
         statuses: The values of all statuses, and when each was published [s].
         frames: Functions that return the poses of moving frames, by the names of parent and frame.
         publishing: Whether joint states are published.
+        told, commandings, takers: Of each controller: the links of its states and of its commands,
+            and when it takes no messages.
         controlled: The joints that the controller says it has.
     """
 
@@ -326,6 +332,8 @@ class Robot:
         self.overrides = self.topic("speed_override")
         self.controller_states = self.topic(f"/{controller}/controller_state")
         self.arm.on_state = self._publish_controller_state
+        self.told, self.takers = [self.controller_states.link], [self.arm.taking]
+        self.commandings = [self.commanding]
         world.every(STATES, self._publish_states)
         world.every(FRAMES, self._publish_frames)
         self.description.publish(String(data=urdf))

@@ -7,10 +7,11 @@ import contextlib
 from types import SimpleNamespace
 
 import numpy as np
-from bench import CYCLE, MILLISECOND, Arm, Command, Robot
+from bench import Arm, Command, Robot
 from world import Link
 
-SPLIT = {"base_controller": [0, 1], "wrist_controller": [2, 3, 4, 5]}
+BASE, WRIST = "base_controller", "wrist_controller"
+SPLIT = {BASE: [0, 1], WRIST: [2, 3, 4, 5]}
 
 
 class Part:
@@ -30,7 +31,7 @@ class Part:
         self.name, self.columns, self._robot = name, columns, robot
         self.arm = Arm(
             robot.world, robot.chain, np.array(home)[columns], self._system,
-            **{**how, "lag": lag, "part": columns},
+            **{**how, "lag": lag, "part": columns, "others": how["others"].get(name)},
         )  # fmt: skip
         self.behind = 0  # its clock [ns]
         self.commanding, self.states = Link(robot.world), robot.topic(f"/{name}/controller_state")
@@ -51,10 +52,10 @@ class Together:
     def __init__(self, robot, parts):
         self._parts = parts
         self.joint_names = robot.chain.joint_names
-        self.on_state, self.controller = None, SimpleNamespace(speed_scaling=1.0)
+        self.on_state = self.taking = None
         self.limits = SimpleNamespace(
             **{
-                name: self._joined([getattr(each.arm.limits, name) for each in parts])
+                name: self._joined([getattr(p.arm.limits, name)[: len(p.columns)] for p in parts])
                 for name in ("velocity", "acceleration")
             }
         )
@@ -66,7 +67,7 @@ class Together:
     @property
     def joints(self):
         """All drives; only their positions."""
-        places = [each.arm.joints.positions for each in self._parts]
+        places = [each.arm.joints.positions[: len(each.columns)] for each in self._parts]
         return SimpleNamespace(positions=self._joined(places))
 
     def place(self, positions):
@@ -82,7 +83,8 @@ class Together:
         for each in self._parts:
             known = np.array([time for time, _ in each.arm.outputs])
             at = np.maximum(np.searchsorted(known, times, side="right") - 1, 0)
-            ways.append(np.array([positions for _, positions in each.arm.outputs])[at])
+            way = np.array([positions for _, positions in each.arm.outputs])
+            ways.append(way[at, : len(each.columns)])
         return list(zip(times, self._joined(ways), strict=True))
 
     def forget(self):
@@ -103,7 +105,7 @@ class SharedRobot(Robot):
         words: Arguments of ROS.
         split: The indices of each controller's joints, by its name.
         lags: Time constants of the drives [s] by controller, where they are shorter than `lag`.
-        how: As for `Robot`.
+        how: As for `Robot`; `others` by controller.
 
     Attributes:
         parts: The controllers, by their names.
@@ -113,6 +115,9 @@ class SharedRobot(Robot):
         self._split, self.lags = split, lags or {}
         given = ["-p", f"controller:={','.join(split)}"]
         super().__init__(*given, *words, controller="none", **how)
+        parts = self.parts.values()
+        self.told, self.commandings = [p.states.link for p in parts], [p.commanding for p in parts]
+        self.takers = [each.arm.taking for each in parts]
 
     def _make_arm(self, home, **how):
         self.parts = {
@@ -128,11 +133,6 @@ class SharedRobot(Robot):
                 return
         super()._on_message(topic, message)
 
-    def links(self):
-        """Return all links of messages to and from the robot."""
-        own = [each for part in self.parts.values() for each in (part.commanding, part.states.link)]
-        return [self.states.link, self.targets.link, *own]
-
 
 @contextlib.contextmanager
 def sharing(*words, judged=True, **how):
@@ -147,15 +147,11 @@ def sharing(*words, judged=True, **how):
     assert not judged or robot.arm.complaints == [], robot.arm.complaints[:3]
 
 
-def off_path(robot, since):
-    """Return how far the output was from the line between its ends, of those of some time on.
+def off_path(way):
+    """Return how far positions (k, n) are from the line between the first and the last of them.
 
-    Of all joints at the same fraction of their way; as a share of the longest way.
+    There all joints are at the same fraction of their ways.
     """
-    way = np.array([positions for time, positions in robot.arm.outputs if time >= since])
     line = way[-1] - way[0]
     fraction = (way - way[0]) @ line / (line @ line)
     return float(np.abs(way - way[0] - np.outer(fraction, line)).max())
-
-
-__all__ = ["CYCLE", "MILLISECOND", "SPLIT", "SharedRobot", "off_path", "sharing"]

@@ -59,10 +59,10 @@ def robot_with(lag, rule=RULES["stamp"], *, mute=False, tolerance=0.0, **values)
 
 def disturb(robot, rng, longest, stall):
     """Delay messages by up to `longest` [ms], typically 10; let parts stand for up to `stall`."""
-    links = [robot.states.link, robot.controller_states.link, robot.targets.link, robot.commanding]
+    links = [robot.states.link, *robot.told, robot.targets.link, *robot.commandings]
     for link in links:
         link.delay = (0, MILLISECOND * rng.choice([1, 10, 10, longest]))
-    for part in (robot.boundary.stalls, robot.arm.taking):
+    for part in (robot.boundary.stalls, *robot.takers):
         part.add(robot.world.now + rng.randrange(SECOND), 1e-3 * rng.uniform(0.0, stall))
     return links
 
@@ -890,14 +890,15 @@ def disturb_anything(robot, rng, since, *, cycles=True):
     With `cycles` the controller's own ones stand still, too.
     """
     longest = rng.choice([10, 10, 100, 300, 1000])
-    links = [robot.commanding, robot.targets.link, robot.states.link, robot.controller_states.link]
+    reliable, lossy = [*robot.commandings, robot.targets.link], [robot.states.link, *robot.told]
+    links = reliable + lossy
     for link in links:
         link.delay = (0, MILLISECOND * rng.choice([0, 1, 10, longest]))
-    for link in links[2:]:  # the others are reliable
+    for link in lossy:
         link.loss = rng.choice([0.0, 0.0, 0.0, 0.0, 0.5, 1.0])
     # Cycles that stand still for longer make a controller that is not active.
-    parts = (robot.boundary.stalls, 2.0), (robot.arm.taking, 2.0), (robot.arm.updating, 0.4)
-    for part, most in parts if cycles else parts[:2]:
+    parts = [(robot.boundary.stalls, 2.0), *((each, 2.0) for each in robot.takers)]
+    for part, most in [*parts, (robot.arm.updating, 0.4)] if cycles else parts:
         for _ in range(rng.choice([0, 0, 1, 2])):
             begin = since + rng.randrange(3 * SECOND // 2)
             part.add(begin, min(most, rng.choice([0.03, 0.1, 0.3, 1.0, 2.0]) * rng.random()))

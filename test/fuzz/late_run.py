@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / "test" / "bench"), str(ROOT)]
+from shared_robot import BASE, sharing  # noqa: E402
 from std_srvs.srv import SetBool  # noqa: E402
 from test_late_commands import (  # noqa: E402
     ACCELERATION,
@@ -46,6 +47,7 @@ from world import MILLISECOND  # noqa: E402
 
 PAGE = ROOT / "docs" / "late_commands.md"
 PATTERNS = 6  # of one robot
+SENT_BY = {(TOPIC, 1): "topic", (ACTION, 1): "action", (TOPIC, 2): "two topics"}
 PROGRESS = 30.0  # s from one line of it to the next
 
 
@@ -60,6 +62,8 @@ class Case(NamedTuple):
     kinds: tuple[str, ...]
     is_bounded: bool
     """Whether the limits are promised."""
+    controllers: int = 1
+    """How many share the arm."""
 
 
 CASES = (
@@ -74,6 +78,9 @@ CASES = (
     Case(TOPIC, "blends", 2000, ANY[1:], False),
     Case(ACTION, "stamp", 2000, WHOLE, False),
     Case(ACTION, "blends", 2000, WHOLE, False),
+    Case(TOPIC, "stamp", 50, (*ANY, "twist"), True, 2),
+    Case(TOPIC, "stamp", 50, (*ANY, "twist"), True, 2),
+    Case(TOPIC, "stamp", 2000, (*ANY, "twist"), False, 2),
 )
 
 
@@ -97,7 +104,11 @@ def run(seed):
     """Return the patterns of one robot, and its seconds."""
     rng, case, patterns = random.Random(seed), CASES[seed % len(CASES)], []
     lag = rng.choice([0.0, 0.03, 0.1])
-    with robot_with(lag, RULES[case.rule], command_interface=case.interface) as robot:
+    robots = {
+        1: lambda: robot_with(lag, RULES[case.rule], command_interface=case.interface),
+        2: lambda: sharing(lag=lag, lags={BASE: 0.03}, judged=False),
+    }
+    with robots[case.controllers]() as robot:
         for _ in range(PATTERNS):
             kind = rng.choice(case.kinds)
             try:
@@ -143,7 +154,7 @@ def _try(robot, rng, case, kind):
         robot.run(2.6)
         robot.reach(PLACES[2], 0.02)
         robot.wait(robot.rests, "rest")
-    robot.arm.outputs.clear()
+    robot.arm.forget()
     robot.statuses[:] = robot.statuses[-1:]
     return float(seen.leap), float(seen.speed), float(seen.rate)
 
@@ -164,7 +175,7 @@ def table(patterns):
         worst = max(rows, key=lambda each: (bool(each.complaint), each.leap, each.rate))
         leaps = sum(each.leap > LEAP for each in rows)
         lines.append(
-            f"| {'topic' if case.interface == TOPIC else 'action'} | {case.rule} "
+            f"| {SENT_BY[case.interface, case.controllers]} | {case.rule} "
             f"| {case.latest} ms | {kind} | {'yes' if case.is_bounded else 'no'} | {len(rows):,} "
             f"| {100.0 * leaps / len(rows):.3g} % | {max(0.0, *(each.leap for each in rows)):.3f} "
             f"| {max(each.speed for each in rows):.3f} | {max(each.rate for each in rows):.3f} "

@@ -12,7 +12,14 @@ import numpy as np
 from basis_ik.arm.execution.controller_states import ControllerStates
 from basis_ik.arm.execution.execution import LONG_AGO, Drives, Rule
 from basis_ik.arm.execution.trajectory_execution import Controller
-from basis_ik.arm.execution.window_execution import NARROWEST, REST, WindowExecution
+from basis_ik.arm.execution.window_execution import (
+    COVERED,
+    NARROWEST,
+    NUDGE,
+    PATIENCE,
+    REST,
+    WindowExecution,
+)
 from basis_ik.arm.limiter import Motion, stride_of
 from basis_ik.arm.moment import Moment
 from basis_ik.arm.pipeline import Phase, Pipeline
@@ -47,11 +54,12 @@ class SharedExecution(WindowExecution):
 
     They do not take a message at the same time, so all windows have a stamp:
 
-    - From rest, the first one rests until it may be taken `SAFE` late.
+    - From rest, the first one rests until it may be taken `SAFE` late. Unless they have just
+      followed another motion, all must first show that they take what is sent.
     - Every window brakes at its end, and is continued only while all are known to follow. So if
       one does not, the others brake on the same path, and no message has to tell them.
     - After one has left the others, or scales its speed, the arm ends at rest, and goes on from
-      there. One that has taken nothing of a motion ends it.
+      there, if all take what is sent.
 
     Args:
         drives: What is commanded.
@@ -69,7 +77,11 @@ class SharedExecution(WindowExecution):
         self._sent = SharedWindows(self._columns)
         self._strays: list[str] = []  # controllers that follow nothing that was sent
         self._ends = False  # whether nothing is sent until all rest
-        self._led_at = LONG_AGO  # when they were last led to where the arm is
+        self._takes = False  # whether all are known to take what is sent
+        self._place: FloatArray | None = None  # where they are to rest before a motion (n,)
+        self._asked_at = self._sent_at = LONG_AGO  # when they were first sent there, and last
+        self._shown: set[int] = set()  # those that were there
+        self._nudge = NUDGE
 
     def _check(self, now: Moment) -> str:
         unmet = super()._check(now)
@@ -121,8 +133,8 @@ class SharedExecution(WindowExecution):
         return super()._why_left().replace("the controller", names or "the controller", 1)
 
     def _send_again(self) -> None:
-        """Let all end at rest, as one has left the others."""
-        self._ends = True
+        """Let all end at rest, as one has not taken what the others follow."""
+        self._ends, self._takes = True, False
 
     def _continue_slowly(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> None:
         """Let all end at rest: the others would be ahead of one that scales its speed."""
@@ -134,29 +146,60 @@ class SharedExecution(WindowExecution):
 
     def _start(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> None:
         """Begin a motion from rest, as the continuation of a window that rests."""
-        idle = self._sent.not_begun()
-        if idle:
-            names = " and ".join(self._state.each[k].controller for k in idle)
-            stops = pipeline.phase is Phase.BRAKING
-            self.failure = "" if stops else f"{names} has not taken the motion: all have braked"
-            self._give_up(pipeline)
-            return
         reference = self.controller_reference()
         if reference is None or not self._is_at_rest_for(pipeline, measured, now):
             return
-        begins = pipeline.phase in (Phase.MOVING, Phase.BRAKING)
-        begin = pipeline.state[:, 0] if begins else reference
-        if (begin != reference).any():  # something else has moved the arm
-            if now.clock >= self._led_at + REST:
-                self._led_at = now.clock
-                self._send(_rest_at(begin), 0, 0)
+        if pipeline.phase is not Phase.MOVING:
+            self._place = None
+        elif not self._are_there(pipeline, pipeline.state[:, 0], reference, now.clock):
             return
         self._changed, self._was_silent, self._ends, self._refused = True, False, False, 0
         self._head = LONG_AGO
-        self._sent.send(
-            Window(now.clock - REST, _rest_at(reference), now.clock, settles=False), alone=True
-        )
+        rest = Window(now.clock - REST, _rest_at(reference), now.clock, settles=False)
+        self._sent.send(rest, alone=True)
         self._continue(pipeline, measured, now)
+
+    def _are_there(
+        self, pipeline: Pipeline, begin: FloatArray, reference: FloatArray, clock: int
+    ) -> bool:
+        """Return whether all rest where a motion begins, and are known to take what is sent.
+
+        That is seen by a place that is hardly beside. Otherwise they are sent there; one that does
+        not take it ends the motion.
+
+        Args:
+            pipeline: The source of the commands.
+            begin: Where the motion begins (n,).
+            reference: Where the controllers are (n,).
+            clock: The controllers' time.
+        """
+        if self._place is not None:
+            there = np.abs(reference - self._place) <= COVERED
+            self._shown |= {k for k, columns in enumerate(self._columns) if there[columns].any()}
+            if len(self._shown) == len(self._columns):
+                self._place, self._takes, self._was_silent = None, True, False
+        if self._place is None:
+            if self._takes and not self._was_silent and (begin == reference).all():
+                return True
+            self._takes, self._asked_at, self._shown = False, clock, set()
+        elif clock > self._asked_at + PATIENCE:
+            names = [
+                each.controller for k, each in enumerate(self._state.each) if k not in self._shown
+            ]
+            self.failure = f"{' and '.join(names)} has not taken the motion"
+            self._give_up(pipeline)
+            return False
+        elif clock < self._sent_at + REST:
+            return False
+        else:
+            self._nudge = -self._nudge  # a joint may be at its limit
+        self._place, self._sent_at = begin + self._nudge, clock
+        self._send(_rest_at(self._place), 0, 0)
+        return False
+
+    def _give_up(self, pipeline: Pipeline) -> None:
+        super()._give_up(pipeline)
+        self._place, self._takes = None, False
 
     def _completed(
         self, pipeline: Pipeline, times: list[int], states: list[FloatArray], joins: int
