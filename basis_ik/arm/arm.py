@@ -1174,7 +1174,7 @@ class Arm:
                 if self.execution.failure:
                     self.targets.clear()
                 elif interruption is None:
-                    self.targets.drop("the controller does not tell where it is")
+                    self.targets.drop(self.execution.unheard)
                 self._interruption = None if self.execution.failure else interruption
                 self.pipeline.rest()
                 self.state.handle(Event.DROP_TARGET, self.execution.failure)

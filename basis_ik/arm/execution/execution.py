@@ -65,6 +65,10 @@ class Rule(Protocol):
     def by_stamp(self) -> bool:
         """Whether it is known to place a trajectory by its stamp alone."""
 
+    @property
+    def asked(self) -> str:
+        """The service that may still tell; empty once it has, or is overdue."""
+
 
 class Execution(ABC):
     """Decides what is sent to a controller, and follows what becomes of it.
@@ -164,6 +168,11 @@ class Execution(ABC):
     def hindrance(self) -> str:
         """Why the arm does not move as commanded for the moment; empty if it does."""
         return ""
+
+    @property
+    def unheard(self) -> str:
+        """Why a motion cannot begin while the controller publishes nothing."""
+        return "the controller does not tell where it is"
 
     def excuse(self, until: float) -> None:
         """Do not take the controller for silent until a time of the loop [s]: the node was late."""

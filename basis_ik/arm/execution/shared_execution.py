@@ -48,6 +48,11 @@ class Rules:
         """Whether all are known to place a trajectory by its stamp alone."""
         return all(rule.by_stamp for rule in self.each)
 
+    @property
+    def asked(self) -> str:
+        """The service that may still tell, of one of them; empty if there is none."""
+        return next(filter(None, (rule.asked for rule in self.each)), "")
+
 
 class SharedExecution(WindowExecution):
     """Streams the same windows to several controllers, to each the part of its joints.
@@ -85,6 +90,8 @@ class SharedExecution(WindowExecution):
 
     def _check(self, now: Moment) -> str:
         unmet = super()._check(now)
+        if not unmet and self._rule.asked:
+            return f"waiting for {self._rule.asked}: it has the rule by which a motion is replaced"
         for state, rule in zip(self._state.each, self._rule.each, strict=True):
             if not (unmet or rule.by_stamp):
                 return (
@@ -93,6 +100,13 @@ class SharedExecution(WindowExecution):
                     "or trajectory_replacement to not_allowed if it does not have that"
                 )
         return unmet
+
+    @property
+    def unheard(self) -> str:
+        """Why a motion cannot begin while one publishes nothing; see `Execution.unheard`."""
+        clock = self._state.now.clock
+        silent = [each.controller for each in self._state.each if each.silence(clock) > 0.0]
+        return f"{' and '.join(silent)} does not tell where it is" if silent else super().unheard
 
     @property
     def hindrance(self) -> str:

@@ -41,6 +41,13 @@ class ReplacementRule:
             return self._given == NOT_ALLOWED
         return self._parameter.value is False
 
+    @property
+    def asked(self) -> str:
+        """The service that may still tell; empty once it has, or is overdue."""
+        asked = self._parameter
+        waits = asked is not None and asked.value is None and not asked.is_overdue
+        return asked.service if asked is not None and waits else ""
+
     def ask(self) -> None:
         """Ask if that is due, and report once that there is no answer."""
         if self._parameter is None:
