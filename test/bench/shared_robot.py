@@ -7,10 +7,12 @@ import contextlib
 from types import SimpleNamespace
 
 import numpy as np
-from bench import Arm, Command, Robot
+from bench import HOME, Arm, Command, Robot
 from world import Link
 
 BASE, WRIST = "base_controller", "wrist_controller"
+BRAKES = 0.55  # s after which all rest: up to 0.15 until nothing is sent, 0.07 ahead, the brake
+FAR = [0.9, -0.3, 0.4, 0.2, -0.2, 0.5]  # rad
 SPLIT = {BASE: [0, 1], WRIST: [2, 3, 4, 5]}
 
 
@@ -145,6 +147,14 @@ def sharing(*words, judged=True, **how):
     finally:
         robot.loop.end()
     assert not judged or robot.arm.complaints == [], robot.arm.complaints[:3]
+
+
+def set_off(robot):
+    """Send a target of most of a second; return it once the arm is in mid-motion."""
+    target = robot.chain.forward(np.add(HOME, FAR))
+    robot.send("base_link", target)
+    robot.run(0.35)
+    return target
 
 
 def off_path(way):

@@ -7,43 +7,30 @@ import random
 
 import numpy as np
 import pytest
-from bench import HOME, Robot
-from shared_robot import BASE, SPLIT, WRIST, SharedRobot, off_path, sharing
+from bench import Robot
+from shared_robot import BASE, BRAKES, SPLIT, WRIST, SharedRobot, off_path, set_off, sharing
 from std_srvs.srv import SetBool
 from test_late_commands import (
     ACCELERATION,
     ANY,
     DISTURBED,
-    LEAP,
     PLACES,
     SPEED,
     Seen,
     disturb,
-    explains,
     move,
-    stop,
 )
-from world import MILLISECOND, SECOND
+from world import MILLISECOND
 
 from basis_ik.errors import BasisIkError
 
-BRAKES = 0.55  # s after which all rest: up to 0.15 until nothing is sent, 0.07 ahead, the brake
 BESIDE = 1e-5  # rad: where all rest before a first motion, to show that they take messages
-FAR = [0.9, -0.3, 0.4, 0.2, -0.2, 0.5]  # a motion of most of a second
 
 
 @pytest.fixture
 def robot():
     with sharing(judged=False) as robot:
         yield robot
-
-
-def set_off(robot):
-    """Send a target; return what it is once the arm is in mid-motion."""
-    target = robot.chain.forward(np.add(HOME, FAR))
-    robot.send("base_link", target)
-    robot.run(0.35)
-    return target
 
 
 def way(robot, since=0):
@@ -127,44 +114,6 @@ def test_drives_that_differ_leave_the_path_by_what_their_lags_explain():
 
 
 @pytest.mark.parametrize("which", [BASE, WRIST])
-@pytest.mark.parametrize("stall", [0.25, 0.5, 1.5])
-@pytest.mark.parametrize("change", ["", "stop", "another target"])
-def test_one_that_takes_nothing_for_a_while_does_not_leap(which, stall, change, robot):
-    target = set_off(robot)
-    since = robot.world.now
-    robot.parts[which].arm.taking.add(since, stall)
-    robot.run(0.05)
-    if change == "stop":
-        stop(robot)
-    elif change:
-        target = PLACES[1]
-        robot.send("base_link", target)
-    robot.run(BRAKES)
-    rested = stall < 1.0 or robot.rests()
-    robot.run(stall + 1.0)
-    assert rested, "all have braked"
-    assert Seen(robot, 0).leap <= LEAP
-    assert Seen(robot, 0).rate <= ACCELERATION
-    if change == "stop":
-        robot.wait_status(state="STOPPED")
-    else:
-        assert robot.at(target, 1e-3) or "DROPPED" in robot.statuses[-1]["message"]
-        assert explains(robot, since)
-
-
-@pytest.mark.parametrize("which", [BASE, WRIST])
-def test_one_that_takes_nothing_from_the_begin_on_moves_nothing(which, robot):
-    robot.parts[which].commanding.loss = 1.0
-    robot.send("base_link", PLACES[0])
-    robot.run(2.5)
-    assert f"{which} has not taken the motion" in robot.statuses[-1]["message"]
-    assert np.abs(np.subtract(robot.positions, HOME)).max() < 1e-5, "nothing moves alone"
-    assert robot.rests()
-    robot.parts[which].commanding.loss = 0.0
-    robot.reach(PLACES[0], 1e-6)
-
-
-@pytest.mark.parametrize("which", [BASE, WRIST])
 def test_one_that_falls_silent_lets_all_brake_on_the_path(which, robot):
     target = set_off(robot)
     since = robot.world.now
@@ -193,39 +142,6 @@ def test_a_silence_that_ends_soon_only_interrupts_the_motion(which, robot):
 
 
 @pytest.mark.parametrize("which", [BASE, WRIST])
-@pytest.mark.parametrize("away", [0.2, 1.0])
-def test_one_that_is_switched_off_and_on_lets_the_others_brake(which, away, robot):
-    set_off(robot)
-    since, part = robot.world.now, robot.parts[which]
-    part.arm.deactivate()
-    robot.run(away)
-    part.arm.activate()
-    robot.run(BRAKES)
-    told = {each["message"] for each in robot.statuses if each["heard"] > 1e-9 * since}
-    words = "is not active" if away > 0.5 else "was restarted: it was not active for a moment"
-    assert any(f"{which} {words}" in message for message in told), told
-    assert robot.rests()
-    assert Seen(robot, 0).leap <= LEAP
-    assert not any(each.arm.complaints for each in robot.parts.values() if each is not part)
-    robot.run(0.5)
-    robot.reach(PLACES[0], 1e-6)
-
-
-@pytest.mark.parametrize(("which", "other"), [(BASE, WRIST), (WRIST, BASE)])
-def test_one_that_holds_by_its_tolerance_is_named_and_the_others_brake(which, other):
-    with sharing(lag=0.1, lags={other: 0.0}, path=0.06, judged=False) as robot:
-        robot.send("base_link", robot.chain.forward(np.add(HOME, FAR)))
-        arm, home = robot.parts[which].arm, np.array(HOME)[SPLIT[which]]
-        robot.wait(lambda: np.abs(arm.joints.positions - home).max() > 0.02, "it moves")
-        robot.wait(lambda: np.array_equal(arm.outputs[-1][1], arm.outputs[-2][1]), "it holds")
-        robot.wait(lambda: "has left" in robot.statuses[-1]["message"], "it is told", 0.04)
-        assert f"{which} has left the trajectory when" in robot.statuses[-1]["message"]
-        robot.run(BRAKES)
-        assert robot.rests()
-        assert robot.parts[other].arm.complaints == []
-
-
-@pytest.mark.parametrize("which", [BASE, WRIST])
 def test_one_whose_joint_is_blocked_holds_and_the_others_brake(which, robot):
     set_off(robot)
     robot.parts[which].arm.joints.blocked[0] = True
@@ -236,23 +152,6 @@ def test_one_whose_joint_is_blocked_holds_and_the_others_brake(which, robot):
     assert robot.rests(), "it does not go on by itself"
     robot.call(SetBool, "enable", data=True)
     robot.reach(PLACES[0], 1e-6)
-
-
-@pytest.mark.parametrize("which", [BASE, WRIST])
-@pytest.mark.parametrize("factor", [0.5, 0.0])
-def test_one_that_scales_its_speed_lets_all_rest_and_then_go_on(which, factor, robot):
-    target = set_off(robot)
-    robot.parts[which].arm.controller.speed_scaling = factor
-    robot.run(1.0)
-    told = f"{which} scales its speed to {factor:.2g}: the arm goes on once it is at full speed"
-    assert told in robot.statuses[-1]["message"]
-    assert robot.rests()
-    robot.parts[which].arm.controller.speed_scaling = 1.0
-    since = robot.world.now + SECOND // 4
-    robot.run(2.0)
-    assert robot.at(target, 1e-6)
-    assert Seen(robot, since).rate <= ACCELERATION
-    assert Seen(robot, 0).leap <= LEAP
 
 
 def test_without_resuming_a_target_is_dropped_by_one_that_scales_its_speed():
@@ -269,11 +168,18 @@ def test_without_resuming_a_target_is_dropped_by_one_that_scales_its_speed():
 def test_a_motion_begins_where_something_else_has_moved_the_arm(robot):
     robot.reach(PLACES[0], 1e-6)
     robot.run(0.5)
+    moved = robot.positions + 0.2
     for part in robot.parts.values():
-        reference = part.arm.joints.positions.copy()
-        part.arm.joints.positions[:] = reference + 0.2
+        part.arm.joints.blocked[:] = True
+        part.arm.joints.positions[:] += 0.2
     robot.run(0.1)
-    robot.reach(PLACES[1], 1e-6)
+    robot.send("base_link", PLACES[1])
+    robot.run(0.06)
+    assert np.abs(robot.arm.outputs[-1][1] - moved).max() < BESIDE
+    for part in robot.parts.values():
+        part.arm.joints.blocked[:] = False
+    robot.run(2.0)
+    assert robot.at(PLACES[1])
 
 
 def test_joints_that_are_not_the_chains_are_held_by_the_controller_that_has_them():
@@ -283,26 +189,6 @@ def test_joints_that_are_not_the_chains_are_held_by_the_controller_that_has_them
         for each in robot.commands:
             assert ("finger" in each.message.joint_names) == ("wrist" in each.topic)
         assert robot.parts[WRIST].arm.others.tolist() == [0.3]
-
-
-@pytest.mark.parametrize(
-    ("joints", "told"),
-    [
-        ({BASE: [0], WRIST: [2, 3, 4, 5]}, "do not have shoulder_lift_joint: add the controller"),
-        ({BASE: [0, 1, 2], WRIST: [2, 3, 4, 5]}, "both have elbow_joint: each joint must have one"),
-        ({BASE: [0, 1, 2, 3, 4, 5], WRIST: []}, "wrist_controller has no joint of the chain"),
-    ],
-)
-def test_joints_that_are_not_in_one_controller_each_are_refused_before_a_motion(joints, told):
-    robot = SharedRobot()
-    for name, part in robot.parts.items():
-        part.controlled = [robot.chain.joint_names[k] for k in joints[name]] or ["finger"]
-    robot.run(1.0)
-    assert told in robot.statuses[-1]["message"]
-    robot.send("base_link", PLACES[0])
-    robot.run(0.5)
-    assert robot.commands == []
-    robot.loop.end()
 
 
 @pytest.mark.parametrize("replaces", [True, None])

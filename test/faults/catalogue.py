@@ -493,4 +493,38 @@ ROWS: dict[int, Row] = {
             BENCH,
         ),
     ),
+    **_section(
+        "An arm that two controllers share",
+        118,
+        (
+            "one takes no messages for up to 1.5 s in mid-motion; a stop, another target meanwhile",
+            "no leap; both brake on the path, and go on once it takes them",
+            BENCH,
+        ),
+        (
+            "one takes no message from the begin on",
+            "nothing moves alone; the target is dropped, with its name",
+            BENCH,
+        ),
+        (
+            "one is switched off in mid-motion, and on again",
+            "the other brakes on the path; told with its name; no step on its return",
+            BENCH,
+        ),
+        (
+            "one holds its joints because of its path tolerance",
+            "told within 40 ms, with its name, joint and parameter; the other brakes",
+            BENCH,
+        ),
+        (
+            "one scales its speed",
+            "both rest with their goal at WARN, with its name, and go on at full speed",
+            BENCH,
+        ),
+        (
+            "a joint that neither has, or both have; one without a joint of the chain",
+            "WAITING with names and remedy before the first motion; nothing is sent",
+            BENCH,
+        ),
+    ),
 }
