@@ -155,7 +155,12 @@ class SharedExecution(WindowExecution):
         self._ends = True
 
     def _continue_in_time(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> None:
+        """Continue the motion; see `WindowExecution`.
+
+        After a pause, what is new may come as late as ever: the last window has begun to brake.
+        """
         if not self._ends:
+            self._changed = self._changed or self._is_late(now.clock)
             super()._continue_in_time(pipeline, measured, now)
 
     def _start(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> None:
