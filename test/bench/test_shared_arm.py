@@ -19,6 +19,7 @@ from test_late_commands import (
     Seen,
     disturb,
     move,
+    swung,
 )
 from world import MILLISECOND
 
@@ -75,6 +76,26 @@ def test_delays_of_up_to_50_ms_keep_the_limits(seed):
             assert seen.rate <= ACCELERATION
             robot.call(SetBool, "enable", data=True)
             robot.reach(PLACES[2], 0.02)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_motion_that_pauses_until_all_are_heard_keeps_the_limits(seed):
+    """One is heard late, as its clock is behind; what is sent after that, the other takes late."""
+    with sharing(lag=0.03, seed=seed) as robot:
+        base, wrist = robot.parts.values()
+        base.behind = 30 * MILLISECOND
+        robot.run(2.5)  # until all states are by this clock
+        for link in (base.commanding, *robot.told, robot.states.link):
+            link.delay = (0, 10 * MILLISECOND)
+        for link in (wrist.commanding, robot.targets.link):
+            link.delay = (0, 50 * MILLISECOND)
+        for target in (PLACES[3], PLACES[1]):
+            robot.send("base_link", target)
+            robot.run(0.2)
+            for step in range(25):
+                robot.send("base_link", swung(target, step))
+                robot.run(0.02)
+            robot.run(DISTURBED)
 
 
 @pytest.mark.parametrize("which", [BASE, WRIST])

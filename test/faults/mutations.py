@@ -37,6 +37,7 @@ ELEMENTS, GRAMMAR, LIMITS = "robot/elements.py", "robot/grammar.py", "robot/join
 TREE, URDF, BUILD = "robot/link_tree.py", "robot/urdf.py", "robot/build.py"
 PARAMETERS, OF_CHAINS = "ros/parameters/parameters.py", "ros/parameters/chain_parameters.py"
 SAFETY, DIAGNOSIS = "robot/safety_kernel.py", "pose/diagnosis.py"
+SHARED, SHARING = "arm/execution/shared_execution.py", "test/bench/test_shared_arm.py"
 LATE = "test/bench/test_late_commands.py"
 UNHEARD = f"{LATE}::test_a_driver_that_neither_takes_nor_tells_does_not_leap"
 MID_MOTION = f"{LATE}::test_a_controller_that_takes_nothing_in_mid_motion_does_not_leap"
@@ -1881,6 +1882,105 @@ MUTATIONS = tuple(
                 "test/bench/test_two_hands.py::"
                 "test_hands_keep_the_object_where_joints_turn_far_from_pose_to_pose",
             ),
+        ),
+        # An arm that two controllers share
+        (
+            "one of two controllers that is behind is left behind",
+            "arm/shared_windows.py",
+            "        return min(part.since() for part in self._parts)",
+            "        return max(part.since() for part in self._parts)",
+            (118,),
+        ),
+        (
+            "two controllers begin a motion that one has not shown to take",
+            SHARED,
+            "            if len(self._shown) == len(self._columns):",
+            "            if self._shown:",
+            (119,),
+        ),
+        (
+            "a controller that has missed a window need not show that it takes the next",
+            SHARED,
+            "        self._ends, self._takes = True, False",
+            "        self._ends = True",
+            (118,),
+        ),
+        (
+            "the controller that was switched off is not named",
+            SHARED,
+            'names or "the controller", 1)',
+            '"the controller", 1)',
+            (120, 121),
+        ),
+        (
+            "the others go on ahead of a controller that scales its speed",
+            "arm/execution/controller_states.py",
+            "        return bool(self.slowed)",
+            "        return False",
+            (122,),
+        ),
+        (
+            "a joint may be in two controllers",
+            "arm/execution/controller_states.py",
+            "            if len(found) > 1:",
+            "            if False:",
+            (123,),
+        ),
+        (
+            "a joint may be in none of the controllers",
+            "arm/execution/controller_states.py",
+            "        if missing:",
+            "        if False:",
+            (123,),
+        ),
+        (
+            "a controller without a joint of the chain may be named",
+            "arm/execution/controller_states.py",
+            '        return idle and f"{idle} has no',
+            '        return "" and f"{idle} has no',
+            (123,),
+        ),
+        (
+            "a controller that may blend is one of several",
+            SHARED,
+            "            if not (unmet or rule.by_stamp):",
+            "            if False:",
+            (f"{SHARING}::test_a_controller_that_may_blend_is_refused_before_a_motion",),
+        ),
+        (
+            "the whole motion is sent to several controllers, which must be told to brake",
+            SHARED,
+            "        return self._assembled(pipeline.tail(), times, states, joins, settles=False)",
+            "        return super()._completed(pipeline, times, states, joins)",
+            (f"{SHARING}::test_one_that_falls_silent_lets_all_brake_on_the_path",),
+        ),
+        (
+            "of several controllers the clock that is least behind counts",
+            SHARED,
+            "        return self._state.oldest - self._behind",
+            "        return self._state.age - self._behind",
+            (f"{SHARING}::test_a_motion_that_pauses_until_all_are_heard_keeps_the_limits",),
+        ),
+        (
+            "after a pause a window for several controllers must not be late",
+            SHARED,
+            "            self._changed = self._changed or self._is_late(now.clock)\n",
+            "",
+            (f"{SHARING}::test_a_motion_that_pauses_until_all_are_heard_keeps_the_limits",),
+        ),
+        (
+            "several controllers leap to where something else has moved the arm",
+            SHARED,
+            "            if self._takes and not self._was_silent and (begin == reference).all():",
+            "            if self._takes and not self._was_silent:",
+            (f"{SHARING}::test_a_motion_begins_where_something_else_has_moved_the_arm",),
+        ),
+        (
+            "several controllers are named for an interface that is for one",
+            OF_CHAINS,
+            'if len(controllers_of(self["controller"])) > 1 and',
+            "if False and",
+            (f"{SHARING}::test_another_interface_is_not_for_several_controllers",),
         ),
     )
 )

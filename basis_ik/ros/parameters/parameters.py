@@ -109,7 +109,7 @@ def controllers_complaint(text: str) -> str | None:
         complaint = topic_complaint(name)
         if complaint:
             return complaint
-        if names.count(name) > 1:
+        if [*names, name].count(name) > 2:
             return f"has '{name}' twice; each controller has one part of the arm"
     return None
 
