@@ -12,7 +12,7 @@ from world import Link
 
 BASE, WRIST = "base_controller", "wrist_controller"
 BRAKES = 0.55  # s after which all rest: up to 0.15 until nothing is sent, 0.07 ahead, the brake
-FAR = [0.9, -0.3, 0.4, 0.2, -0.2, 0.5]  # rad
+FAR = [1.8, -0.5, 0.8, 0.4, -0.4, 1.0]  # rad
 SPLIT = {BASE: [0, 1], WRIST: [2, 3, 4, 5]}
 
 
@@ -150,7 +150,7 @@ def sharing(*words, judged=True, **how):
 
 
 def set_off(robot):
-    """Send a target of most of a second; return it once the arm is in mid-motion."""
+    """Send a target of about a second; return it once the arm is in mid-motion."""
     target = robot.chain.forward(np.add(HOME, FAR))
     robot.send("base_link", target)
     robot.run(0.35)

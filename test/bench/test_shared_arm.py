@@ -19,9 +19,10 @@ from test_late_commands import (
     Seen,
     disturb,
     move,
+    stop,
     swung,
 )
-from world import MILLISECOND
+from world import MILLISECOND, SECOND
 
 from basis_ik.errors import BasisIkError
 
@@ -141,6 +142,7 @@ def test_one_that_falls_silent_lets_all_brake_on_the_path(which, robot):
     robot.parts[which].states.link.loss = 1.0
     robot.run(BRAKES)
     assert robot.rests()
+    assert not robot.at(target, 0.1), "they have braked"
     assert off_path(way(robot)) < BESIDE
     robot.run(0.5)
     told = f"{which} is not active: no /{which}/controller_state"
@@ -184,6 +186,53 @@ def test_without_resuming_a_target_is_dropped_by_one_that_scales_its_speed():
         robot.parts[WRIST].arm.controller.speed_scaling = 1.0
         robot.run(1.0)
         assert robot.statuses[-1]["state"] == "READY"
+
+
+@pytest.mark.parametrize("which", [BASE, WRIST])
+def test_a_stop_while_one_stands_ends_its_motion_there(which, robot):
+    set_off(robot)
+    robot.parts[which].arm.controller.speed_scaling = 0.0
+    robot.run(0.1)
+    stop(robot)
+    robot.wait_status(state="STOPPED", patience=1.0)
+    here = robot.positions
+    robot.parts[which].arm.controller.speed_scaling = 1.0
+    robot.run(1.0)
+    assert np.abs(robot.positions - here).max() < BESIDE
+    robot.call(SetBool, "enable", data=True)
+    robot.reach(PLACES[0], 1e-6)
+
+
+@pytest.mark.parametrize("jump", [-3600, -1, 1, 3600])  # s
+def test_a_clock_that_jumps_lets_the_arm_rest_within_its_limits(jump, robot):
+    set_off(robot)
+    robot.boundary.offset += jump * SECOND
+    for part in robot.parts.values():
+        part.arm.bound = np.inf  # the controllers themselves jump
+    robot.run(3.0)
+    assert robot.rests()
+    robot.reach(PLACES[0], 1e-6)
+
+
+def test_joints_that_a_controller_loses_in_mid_motion_are_told_and_all_brake(robot):
+    set_off(robot)
+    wrist = robot.parts[WRIST]
+    wrist.controlled = wrist.controlled[1:]
+    robot.run(BRAKES)
+    assert "do not have elbow_joint: add the controller" in robot.statuses[-1]["message"]
+    assert robot.rests()
+    assert robot.arm.complaints == []
+    wrist.controlled = list(wrist.arm.joint_names)
+    robot.run(0.5)
+    robot.reach(PLACES[0], 1e-6)
+
+
+def test_a_node_that_is_deactivated_brakes_all(robot):
+    set_off(robot)
+    assert robot.transit("deactivate")
+    robot.run(BRAKES)
+    assert robot.rests()
+    assert robot.arm.complaints == []
 
 
 def test_a_motion_begins_where_something_else_has_moved_the_arm(robot):

@@ -1920,6 +1920,13 @@ MUTATIONS = tuple(
             (122,),
         ),
         (
+            "one of two controllers that stands ends its motion after a stop",
+            SHARED,
+            "or reference is None or rested < RESUMPTION:",
+            "or True:",
+            (f"{SHARING}::test_a_stop_while_one_stands_ends_its_motion_there",),
+        ),
+        (
             "a joint may be in two controllers",
             "arm/execution/controller_states.py",
             "            if len(found) > 1:",

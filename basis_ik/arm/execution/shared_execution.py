@@ -18,6 +18,7 @@ from basis_ik.arm.execution.window_execution import (
     NUDGE,
     PATIENCE,
     REST,
+    RESUMPTION,
     WindowExecution,
 )
 from basis_ik.arm.limiter import Motion, stride_of
@@ -151,8 +152,20 @@ class SharedExecution(WindowExecution):
         self._ends, self._takes = True, False
 
     def _continue_slowly(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> None:
-        """Let all end at rest: the others would be ahead of one that scales its speed."""
+        """Let all end at rest: the others would be ahead of one that scales its speed.
+
+        One that stands would end its brake once it goes on. So it is led to rest where it stands.
+        """
         self._ends = True
+        reference = self.controller_reference()
+        rested = self._state.stamp - self._stood_since()
+        if pipeline.phase is not Phase.BRAKING or reference is None or rested < RESUMPTION:
+            return
+        if self._have_shown(reference):
+            self._place = None
+            self._rest_at(reference, now.clock)
+        else:
+            self._send_beside(reference, now.clock)
 
     def _continue_in_time(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> None:
         """Continue the motion; see `WindowExecution`.
@@ -174,17 +187,19 @@ class SharedExecution(WindowExecution):
             return
         self._changed, self._was_silent, self._ends, self._refused = True, False, False, 0
         self._head = LONG_AGO
-        rest = Window(now.clock - REST, _rest_at(reference), now.clock, settles=False)
-        self._sent.send(rest, alone=True)
+        self._rest_at(reference, now.clock)
         self._continue(pipeline, measured, now)
+
+    def _rest_at(self, reference: FloatArray, clock: int) -> None:
+        """Note that all rest at their references (n,)."""
+        self._sent.send(Window(clock - REST, _rest_at(reference), clock, settles=False), alone=True)
 
     def _are_there(
         self, pipeline: Pipeline, begin: FloatArray, reference: FloatArray, clock: int
     ) -> bool:
         """Return whether all rest where a motion begins, and are known to take what is sent.
 
-        That is seen by a place that is hardly beside. Otherwise they are sent there; one that does
-        not take it ends the motion.
+        Otherwise they are sent there; one that does not take that ends the motion.
 
         Args:
             pipeline: The source of the commands.
@@ -192,29 +207,42 @@ class SharedExecution(WindowExecution):
             reference: Where the controllers are (n,).
             clock: The controllers' time.
         """
-        if self._place is not None:
-            there = np.abs(reference - self._place) <= COVERED
-            self._shown |= {k for k, columns in enumerate(self._columns) if there[columns].any()}
-            if len(self._shown) == len(self._columns):
-                self._place, self._takes, self._was_silent = None, True, False
-        if self._place is None:
-            if self._takes and not self._was_silent and (begin == reference).all():
+        if self._have_shown(reference):
+            self._place, self._takes, self._was_silent = None, True, False
+        if self._place is None and self._takes and not self._was_silent:
+            if (begin == reference).all():
                 return True
-            self._takes, self._asked_at, self._shown = False, clock, set()
-        elif clock > self._asked_at + PATIENCE:
+        elif self._place is not None and clock > self._asked_at + PATIENCE:
             names = [
                 each.controller for k, each in enumerate(self._state.each) if k not in self._shown
             ]
             self.failure = f"{' and '.join(names)} has not taken the motion"
             self._give_up(pipeline)
             return False
-        elif clock < self._sent_at + REST:
+        self._send_beside(begin, clock)
+        return False
+
+    def _have_shown(self, reference: FloatArray) -> bool:
+        """Return whether all references (n,) were where they were sent."""
+        if self._place is None:
             return False
+        there = np.abs(reference - self._place) <= COVERED
+        self._shown |= {k for k, columns in enumerate(self._columns) if there[columns].any()}
+        return len(self._shown) == len(self._columns)
+
+    def _send_beside(self, positions: FloatArray, clock: int) -> None:
+        """Send all to rest hardly beside positions (n,), so that it is seen whether they take it.
+
+        They rest, so it may be as late as it will.
+        """
+        if self._place is None:
+            self._takes, self._asked_at, self._shown = False, clock, set()
+        elif clock < self._sent_at + REST:
+            return
         else:
             self._nudge = -self._nudge  # a joint may be at its limit
-        self._place, self._sent_at = begin + self._nudge, clock
+        self._place, self._sent_at = positions + self._nudge, clock
         self._send(_rest_at(self._place), 0, 0)
-        return False
 
     def _give_up(self, pipeline: Pipeline) -> None:
         super()._give_up(pipeline)
