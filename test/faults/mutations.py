@@ -1889,7 +1889,7 @@ MUTATIONS = tuple(
             "arm/shared_windows.py",
             "        return min(part.since() for part in self._parts)",
             "        return max(part.since() for part in self._parts)",
-            (118,),
+            ("test/arm/test_shared_windows.py::test_all_must_have_taken_a_window",),
         ),
         (
             "two controllers begin a motion that one has not shown to take",

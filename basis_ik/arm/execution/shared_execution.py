@@ -192,7 +192,9 @@ class SharedExecution(WindowExecution):
 
     def _rest_at(self, reference: FloatArray, clock: int) -> None:
         """Note that all rest at their references (n,)."""
-        self._sent.send(Window(clock - REST, _rest_at(reference), clock, settles=False), alone=True)
+        self._sent.send(
+            Window(clock - REST, _motion_at(reference), clock, settles=False), alone=True
+        )
 
     def _are_there(
         self, pipeline: Pipeline, begin: FloatArray, reference: FloatArray, clock: int
@@ -242,7 +244,7 @@ class SharedExecution(WindowExecution):
         else:
             self._nudge = -self._nudge  # a joint may be at its limit
         self._place, self._sent_at = positions + self._nudge, clock
-        self._send(_rest_at(self._place), 0, 0)
+        self._send(_motion_at(self._place), 0, 0)
 
     def _give_up(self, pipeline: Pipeline) -> None:
         super()._give_up(pipeline)
@@ -255,7 +257,7 @@ class SharedExecution(WindowExecution):
         return self._assembled(pipeline.tail(), times, states, joins, settles=False)
 
 
-def _rest_at(positions: FloatArray) -> Motion:
+def _motion_at(positions: FloatArray) -> Motion:
     """Return the motion that rests at positions (n,) for `REST`."""
     states = np.zeros((3, 2, len(positions)))
     states[0] = positions
