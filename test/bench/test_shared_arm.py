@@ -7,7 +7,7 @@ import random
 
 import numpy as np
 import pytest
-from bench import Robot
+from bench import PERIOD, Robot
 from shared_robot import BASE, BRAKES, SPLIT, WRIST, SharedRobot, off_path, set_off, sharing
 from std_srvs.srv import SetBool
 from test_late_commands import (
@@ -54,6 +54,17 @@ def test_both_get_their_joints_of_one_motion_with_the_same_stamps(robot):
     assert off_path(way(robot)) < BESIDE
     assert robot.arm.complaints == []
     assert not any(part.arm.refused for part in robot.parts.values())
+
+
+def test_a_next_motion_begins_70_ms_after_it_is_sent(robot):
+    """They may take it 50 ms late, and then begin together."""
+    robot.reach(PLACES[0], 1e-6)
+    robot.wait(robot.rests, "rest")
+    since, rest = robot.world.now, way(robot)[-1]
+    robot.reach(PLACES[1], 1e-6)
+    moves = [time - since for time, place in robot.arm.outputs if (place != rest).any()]
+    begun = min(time for time in moves if time > 0) / MILLISECOND
+    assert 70 <= begun <= 70 + 1e3 * PERIOD + 4
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,10 @@ def test_row_118_one_takes_nothing_for_a_while(observed, which, stall, change, r
     rested = stall < 1.0 or robot.rests()
     robot.run(stall + 1.0)
     assert rested, "all have braked"
+    if not change:
+        outputs = np.array([positions for _, positions in robot.arm.outputs])
+        base, wrist = ((outputs[:, k] - HOME[k]) / FAR[k] for k in (0, 5))
+        assert np.abs(base - wrist).max() * max(FAR) < 0.3, "one is behind on the path"
     assert Seen(robot, 0).leap <= LEAP
     assert Seen(robot, 0).rate <= ACCELERATION
     if change == "stop":
