@@ -40,7 +40,7 @@ from basis_ik.ros.outputs.make_output import CommandPath, ControllerOptions
 from basis_ik.ros.parameters.chain_parameters import ChainParameters
 from basis_ik.ros.parameters.parameters import Parameters, controllers_of
 from basis_ik.ros.publishers import Publishers, TopicPublishers, incompatible_qos
-from basis_ik.ros.status import ReportedGripper, StatusReport
+from basis_ik.ros.status import BesideGripper, StatusReport
 from basis_ik.ros.tool import Tool
 
 
@@ -79,7 +79,7 @@ class ChainController:
         buffer: FrameBuffer,
         state: ChainState,
     ) -> None:
-        self.gripper: ReportedGripper | None = None
+        self.gripper: BesideGripper | None = None
         self._node, self._parameters, self._clock = node, parameters, node.get_clock()
         self._boundary = boundary = boundary_of(node)
         self._submit: Callable[[Callable[[], Rehearsal]], Job[Rehearsal]] = boundary.thread(

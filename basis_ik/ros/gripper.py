@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -49,6 +50,7 @@ class Gripper:
         state: `MOVING`, `REACHED`, `STALLED`, `STOPPED`, `FAILED`, or `SENT` if nothing tells where
             it is; empty before the first command.
         text: The same in words.
+        opening: What was commanded last, from 0, closed, to 1, open; NaN before that.
     """
 
     def __init__(self, node: Node, controller: ChainController) -> None:
@@ -67,6 +69,7 @@ class Gripper:
             self._client, self._goal = ActionClient(node, kind, f"{name}/gripper_cmd"), kind.Goal
         self.name = node.resolve_service_name(f"{name}/gripper_cmd")
         self.state = self.text = self._aim = ""
+        self.opening = math.nan
         self._number, self._handle = 0, None  # of the newest goal; None: it is not accepted
         self._sent_at = self._checked_at = 0.0
         self._subscriptions = [self._subscribe(Float64, "gripper", self._on_message)]
@@ -95,13 +98,17 @@ class Gripper:
         before, self._pressed = self._pressed, pressed(message.buttons, self._buttons)
         for now, earlier, opening in zip(self._pressed, before, (1.0, 0.0), strict=True):
             if now and not earlier:
-                self._move(opening)
+                self.move(opening)
 
     def _on_message(self, message: Float64) -> None:
-        self._move(message.data)
+        self.move(message.data)
 
-    def _move(self, opening: float) -> None:
-        """Send the gripper to a part of its way: 0 closed, 1 open."""
+    def move(self, opening: float) -> None:
+        """Send the gripper to a part of its way, unless that is refused.
+
+        Args:
+            opening: 0: closed; 1: open.
+        """
         arm, journal = self._controller.arm, self._controller.journal
         if not arm.state.active:
             return
@@ -112,6 +119,7 @@ class Gripper:
             return
         journal.recovered("gripper", "commands of the gripper are valid again")
         arm.refusals.accept(Request("gripper"))
+        self.opening = opening
         self._aim = AIMS.get(opening, f"{100.0 * opening:.0f} % open")
         closed, opened = (self._controller.own(f"gripper.{each}") for each in ("closed", "open"))
         position = closed + opening * (opened - closed)

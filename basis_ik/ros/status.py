@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Protocol
 
 import numpy as np
@@ -47,13 +48,18 @@ INPUTS = {  # the active input
 }
 
 
-class ReportedGripper(Protocol):
+class BesideGripper(Protocol):
     """The gripper beside an arm."""
 
     state: str
     """What it does, in one word; empty before the first command."""
     text: str
     """The same in words."""
+    opening: float
+    """What was commanded last, from 0, closed, to 1, open; NaN before that."""
+
+    def move(self, opening: float) -> None:
+        """Send it to a part of its way, unless that is refused: 0 closed, 1 open."""
 
     def watch(self) -> None:
         """Follow what becomes of it; called each period."""
@@ -63,7 +69,7 @@ class ReportedChain(Protocol):
     """What the status reports; implemented by `ChainController`."""
 
     journal: Journal
-    gripper: ReportedGripper | None
+    gripper: BesideGripper | None
 
     @property
     def arm(self) -> Arm:
@@ -80,7 +86,8 @@ class ReportedChain(Protocol):
 class StatusReport:
     """Publishes a chain's status when it changes, and at intervals.
 
-    A new state, problem or refusal is published at once; a new target or solution within 0.05 s.
+    A new state, problem or refusal is published at once; a new target, solution or opening of the
+    gripper within 0.05 s.
 
     Args:
         node: The node that publishes.
@@ -95,7 +102,7 @@ class StatusReport:
         self._key: tuple[object, ...] = ()
         self._target: Target | None = None
         self._solution: Solution | None = None
-        self._preview: tuple[str, Placed | None] = "", None
+        self._shown: tuple[str, Placed | None, float] = "", None, math.nan
         self._time = 0.0
 
     def publish(self) -> None:
@@ -174,12 +181,14 @@ class StatusReport:
         """Return whether to publish a status with this key now; if so, store the key."""
         arm = self._chain.arm
         now, target, solution = self._boundary.steady(), arm.targets.target, arm.pipeline.solution
-        preview = arm.preview_text, arm.targets.preview
-        same = target is self._target and solution is self._solution and preview == self._preview
+        gripper = self._chain.gripper
+        opening = math.nan if gripper is None else gripper.opening
+        shown = arm.preview_text, arm.targets.preview, opening
+        same = target is self._target and solution is self._solution and shown == self._shown
         if key == self._key and now - self._time < (PERIOD if same else REFRESH):
             return False
         self._key, self._time, self._target, self._solution = key, now, target, solution
-        self._preview = preview
+        self._shown = shown
         return True
 
     def _publish(self, level: bytes, state: str, text: str) -> None:
@@ -208,6 +217,7 @@ class StatusReport:
             values["clutch"] = arm.clutch.text
         if gripper is not None:
             values |= {"gripper": gripper.state, "gripper_text": gripper.text}
+            values["gripper_opening"] = f"{gripper.opening:g}"
         values |= refusal_values(refusals)
         message = DiagnosticStatus(
             level=level,

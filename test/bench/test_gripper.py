@@ -13,12 +13,14 @@ from bench import HOME, URDF, down, running
 from sensor_msgs.msg import Joy
 from std_msgs.msg import Float64
 from std_srvs.srv import SetBool, Trigger
+from viewer import SHOWN, Viewer
 from virtual_client import beside
 from virtual_node import alone
 from world import SECOND
 
 from basis_ik.client import MotionTimeoutError, NotReachedError, StoppedError, TargetRefusedError
 
+LOCKED = 1.0  # s for which the handle's server ignores feedback after a new marker
 SUCCEEDED, ABORTED = GoalStatus.STATUS_SUCCEEDED, GoalStatus.STATUS_ABORTED
 CANCELED = GoalStatus.STATUS_CANCELED
 GIVEN = {
@@ -127,6 +129,13 @@ def told(robot, state, text):
     return values
 
 
+def test_before_the_first_command_nothing_is_told():
+    with started() as robot:
+        robot.wait_status(state="READY")
+        assert robot.statuses[-1]["gripper"] == robot.statuses[-1]["gripper_text"] == ""
+        assert robot.statuses[-1]["gripper_opening"] == "nan"
+
+
 @pytest.mark.parametrize(
     ("opening", "position", "aim"),
     [(1.0, 0.08, "open"), (0.0, 0.01, "closed"), (0.25, 0.0275, "25 % open")],
@@ -198,6 +207,13 @@ def test_the_newest_command_wins(robot, server):
     told(robot, "MOVING", "on its way: open")
     server.end()
     told(robot, "REACHED", "open")
+
+
+def test_another_opening_is_told_within_a_twentieth_of_a_second(robot, server):
+    for opening in (0.2, 0.3):  # MOVING, both
+        robot.topic("gripper").publish(Float64(data=opening))
+        robot.run(0.06)
+        assert robot.statuses[-1]["gripper_opening"] == f"{opening}"
 
 
 def test_a_late_answer_to_an_older_command_does_not_count(robot, server):
@@ -275,6 +291,23 @@ def test_buttons_open_and_close_it_once_when_they_are_pressed(robot, server):
     press(0, 0, 0, 1)
     positions = [goal.trajectory.position for goal in server.goals]
     assert positions == pytest.approx([0.08, 0.01])
+
+
+def test_the_handles_menu_opens_and_closes_it_while_commands_are_taken(robot, server):
+    viewer, entries = Viewer(robot), {"open the gripper", "close the gripper"}
+    robot.run(LOCKED + SHOWN)  # the menu may have changed just now
+    viewer.choose("open the gripper")
+    assert robot.statuses[-1]["gripper_opening"] == "1"
+    viewer.choose("close the gripper")
+    positions = [goal.trajectory.position for goal in server.goals]
+    assert positions == pytest.approx([0.08, 0.01])
+    told(robot, "MOVING", "on its way: closed")
+    assert robot.call(Trigger, "stop").success
+    robot.run(SHOWN)
+    assert not entries & viewer.entries().keys()
+    assert robot.call(SetBool, "enable", data=True).success
+    robot.run(SHOWN)
+    assert entries <= viewer.entries().keys()
 
 
 @pytest.mark.parametrize("state", ["REACHED", "STALLED", "FAILED", "STOPPED", "MOVING"])

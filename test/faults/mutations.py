@@ -43,6 +43,7 @@ UNHEARD = f"{LATE}::test_a_driver_that_neither_takes_nor_tells_does_not_leap"
 MID_MOTION = f"{LATE}::test_a_controller_that_takes_nothing_in_mid_motion_does_not_leap"
 BORDERS = "test/robot/test_infer.py::test_the_borders_of_what_is_obvious"
 CLOUDS = "test/bench/test_clouds_in_motion.py::"
+GRIPPER, JOGGED = "test/bench/test_gripper.py", "test/ros/test_jog_controls.py"
 NO_BORDERS = "test/robot/test_infer.py::test_the_borders_of_what_is_not"
 
 LED_ON = "test/arm/test_pipeline.py::test_an_arm_beside_its_last_command_continues_from_it"
@@ -1988,6 +1989,18 @@ MUTATIONS = tuple(
             'if len(controllers_of(self["controller"])) > 1 and',
             "if False and",
             (f"{SHARING}::test_another_interface_is_not_for_several_controllers",),
+            "the menu opens the gripper of an arm that is stopped",
+            "ros/rviz/drag.py",
+            "                self._actions[entry] = lambda: arm.state.latch is None",
+            "                self._actions[entry] = lambda: True",
+            (f"{GRIPPER}::test_the_handles_menu_opens_and_closes_it_while_commands_are_taken",),
+        ),
+        (
+            "a gripper's slider that is dragged sends all that it passes",
+            "ros/web_view/jog_controls.py",
+            "GRIP_PERIOD = 0.2  # s",
+            "GRIP_PERIOD = 0.0  # s",
+            (f"{JOGGED}::test_a_gripper_is_sent_where_its_slider_is_a_few_times_a_second",),
         ),
     )
 )

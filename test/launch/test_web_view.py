@@ -19,8 +19,10 @@ import pytest
 import rclpy
 import yaml
 from chromium import SCENE, find_chromium, open_chromium
+from control_msgs.action import GripperCommand
 from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 from geometry_msgs.msg import PoseStamped, TwistStamped
+from gripper_stand_in import Controller
 from PIL import Image
 from playwright.sync_api import expect
 from rclpy.executors import SingleThreadedExecutor
@@ -440,6 +442,7 @@ PATIENT = {
     "tracking_margin": 10.0,
     "max_velocity_scaling_factor": 1.0,
     "max_acceleration_scaling_factor": 1.0,
+    "gripper.interface": "gripper_command",
 }
 
 
@@ -699,6 +702,29 @@ def test_a_slider_moves_its_joint(page, arm):
     arm.wait_for(lambda: is_there() and arm.is_at_rest())
     assert np.sort(np.abs(arm.positions() - before))[-2] < 1e-3, "one joint has moved"
     end_input(page, arm)
+
+
+def test_buttons_and_a_slider_open_the_gripper(page, arm, domain):
+    controller = Controller(domain, GripperCommand)
+    controller.done.set()  # it goes until something holds it
+    page.get_by_role("tab", name="jog").click()
+    slider = page.get_by_role("slider").locator("visible=true").last
+    for name, position, percent in (("open", 0.04, "100"), ("close", 0.0, "0")):
+        arm.wait_for(lambda: arm.status.get("gripper") != "MOVING")
+        page.get_by_role("button", name=f"{name} the gripper").click()
+        arm.wait_for(
+            lambda at=position: [at] == [each.position for each in controller.commands[-1:]]
+        )
+        arm.wait_status(gripper="STALLED")
+        expect(slider).to_have_attribute("aria-valuenow", percent)
+    expect(page.get_by_text("something holds it before it is closed")).to_be_visible()
+    box = slider.bounding_box()
+    page.mouse.click(box["x"] + 0.5 * box["width"] + 30.0, box["y"] + 0.5 * box["height"])
+    arm.wait_for(lambda: controller.commands[-1].position > 0.0)
+    set_to = float(slider.get_attribute("aria-valuenow"))
+    assert controller.commands[-1].position == pytest.approx(4e-4 * set_to)
+    arm.wait_status(gripper="STALLED", gripper_opening=f"{0.01 * set_to:g}")
+    controller.close()
 
 
 def test_an_arm_that_is_jogged_stops_when_its_browser_goes_away(arm, demo, other_page):

@@ -24,6 +24,8 @@ VALUES = {
     "position_error": "0.0123",
     "orientation_error": "0.1",
     "input": "pose",
+    "gripper": "STALLED",
+    "gripper_text": "something holds it",
     "last_refusal.twist": "NON_FINITE: x",
     "last_refusal_age.twist": "2.04",
 }
@@ -37,6 +39,7 @@ def test_state_verdict_and_reasons_are_shown():
         "since: ~/stop was called",
         "off by 12.3 mm, 5.73°",
         "input: pose",
+        "gripper: something holds it",
         "last refusal of twist, 2 s ago: NON_FINITE: x",
         "stop: done",
     ):

@@ -12,6 +12,7 @@ from basis_ik.ros.web_view.jog_controls import (
     DIRECTIONS,
     KEYS,
     ZERO_TWIST,
+    GripperSlider,
     HeldButton,
     JointSliders,
     Steps,
@@ -192,3 +193,31 @@ def test_the_slider_of_a_stopped_joint_goes_back_to_it(sliders):
     sliders.set("a", 0.5, 1)
     sliders.cancel()
     assert sliders.to_show("a", 0.1, 500.0, *ENDS, MM) == 100.0
+
+
+def test_a_gripper_is_sent_where_its_slider_is_a_few_times_a_second():
+    slider = GripperSlider()
+    assert slider.next(1.0) is None
+    slider.set(0.2, 1.0)
+    slider.set(0.3, 1.0)
+    assert slider.next(1.0) == 0.3
+    assert slider.next(2.0) is None, "once"
+    slider.set(0.4, 2.0)
+    assert slider.next(2.0) == 0.4
+    slider.set(0.5, 2.1)
+    assert slider.next(2.19) is None
+    slider.set(0.6, 2.19)
+    assert slider.next(2.21) == 0.6
+
+
+def test_a_grippers_slider_shows_what_was_commanded_unless_a_user_has_it():
+    slider = GripperSlider()
+    assert slider.to_show(math.nan, 0.0, 1.0) is None
+    assert slider.to_show(1.0, 0.0, 1.0) == 1.0
+    assert slider.to_show(0.501, 0.5, 1.0) is None
+    slider.set(0.3, 1.0)
+    assert slider.to_show(1.0, 0.3, 1.29) is None
+    assert slider.next(1.29) == 0.3
+    assert slider.to_show(1.0, 0.3, 1.58) is None, "the status may not have it yet"
+    assert slider.to_show(0.3, 0.3, 1.6) is None
+    assert slider.to_show(1.0, 0.3, 1.6) == 1.0, "refused, or another input has come"

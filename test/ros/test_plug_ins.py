@@ -67,6 +67,7 @@ def controller(*, resolve="~/{}".format, take_pose=None, take_point=None, **arm)
         take_pose=take_pose,
         take_point=take_point,
         go=lambda: None,
+        gripper=None,
     )
 
 

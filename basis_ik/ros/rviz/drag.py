@@ -33,6 +33,7 @@ from basis_ik.view.arm_scene import FEWEST, extent
 from basis_ik.view.shapes import at
 
 NAME = "target"
+GRIPS = {"open the gripper": 1.0, "close the gripper": 0.0}
 PERIOD = 0.1  # s between two updates of the handle's position
 SIZE = 0.25  # diameter of the rings, as a fraction of the arm's extent
 AHEAD = 0.4  # initial distance of a point to look at, in reaches; at least [m]
@@ -106,6 +107,11 @@ class Drag:
             self._entry("go", controller.go): lambda: arm.targets.preview is not None,
             self._entry("leave it", arm.leave): lambda: arm.targets.preview is not None,
         }
+        gripper = controller.gripper
+        if gripper is not None:
+            for title, opening in GRIPS.items():
+                entry = self._entry(title, partial(gripper.move, opening))
+                self._actions[entry] = lambda: arm.state.latch is None
         below = self._menu.insert("follow the handle", callback=lambda _: None)
         self._following = {
             each: self._entry(f"follow: {each}", partial(self._follow, each), below)

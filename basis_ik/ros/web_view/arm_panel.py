@@ -16,6 +16,7 @@ from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import PoseStamped, TwistStamped
 from rclpy.node import Node
 from rclpy.task import Future
+from std_msgs.msg import Float64
 from std_srvs.srv import SetBool, Trigger
 from viser import GuiApi, GuiFolderHandle, GuiTabGroupHandle, Icon
 
@@ -24,6 +25,7 @@ from basis_ik.errors import BasisIkError
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.convert import pose_message
+from basis_ik.ros.rviz.drag import GRIPS
 from basis_ik.ros.web_view.arm_plot import ArmPlot
 from basis_ik.ros.web_view.gizmos import Gizmos
 from basis_ik.ros.web_view.jog_controls import (
@@ -31,6 +33,7 @@ from basis_ik.ros.web_view.jog_controls import (
     HELD,
     KEYS,
     STEPS,
+    GripperSlider,
     HeldButton,
     JointSliders,
     Steps,
@@ -136,6 +139,7 @@ class ArmPanel:
         self._twists = node.create_publisher(TwistStamped, f"{prefix}/twist", 1)
         self._jogs = node.create_publisher(JointJog, f"{prefix}/joint_jog", 1)
         self._targets = node.create_publisher(PoseStamped, f"{prefix}/target_pose", 1)
+        self._openings = node.create_publisher(Float64, f"{prefix}/gripper", 1)
         self._requests: list[tuple[Any, Any]] = []
         with places.stops:
             self._stop = self._service("stop", Trigger, Trigger.Request(), "red")
@@ -158,6 +162,13 @@ class ArmPanel:
             self._linear = gui.add_slider("mm/s", 10, 500, 10, 100)
             self._angular = gui.add_slider("°/s", 3, 90, 1, 15)
             self._keys = gui.add_checkbox("keys", False, hint=KEYS_HINT)
+            # Last, so that it moves nothing when it turns out that there is a gripper.
+            self._gripper = gui.add_folder("gripper", visible=False)
+        with self._gripper:
+            gui.add_html(ACTIONS)
+            self._opening = gui.add_slider("open %", 0, 100, 1, 0, order=1e3)
+        self._opening.on_update(self._on_opening)
+        self._gripper_slider = GripperSlider()
         self._commands: list[Any] = []
         self._keys.on_update(self._on_keys)
         with self._joints_tab:
@@ -180,7 +191,7 @@ class ArmPanel:
         self._stop.remove()
         self._tab.remove()
         self._node.destroy_subscription(self._status)
-        for publisher in (self._twists, self._jogs, self._targets):
+        for publisher in (self._twists, self._jogs, self._targets, self._openings):
             self._node.destroy_publisher(publisher)
         for client, _ in self._requests:
             self._node.destroy_client(client)
@@ -368,6 +379,7 @@ class ArmPanel:
         """Send jog commands, and update the panel; time [s]."""
         self._send_twist(now)
         self._send_jog()
+        self._send_opening(now)
         self._show_status()
         if self._gizmos is not None and self._gizmos.menu_version != self._menu_version:
             self._menu_version = self._gizmos.menu_version
@@ -408,6 +420,24 @@ class ArmPanel:
         message.header.stamp = self._node.get_clock().now().to_msg()
         self._jogs.publish(message)
 
+    async def _on_opening(self, event: Any) -> None:
+        if event.client_id is not None:  # a user, not `_send_opening`
+            opening, now = 0.01 * event.target.value, time.monotonic()
+            self._context.post(lambda: self._gripper_slider.set(opening, now))
+
+    def _send_opening(self, now: float) -> None:
+        """Send the gripper where its slider is, or the slider to what was commanded."""
+        if "gripper" not in self._values:
+            return
+        self._gripper.visible = True
+        opening = self._gripper_slider.next(now)
+        if opening is not None:
+            self._openings.publish(Float64(data=opening))
+        commanded = number(self._values.get("gripper_opening"))
+        shown = self._gripper_slider.to_show(commanded, 0.01 * self._opening.value, now)
+        if shown is not None:
+            self._opening.value = round(100.0 * shown)
+
     def _follow_joints(self) -> None:
         """Move the sliders that no user has set to the measured joint positions."""
         for name, slider in self._sliders.items():
@@ -436,12 +466,13 @@ class ArmPanel:
         """Show the entries of the handle's menu as buttons.
 
         A button keeps its place: it is disabled while its entry is not in the menu. *home* is
-        beside *enable*.
+        beside *enable*, and the gripper's are with its slider.
         """
         titles = {_MARK.sub("", title): title for title in gizmos.menu}
+        places = {"home": self._actions, **dict.fromkeys(GRIPS, self._gripper)}
         for name in titles:
             if name not in self._menu_items and name not in BUTTONS:
-                with self._actions if name == "home" else self._menu:
+                with places.get(name, self._menu):
                     self._menu_items[name] = self._menu_button(name)
         for name, button in self._menu_items.items():
             button.disabled = name not in titles

@@ -20,6 +20,7 @@ GAIN = 2.0  # 1/s: a joint's velocity per remaining distance
 TOLERANCE = 2e-3  # rad or m within which a joint has reached its slider
 SLIDER_STEP = 5e-3  # rad or m: a slider is not moved by less
 _ECHO = 1e-9  # makes a value that a browser may not show one that is sent to it
+GRIP_PERIOD = 0.2  # s between two commands of a gripper whose slider is dragged
 SETTLED = 0.3  # s after which the status speaks of a step that was sent
 
 ZERO_TWIST = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
@@ -125,6 +126,42 @@ def stepped(
     return RigidTransform.from_rotation_translation(
         rotation @ turn.rotation, point + rotation @ (step[0] * linear)
     )
+
+
+class GripperSlider:
+    """Sends a gripper where its slider is, and otherwise shows what was commanded last.
+
+    Openings go from 0, closed, to 1, open.
+    """
+
+    def __init__(self) -> None:
+        self._wanted: float | None = None
+        self._set = self._sent = -math.inf
+
+    def set(self, opening: float, now: float) -> None:
+        """Record that a user has set the slider to an opening at a time [s]."""
+        self._wanted, self._set = opening, now
+
+    def next(self, now: float) -> float | None:
+        """Return the opening to send at a time [s], if any."""
+        if self._wanted is None or now - self._sent < GRIP_PERIOD:
+            return None
+        wanted, self._wanted, self._sent = self._wanted, None, now
+        return wanted
+
+    def to_show(self, commanded: float, shown: float, now: float) -> float | None:
+        """Return the opening that the slider is to show; None: as it is.
+
+        While a user sets it, and until the status speaks of what was sent, it is the user's.
+
+        Args:
+            commanded: Last command, as the status has it; NaN: none.
+            shown: Opening that the slider shows.
+            now: The time [s].
+        """
+        if now - max(self._set, self._sent) < SETTLED or not abs(commanded - shown) > SLIDER_STEP:
+            return None
+        return commanded
 
 
 class SliderTarget(NamedTuple):

@@ -145,6 +145,8 @@ def status_html(message: DiagnosticStatus | None, values: Mapping[str, str], res
         away = number(values.get("position_error")), number(values.get("orientation_error"))
         lines.append(f"off by {shown_length(away[0])}, {shown_angle(away[1])}")
     lines += [f"{key}: {values[key]}" for key in ("since", "input") if values.get(key)]
+    if values.get("gripper_text"):
+        lines.append(f"gripper: {values['gripper_text']}")
     for key, value in values.items():
         if key.startswith("last_refusal."):
             name = key.removeprefix("last_refusal.")
