@@ -44,6 +44,7 @@ MID_MOTION = f"{LATE}::test_a_controller_that_takes_nothing_in_mid_motion_does_n
 BORDERS = "test/robot/test_infer.py::test_the_borders_of_what_is_obvious"
 CLOUDS = "test/bench/test_clouds_in_motion.py::"
 GRIPPER, JOGGED = "test/bench/test_gripper.py", "test/ros/test_jog_controls.py"
+HAND_RULES, HANDS = "ros/web_view/hand_rules.py", "test/ros/test_hand_rules.py"
 NO_BORDERS = "test/robot/test_infer.py::test_the_borders_of_what_is_not"
 
 LED_ON = "test/arm/test_pipeline.py::test_an_arm_beside_its_last_command_continues_from_it"
@@ -2001,6 +2002,41 @@ MUTATIONS = tuple(
             "GRIP_PERIOD = 0.2  # s",
             "GRIP_PERIOD = 0.0  # s",
             (f"{JOGGED}::test_a_gripper_is_sent_where_its_slider_is_a_few_times_a_second",),
+        ),
+        (
+            "a clutch on the page is held before it was seen let go",
+            HAND_RULES,
+            "        elif leads and not now - self._since < LET_GO:",
+            "        elif leads:",
+            (f"{HANDS}::test_a_clutch_is_let_go_first_and_held_a_moment_later",),
+        ),
+        (
+            "a second hand takes over",
+            HAND_RULES,
+            "        elif said.held and not leads and not now - self._heard < SILENCE:",
+            "        elif said.held and not leads:",
+            (f"{HANDS}::test_the_first_hand_leads_until_it_lets_go_or_is_silent",),
+        ),
+        (
+            "a camera that turns moves what a pad holds",
+            HAND_RULES,
+            "        axes = self._root_T_view",
+            "        axes = root_T_view",
+            (f"{HANDS}::test_the_view_counts_that_it_had_when_it_began",),
+        ),
+        (
+            "a page that is gone keeps what it held",
+            HAND_RULES,
+            '        self._who, self._heard = "", -math.inf\n        return True',
+            "        return False",
+            (f"{HANDS}::test_a_page_that_is_gone_lets_go_what_it_held",),
+        ),
+        (
+            "a page may say numbers that are none",
+            HAND_RULES,
+            "    if not all(abs(each) < math.inf for each in values):  # NaN fails it, too",
+            "    if False:",
+            (f"{HANDS}::test_what_it_cannot_say_is_named",),
         ),
     )
 )

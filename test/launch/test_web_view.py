@@ -42,7 +42,7 @@ from visualization_msgs.msg import (
 
 from basis_ik.robot.robot import RobotModel
 from basis_ik.robot.scene import scene
-from basis_ik.ros.convert import transform_message
+from basis_ik.ros.convert import transform_message, transform_value
 from basis_ik.transforms.rigid import RigidTransform
 
 ROOT = Path(__file__).parents[2]
@@ -438,6 +438,7 @@ PATIENT = {
     "update_rate": 50.0,
     "joint_state_timeout": 10.0,
     "target_max_age": 1000.0,
+    "incoming_command_timeout": 5.0,
     "tracking_lag": 5.0,
     "tracking_margin": 10.0,
     "max_velocity_scaling_factor": 1.0,
@@ -502,13 +503,17 @@ class Arm(Peer):
     def positions(self):
         return np.array(self._state.position)
 
-    def tip(self):
-        """Return the tool's position [m], or None."""
+    def pose(self):
+        """Return the tool's pose, or None."""
         try:
-            t = self._buffer.lookup_transform("base_link", "tool0", Time()).transform.translation
+            found = self._buffer.lookup_transform("base_link", "tool0", Time())
         except TransformException:
             return None
-        return np.array([t.x, t.y, t.z])
+        return transform_value(found.transform)
+
+    def tip(self):
+        """Return the tool's position [m], or None."""
+        return None if (pose := self.pose()) is None else pose.translation.copy()
 
     def is_at(self, xyz):
         """Return whether the tool is at a position; not if tf does not tell yet."""
@@ -724,6 +729,182 @@ def test_buttons_and_a_slider_open_the_gripper(page, arm, domain):
     set_to = float(slider.get_attribute("aria-valuenow"))
     assert controller.commands[-1].position == pytest.approx(4e-4 * set_to)
     arm.wait_status(gripper="STALLED", gripper_opening=f"{0.01 * set_to:g}")
+    controller.close()
+
+
+# The page `hand` -------------------------------------------------------------------------------
+
+
+class Fingers:
+    """Fingers on the screen of a phone."""
+
+    def __init__(self, page):
+        self._devtools = page.context.new_cdp_session(page)
+        self._at = []
+
+    def put(self, *places):
+        """Put fingers down, or move those that are down; without a place lift all."""
+        kind = "touchStart" if len(places) > len(self._at) else "touchMove"
+        self._at = list(places)
+        points = [{"x": x, "y": y, "id": n} for n, (x, y) in enumerate(places)]
+        given = {"type": kind if places else "touchEnd", "touchPoints": points}
+        self._devtools.send("Input.dispatchTouchEvent", given)
+
+    def slide(self, *places, steps=10):
+        """Move all fingers to other places, bit by bit."""
+        begin = np.array(self._at, float)
+        for step in range(1, steps + 1):
+            at = begin + (np.array(places) - begin) * step / steps
+            self.put(*map(tuple, at.tolist()))
+
+
+@pytest.fixture
+def phone(chromium, demo, arm):
+    context = chromium.new_context(viewport=PHONE, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    page.set_default_timeout(1e3 * PATIENCE)
+    page.goto(f"{demo.url()}hand")
+    yield page
+    context.close()
+
+
+def engage(arm, begin):
+    """Begin to hold a clutch; return where the tip is when it is engaged."""
+    arm.wait_for(lambda: arm.status.get("clutch", "") in ("", "released"))
+    begin()
+    arm.wait_status(clutch="engaged")
+    return arm.pose()
+
+
+def test_a_phone_leads_the_arm_by_touch(phone, arm):
+    expect(phone.get_by_text("reached")).to_be_visible()
+    fingers = Fingers(phone)
+    before = engage(arm, lambda: fingers.put((100, 400)))
+    fingers.slide((200, 340))  # to the right, and up: seen from behind the arm
+    there = before.translation + np.array([0.0, -0.05, 0.03])
+    arm.wait_for(lambda: arm.is_at(there))
+    fingers.put((200, 340), (100, 340))
+    fingers.slide((250, 340), (50, 340))  # spread: nearer to who is behind it
+    there = there - [0.05, 0.0, 0.0]
+    arm.wait_for(lambda: arm.is_at(there))
+    fingers.slide((250, 390), (50, 390))  # both down: about the view's x, which is -y
+    turned = RigidTransform.from_rpy(0.0, -0.3, 0.0).rotation @ before.rotation
+    arm.wait_for(lambda: np.allclose(arm.pose().rotation, turned, rtol=0.0, atol=5e-3))
+    assert arm.is_at(there)
+    fingers.put()
+    arm.wait_status(clutch="released")
+    arm.wait_for(arm.is_at_rest)
+    assert arm.is_at(there)
+    fingers.put((300, 600))
+    arm.wait_status(clutch="engaged")
+    assert arm.is_at(there), "engaging moves nothing"
+    phone.get_by_role("button", name="stop").dispatch_event("pointerdown")  # another finger's
+    arm.wait_status(state="STOPPED")
+    fingers.slide((100, 400))
+    fingers.put()
+    arm.wait_status(clutch="released")
+    phone.get_by_role("button", name="enable").tap()
+    arm.wait_status(state="READY")
+    assert arm.is_at(there)
+
+
+def test_an_arm_that_a_phone_leads_rests_when_the_phone_goes_away(phone, arm):
+    fingers = Fingers(phone)
+    engage(arm, lambda: fingers.put((200, 400)))
+    phone.close()
+    arm.wait_status(clutch="released")
+    arm.wait_for(arm.is_at_rest)
+
+
+def test_the_pad_in_the_page_moves_the_tip_as_it_is_seen(page, arm):
+    page.get_by_role("tab", name="hand", exact=True).click()
+    pad = page.frame_locator("iframe").locator("#pad")
+    expect(pad).to_be_visible()
+    box = pad.bounding_box()
+    x, y = box["x"] + 40.0, box["y"] + 0.5 * box["height"]
+    page.mouse.move(x, y)
+    before = engage(arm, page.mouse.down)
+    page.mouse.move(x + 100.0, y, steps=5)
+    right = np.array([-0.5, 0.5, 0.0]) * np.sqrt(2.0)  # from where the camera begins
+    arm.wait_for(lambda: arm.is_at(before.translation + 0.05 * right))
+    page.mouse.up()
+    arm.wait_status(clutch="released")
+    end_input(page, arm)
+
+
+# What a headset gives to a page, as far as ours asks for it: https://www.w3.org/TR/webxr/
+HEADSET = """
+const grip = {}, source = {handedness: "right", gripSpace: grip};
+window.device = {position: {x: 0.0, y: 1.2, z: -0.3}, emulated: false, orientation:
+  {x: 0.0, y: 0.0, z: 0.0, w: 1.0}};
+window.origin = new EventTarget();
+const frame = {getPose: (space, from) => space === grip && from === window.origin &&
+  {transform: device, emulatedPosition: device.emulated}};
+class Session extends EventTarget {
+  inputSources = [source];
+  visibilityState = "visible";
+  renderState = {};
+  updateRenderState(state) { this.renderState = state; }
+  requestAnimationFrame(draw) { setTimeout(() => draw(performance.now(), frame), 14); }
+  async requestReferenceSpace(kind) {
+    if (kind !== "local") throw new DOMException("not here", "NotSupportedError");
+    return window.origin;
+  }
+  async end() { this.dispatchEvent(new Event("end")); }
+}
+window.XRWebGLLayer = class { framebuffer = null };
+window.tell = (kind) => window.session.dispatchEvent(
+  Object.assign(new Event(kind), {inputSource: source}));
+Object.defineProperty(navigator, "xr", {value: {
+  isSessionSupported: async (mode) => mode === "immersive-vr",
+  requestSession: async () => (window.session = new Session()),
+}});
+window.glide = async (x, y, z) => {
+  for (let n = 0; n < 50; n++) {
+    const p = device.position;
+    device.position = {x: p.x + x / 50, y: p.y + y / 50, z: p.z + z / 50};
+    await new Promise((then) => setTimeout(then, 20));
+  }
+};
+"""
+
+
+def test_a_headsets_controller_leads_the_arm_and_grips(chromium, demo, arm, domain):
+    """A device of the test's own: no real headset has been here."""
+    controller = Controller(domain, GripperCommand)
+    controller.done.set()
+    context = chromium.new_context(viewport=SIZE)
+    context.add_init_script(HEADSET)
+    headset = context.new_page()
+    headset.set_default_timeout(1e3 * PATIENCE)
+    headset.goto(f"{demo.url()}hand")
+    expect(headset.get_by_text("reached")).to_be_visible()
+    headset.get_by_role("button", name="enter with a headset").click()
+    expect(headset.get_by_role("button", name="leave")).to_be_visible()
+    before = engage(arm, lambda: headset.evaluate("tell('squeezestart')")).translation
+    headset.evaluate("glide(0.05, 0.03, -0.1)")  # right, up and forward
+    there = before + np.array([0.1, -0.05, 0.03])
+    arm.wait_for(lambda: arm.is_at(there))
+    # What is no motion of the hand: another origin, and a place that is only guessed.
+    headset.evaluate("origin.dispatchEvent(new Event('reset')); device.position.x += 0.02")
+    headset.evaluate("device.emulated = true; glide(0.0, 0.0, 0.05)")
+    headset.evaluate("device.position.z -= 0.05; device.emulated = false; glide(0.0, -0.03, 0.0)")
+    there = there - [0.0, 0.0, 0.03]
+    arm.wait_for(lambda: arm.is_at(there))
+    for position in (0.0, 0.04):
+        headset.evaluate("tell('selectstart'); tell('selectend')")
+        arm.wait_for(lambda at=position: controller.commands[-1:] and
+                     controller.commands[-1].position == at)  # fmt: skip
+        arm.wait_status(gripper="STALLED", gripper_opening=f"{25.0 * position:g}")
+    headset.evaluate("tell('squeezeend')")
+    arm.wait_status(clutch="released")
+    headset.evaluate("glide(0.0, 0.1, 0.0)")
+    assert arm.is_at(there)
+    engage(arm, lambda: headset.evaluate("tell('squeezestart')"))
+    headset.get_by_role("button", name="leave").click()
+    arm.wait_status(clutch="released")
+    expect(headset.get_by_role("button", name="enter with a headset")).to_be_visible()
+    context.close()
     controller.close()
 
 

@@ -3,20 +3,37 @@
 
 """Access to web_view's page."""
 
+import http.client
 import socket
+import ssl
+import subprocess
 import urllib.error
 import urllib.request
 
 import pytest
 from websockets.exceptions import InvalidStatus
-from websockets.sync.client import connect
+from websockets.sync import client
 
 from basis_ik.ros.web_view import gate as gates
-from basis_ik.ros.web_view.gate import Gate, GateError, is_loopback, listen, open_server
+from basis_ik.ros.web_view.gate import Gate, GateError, OwnPage, is_loopback, listen, open_server
 
 HERE = Gate("127.0.0.1", 8080)
 OUT = Gate("0.0.0.0", 8080, "secret")
+SAFE = Gate("0.0.0.0", 8443, "secret", encrypted=True)
 REMOTE = "192.0.2.5"
+PATIENCE = 300.0  # s: only ends what hangs
+
+
+def connect(url, **given):
+    return client.connect(url, open_timeout=PATIENCE, **given)
+
+
+async def echo(connection):
+    async for text in connection:
+        await connection.send(f"own: {text}")
+
+
+OWN = OwnPage("<p>own page</p>", echo)
 
 
 def asked(gate, target="/", host="127.0.0.1:8080", origin=None, reached="127.0.0.1"):
@@ -137,8 +154,8 @@ def test_a_host_that_is_not_this_machine_is_refused(host):
 def served():
     servers = []
 
-    def serve(host="127.0.0.1"):
-        server, gate = open_server(host, 0)
+    def serve(host="127.0.0.1", certificate=""):
+        server, gate = open_server(host, 0, OWN, certificate)
         servers.append(server)
         return gate
 
@@ -147,9 +164,10 @@ def served():
         server.stop()
 
 
-def get(url, **headers):
+def get(url, context=None, **headers):
+    request = urllib.request.Request(url, headers=headers)
     try:
-        with urllib.request.urlopen(urllib.request.Request(url, headers=headers)) as response:
+        with urllib.request.urlopen(request, context=context) as response:
             return response.status, response.headers
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode()
@@ -187,6 +205,80 @@ def test_with_a_token_page_and_socket_are_below_it(served):
         assert connection.recv(timeout=30)
 
 
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+def test_our_own_page_and_its_socket_are_behind_the_same_gate(served, host):
+    gate = served(host)
+    url = f"http://127.0.0.1:{gate.port}{gate.own_page}"
+    assert url.endswith(f"{gate.token}/hand")
+    status, headers = get(url)
+    assert status == 200
+    assert headers["Content-Type"] == "text/html; charset=utf-8"
+    policy = headers["Content-Security-Policy"]
+    assert f"connect-src ws://127.0.0.1:{gate.port};" in policy
+    assert "frame-ancestors 'self'; default-src 'none'" in policy
+    assert get(url, Origin="http://evil.example") == (403, "web_view: another site asks\n")
+    with connect(url.replace("http", "ws")) as connection:
+        connection.send("x")
+        assert connection.recv(timeout=30) == "own: x"
+    with pytest.raises(InvalidStatus, match="403"):
+        connect(url.replace("http", "ws"), origin="http://evil.example")
+    if gate.token:
+        with pytest.raises(InvalidStatus, match="403"):
+            connect(f"ws://127.0.0.1:{gate.port}/hand")
+
+
+def certificate_for(folder):
+    """Make a certificate for this machine, by the command of docs/web_view.md."""
+    file = folder / "robot.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "365",
+         "-subj", "/CN=robot", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
+         "-keyout", file, "-out", file],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    return str(file)
+
+
+def test_with_a_certificate_all_is_encrypted(served, tmp_path):
+    file = certificate_for(tmp_path)
+    gate = served("0.0.0.0", file)
+    assert gate.url.startswith("https://")
+    context = ssl.create_default_context(cafile=file)
+    page = f"https://127.0.0.1:{gate.port}/{gate.token}"
+    for url in (page, f"{page}/hand"):
+        status, headers = get(url, context)
+        assert status == 200
+        assert f"wss://127.0.0.1:{gate.port}" in headers["Content-Security-Policy"]
+    own = f"https://127.0.0.1:{gate.port}"
+    with connect(f"wss{page[5:]}/hand", ssl=context, origin=own) as connection:
+        connection.send("x")
+        assert connection.recv(timeout=30) == "own: x"
+    with connect(f"wss{page[5:]}", ssl=context, subprotocols=["viser-v1.1.1"]) as connection:
+        assert connection.recv(timeout=30)
+    with pytest.raises((OSError, http.client.HTTPException)):
+        urllib.request.urlopen(page.replace("https", "http"))
+
+
+def test_names_of_an_encrypted_server():
+    host = f"{REMOTE}:8443"
+    for origin in (None, f"https://{host}"):
+        assert asked(SAFE, "/secret", host, origin, REMOTE) is None
+    assert asked(SAFE, "/secret", host, f"http://{host}", REMOTE) == "another site asks"
+    query = f"/secret?websocket=wss://{host}/secret"
+    assert asked(SAFE, query, host, None, REMOTE) is None
+    assert asked(Gate(REMOTE, 443, "", True), "/", REMOTE, None, REMOTE) is None
+
+
+@pytest.mark.parametrize("text", [None, "no certificate"])
+def test_a_certificate_that_cannot_be_used_is_named(tmp_path, text):
+    file = tmp_path / "x.pem"
+    if text is not None:
+        file.write_text(text)
+    remedy = "give a PEM file with a certificate and its private key"
+    with pytest.raises(GateError, match=f"cannot use the certificate {file}: .*; {remedy}"):
+        open_server("127.0.0.1", 0, OWN, str(file))
+
+
 def test_another_token_each_time(served):
     assert served("0.0.0.0").token != served("0.0.0.0").token
 
@@ -201,7 +293,7 @@ def test_a_viser_that_cannot_be_guarded_is_not_used(monkeypatch):
 
     monkeypatch.setattr(gates, "_Server", Unguarded)
     with pytest.raises(GateError, match="cannot be guarded"):
-        open_server("127.0.0.1", 0)
+        open_server("127.0.0.1", 0, OWN)
 
 
 def test_public_tunnels_are_refused():

@@ -47,6 +47,7 @@ from basis_ik.ros.web_view.looks import (
     Gauge,
     Unit,
     gauges_html,
+    hand_html,
     number,
     status_html,
 )
@@ -85,6 +86,7 @@ class PanelContext(NamedTuple):
         post: Queues a function for the node's thread.
         between: Returns where a frame is in another one; None if unknown.
         take_keys: Takes the keys away from all panels but one.
+        own_page: Path of the page whose pad moves an arm.
     """
 
     joints: Mapping[str, Joint]
@@ -93,6 +95,7 @@ class PanelContext(NamedTuple):
     post: Callable[[Callable[[], None]], None]
     between: Callable[[str, str], RigidTransform | None]
     take_keys: Callable[[ArmPanel], None]
+    own_page: str
 
 
 class PanelPlaces(NamedTuple):
@@ -151,8 +154,10 @@ class ArmPanel:
             self._enable = self._service("enable", SetBool, SetBool.Request(data=True), "green")
             self._actions = gui.add_folder(None)
             tabs = gui.add_tab_group()
-        jog, self._joints_tab = tabs.add_tab("jog"), tabs.add_tab("joints")
+        jog, hand, self._joints_tab = map(tabs.add_tab, ("jog", "hand", "joints"))
         self._menu, self._plots = tabs.add_tab("handle"), tabs.add_tab("plot")
+        with hand:
+            gui.add_html(hand_html(context.own_page, prefix))
         with jog:
             gui.add_html(PAD)
             for direction in DIRECTIONS:
@@ -302,6 +307,11 @@ class ArmPanel:
     def tip(self) -> str:
         """The chain's tip; empty while unknown."""
         return self._message.name.partition(": ")[2] if self._message is not None else ""
+
+    @property
+    def root(self) -> str:
+        """The chain's root frame; empty while unknown."""
+        return "" if self._chain is None else self._chain.root
 
     def _on_status(self, message: DiagnosticStatus) -> None:
         self._message = message

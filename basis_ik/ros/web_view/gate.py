@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 basis_ik maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Access to the page: the address it listens on, and the requests it refuses.
+"""Access to the pages: the address they listen on, and the requests that are refused.
 
 The page can move an arm, and any site open in a browser can send requests to it. Therefore a
 request must name this server (`Host`, against DNS rebinding), and one made by a page must come
@@ -14,7 +14,8 @@ import contextlib
 import errno
 import secrets
 import socket
-from collections.abc import Callable, Iterator
+import ssl
+from collections.abc import Awaitable, Callable, Iterator
 from http import HTTPStatus
 from ipaddress import ip_address
 from typing import Any, NamedTuple
@@ -30,6 +31,8 @@ from basis_ik.errors import BasisIkError
 
 FIRST_PORT, TRIED_PORTS = 8080, 20
 LARGEST_MESSAGE = 1 << 20  # bytes, from a browser
+OWN_POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
+OWN_PAGE = "hand"  # name of the page that is not viser's, and of its WebSocket
 
 
 class GateError(BasisIkError):
@@ -43,11 +46,13 @@ class Gate(NamedTuple):
         host: Address or name that the server listens on, as given.
         port: Its port.
         token: First part of every path; empty: none.
+        encrypted: Whether TLS is spoken.
     """
 
     host: str
     port: int
     token: str = ""
+    encrypted: bool = False
 
     @property
     def url(self) -> str:
@@ -55,7 +60,15 @@ class Gate(NamedTuple):
         wildcard = self.host in ("0.0.0.0", "::", "")
         name = socket.gethostname() if wildcard else self.host
         name = f"[{name}]" if ":" in name else name
-        return f"http://{name}:{self.port}/{self.token}"
+        return f"{self._scheme('http')}://{name}:{self.port}/{self.token}"
+
+    @property
+    def own_page(self) -> str:
+        """The path of the page that is not viser's."""
+        return f"/{self.token}/{OWN_PAGE}" if self.token else f"/{OWN_PAGE}"
+
+    def _scheme(self, plain: str) -> str:
+        return f"{plain}s" if self.encrypted else plain
 
     def refusal(self, target: str, host: str, origin: str | None, reached: str) -> str | None:
         """Return why a request is refused, or None.
@@ -69,25 +82,29 @@ class Gate(NamedTuple):
         """
         try:
             named = urlsplit(f"//{host}")
-            name, port = named.hostname or "", named.port or 80
+            name, port = named.hostname or "", named.port or (443 if self.encrypted else 80)
         except ValueError:
             return "the header Host is malformed"
         if port != self.port or name not in self._names(reached):
             return "the header Host names another server"
-        if origin is not None and origin != f"http://{host}":
+        if origin is not None and origin != f"{self._scheme('http')}://{host}":
             return "another site asks"
         path, _, query = target.partition("?")
         first = path.removeprefix("/").partition("/")[0]
         if self.token and not secrets.compare_digest(first.encode(), self.token.encode()):
             return "the address lacks the token, which web_view has printed at its start"
         # A query could make viser's page connect to another server, or play back files.
-        own = f"ws://{host}/{self.token}".rstrip("/")
+        own = f"{self.socket(host)}/{self.token}".rstrip("/")
         given = parse_qs(query, keep_blank_values=True)
         if given.keys() - {"websocket"} or any(
             each.rstrip("/") != own for each in given.get("websocket", ())
         ):
             return "the address has a query"
         return None
+
+    def socket(self, host: str) -> str:
+        """Return the start of the addresses of this server's WebSockets, by its Host header."""
+        return f"{self._scheme('ws')}://{host}"
 
     def inside(self, target: str) -> str:
         """Return the target of an accepted request, without the token."""
@@ -142,21 +159,36 @@ class _Server(viser.ViserServer):
         return None
 
 
-def open_server(host: str, port: int) -> tuple[viser.ViserServer, Gate]:
-    """Serve viser's page behind a gate.
+class OwnPage(NamedTuple):
+    """A page beside viser's."""
+
+    text: str
+    """Its HTML."""
+    serve: Callable[[Any], Awaitable[None]]
+    """Serves one of its WebSockets until that is closed."""
+
+
+def open_server(
+    host: str, port: int, own: OwnPage, certificate: str = ""
+) -> tuple[viser.ViserServer, Gate]:
+    """Serve viser's page, and one beside it, behind a gate.
 
     Args:
         host: Address or name to listen on; a token is required if others can connect.
         port: The port; 0: the first free one from `FIRST_PORT` on.
+        own: The page beside viser's.
+        certificate: File with a certificate and its private key (PEM) for TLS; empty: none.
 
     Raises:
-        GateError: See `listen`; or this version of viser starts its server in another way.
+        GateError: See `listen`; the certificate cannot be used; or this version of viser starts its
+            server in another way.
     """
+    tls = _read_certificate(certificate) if certificate else None
     listening = listen(host, port)
     token = "" if is_loopback(host) else secrets.token_urlsafe(16)
-    gate = Gate(host, listening.getsockname()[1], token)
+    gate = Gate(host, listening.getsockname()[1], token, tls is not None)
     rich.get_console().quiet = True  # viser would print an address without the token
-    with _guarded(listening, gate) as guards:
+    with _guarded(listening, gate, own, tls) as guards:
         server = _Server(host=host, port=gate.port, verbose=False)
     if not guards:
         server.stop()
@@ -164,8 +196,21 @@ def open_server(host: str, port: int) -> tuple[viser.ViserServer, Gate]:
     return server, gate
 
 
+def _read_certificate(file: str) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    try:
+        context.load_cert_chain(file)
+    except OSError as error:  # also of what is in the file
+        reason = error.strerror or str(error)
+        remedy = "give a PEM file with a certificate and its private key"
+        raise GateError(f"cannot use the certificate {file}: {reason}; {remedy}") from None
+    return context
+
+
 @contextlib.contextmanager
-def _guarded(listening: socket.socket, gate: Gate) -> Iterator[list[str]]:
+def _guarded(
+    listening: socket.socket, gate: Gate, own: OwnPage, tls: ssl.SSLContext | None
+) -> Iterator[list[str]]:
     """Put a gate before the server that viser starts in this context; viser has no hook for it.
 
     Yields:
@@ -176,9 +221,14 @@ def _guarded(listening: socket.socket, gate: Gate) -> Iterator[list[str]]:
 
     def serve(handler: Any, host: str, port: int, *, process_request: Any, **options: Any) -> Any:
         guards.append(f"{host}:{port}")
-        options["max_size"] = LARGEST_MESSAGE
-        guarded = _guarded_by(gate, process_request)
-        return original(handler, sock=listening, process_request=guarded, **options)
+        options |= {"max_size": LARGEST_MESSAGE, "sock": listening, "ssl": tls}
+        guarded = _guarded_by(gate, process_request, own.text)
+
+        async def handle(connection: Any) -> None:
+            is_own = urlsplit(connection.request.path).path == gate.own_page
+            await (own.serve if is_own else handler)(connection)
+
+        return original(handle, process_request=guarded, **options)
 
     websockets.asyncio.server.serve = serve
     try:
@@ -187,8 +237,11 @@ def _guarded(listening: socket.socket, gate: Gate) -> Iterator[list[str]]:
         websockets.asyncio.server.serve = original
 
 
-def _guarded_by(gate: Gate, handle: Callable[[Any, Request], Response | None]) -> Any:
-    """Return a handler that refuses requests by a gate's rules, and passes on all others."""
+def _guarded_by(gate: Gate, handle: Callable[[Any, Request], Response | None], text: str) -> Any:
+    """Return a handler that refuses requests by a gate's rules.
+
+    It answers those for our own page, and passes on all others.
+    """
 
     def guarded(connection: Any, request: Request) -> Response | None:
         hosts, origins = request.headers.get_all("Host"), request.headers.get_all("Origin")
@@ -197,15 +250,26 @@ def _guarded_by(gate: Gate, handle: Callable[[Any, Request], Response | None]) -
             origin = origins[0] if origins else None
             refused = gate.refusal(request.path, hosts[0], origin, connection.local_address[0])
         if refused is not None:
-            body = f"web_view: {refused}\n".encode()
-            headers = Headers({"Content-Type": "text/plain", "Content-Length": str(len(body))})
-            return Response(HTTPStatus.FORBIDDEN, "Forbidden", headers, body)
-        response = handle(connection, Request(gate.inside(request.path), request.headers))
+            return _response(HTTPStatus.FORBIDDEN, "text/plain", f"web_view: {refused}\n")
+        if urlsplit(request.path).path == gate.own_page:
+            if request.headers.get("Upgrade") == "websocket":
+                return None
+            response: Response | None = _response(HTTPStatus.OK, "text/html; charset=utf-8", text)
+            policy = f"connect-src {gate.socket(hosts[0])}; frame-ancestors 'self'; {OWN_POLICY}"
+        else:
+            response = handle(connection, Request(gate.inside(request.path), request.headers))
+            connect = f"connect-src 'self' {gate.socket(hosts[0])} data: blob:"
+            policy = f"{connect}; frame-ancestors 'none'"
         if response is not None:
-            connect = f"connect-src 'self' ws://{hosts[0]} data: blob:"
-            response.headers["Content-Security-Policy"] = f"{connect}; frame-ancestors 'none'"
+            response.headers["Content-Security-Policy"] = policy
             response.headers["Referrer-Policy"] = "no-referrer"
             response.headers["Cache-Control"] = "no-store"
         return response
 
     return guarded
+
+
+def _response(status: HTTPStatus, kind: str, text: str) -> Response:
+    body = text.encode()
+    headers = Headers({"Content-Type": kind, "Content-Length": str(len(body))})
+    return Response(status, status.phrase, headers, body)

@@ -32,7 +32,8 @@ _BAR = ".mantine-Paper-root:has(> div > div > div > div > .ik-stops)"
 _SHEET = ".mantine-Paper-root:has(.mantine-ScrollArea-root .ik-page)"
 STYLE = f"""<style>
 {_STOPS}, {_ACTIONS}, {_PAD} {{ display: grid; padding: 0.3em 0.3em 0 0.3em !important }}
-div:has(> .ik-stops), div:has(> .ik-actions), div:has(> .ik-pad) {{ display: none }}
+div:has(> .ik-stops), div:has(> .ik-actions), div:has(> .ik-pad), div:has(> .ik-browser) {{
+  display: none }}
 {_STOPS} > div, {_ACTIONS} > div, {_PAD} > div {{ margin: 0 0.2em !important; min-width: 0 }}
 {_STOPS} button, {_ACTIONS} button, {_PAD} button {{ padding: 0 0.2em; touch-action: none }}
 /* The first stop keeps its place when arms come; where it was, there is always a stop. */
@@ -184,6 +185,22 @@ def _bar(color: str, title: str, lines: Sequence[str]) -> str:
         f"border-left: 0.4em solid {color}; font-size: 0.85em; height: {VERDICT_HEIGHT}; "
         "overflow-y: auto; overflow-wrap: anywhere'>"
         f"<b style='color: {color}'>{html.escape(title)}</b><br>{body}</div>"
+    )
+
+
+def hand_html(page: str, prefix: str) -> str:
+    """Return the pad that moves an arm, as HTML: a page inside the page.
+
+    Args:
+        page: Path of that page.
+        prefix: Prefix of the arm's topics.
+    """
+    source = html.escape(f"{page}#{prefix}", quote=True)
+    style = "width: calc(100% - 1em); height: 17em; margin: 0 0.5em; border: 0"
+    return (
+        f"<iframe src='{source}' title='hand' style='{style}'></iframe>"
+        f"<a href='{html.escape(page, quote=True)}' target='_blank' "
+        "style='margin: 0 0.5em; font-size: 0.8em'>alone, on a phone or with a headset</a>"
     )
 
 

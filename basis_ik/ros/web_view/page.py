@@ -33,11 +33,13 @@ from basis_ik.ros.web_view.arm_panel import ArmPanel, Joint, PanelContext, Panel
 from basis_ik.ros.web_view.cameras import Cameras
 from basis_ik.ros.web_view.frame_nodes import LAYERS, FrameNodes
 from basis_ik.ros.web_view.gizmos import Gizmos
+from basis_ik.ros.web_view.hand_rules import CAMERA_T_VIEW
 from basis_ik.ros.web_view.looks import STOPS, STYLE, statuses_html
 from basis_ik.ros.web_view.marker_nodes import MarkerNodes
 from basis_ik.ros.web_view.mesh_reader import MeshReader
 from basis_ik.ros.web_view.reach_layer import ReachLayer
 from basis_ik.ros.web_view.robot_body import RobotBody, extents_of
+from basis_ik.transforms.rigid import RigidTransform
 
 SCAN_PERIOD = 1.0  # s between two queries of the graph
 FLOOR = 0.05  # m: the grid is at the fixed frame's height if nothing reaches farther below it
@@ -64,10 +66,16 @@ class Page:
         meshes: Reads mesh files; kept when the page is destroyed.
         fixed_frame: Frame in which the scene is drawn; empty: the first robot's topmost frame, or
             without a robot that of most frames shown.
+        own_page: Path of the page whose pad moves an arm.
     """
 
     def __init__(
-        self, node: Node, server: ViserServer, meshes: MeshReader, fixed_frame: str = ""
+        self,
+        node: Node,
+        server: ViserServer,
+        meshes: MeshReader,
+        fixed_frame: str,
+        own_page: str,
     ) -> None:
         self._node, self._server, self._meshes = node, server, meshes
         self._given_frame = fixed_frame
@@ -85,7 +93,9 @@ class Page:
             self._actions.put,
             self._frames.between,
             self._take_keys,
+            own_page,
         )
+        self._named = set[int]()
         self._scanned_at, self._cameras = -math.inf, Cameras(server)
         self._diagnostics = node.create_subscription(
             DiagnosticArray, "/diagnostics", self._on_diagnostics, 10
@@ -134,8 +144,34 @@ class Page:
         )
         self._frames.update()
         self._place_cameras()
+        self._name_browsers()
         for part in self._parts.values():
             part.update(now)
+
+    def _name_browsers(self) -> None:
+        """Tell each browser its number, for the pad in it."""
+        for browser, client in self._server.get_clients().items():
+            if browser not in self._named:
+                self._named.add(browser)
+                client.gui.add_html(
+                    f"<div class='ik-browser' data-browser='{browser}'></div>", order=-3.0
+                )
+
+    def views(self) -> dict[tuple[str, int], RigidTransform]:
+        """Return root_T_view by the prefixes of arms and the browsers that look at them."""
+        views, none = {}, np.zeros(3)
+        for panel in self._panels():
+            root_T_fixed = panel.root and self._frames.between(panel.root, self._frames.fixed)
+            if not root_T_fixed:
+                continue
+            for browser, client in self._server.get_clients().items():
+                xyzw = np.roll(client.camera.wxyz, -1)
+                fixed_T_camera = RigidTransform.from_quaternion_xyzw(xyzw, none)
+                view = root_T_fixed @ fixed_T_camera @ CAMERA_T_VIEW
+                views[panel.prefix, browser] = RigidTransform.from_rotation_translation(
+                    view.rotation, none
+                )
+        return views
 
     async def _on_stop_all(self, _: Any) -> None:
         def stop() -> None:

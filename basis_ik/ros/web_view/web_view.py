@@ -16,7 +16,8 @@ from rclpy.node import Node
 from basis_ik.dependencies import DependencyError
 
 try:
-    from basis_ik.ros.web_view.gate import FIRST_PORT, open_server
+    from basis_ik.ros.web_view.gate import FIRST_PORT, OwnPage, open_server
+    from basis_ik.ros.web_view.hand_server import PAGE, HandServer
     from basis_ik.ros.web_view.mesh_reader import MeshReader
     from basis_ik.ros.web_view.page import Page
 except ImportError as error:
@@ -61,6 +62,12 @@ PARAMETERS = (
         read_only=True,
         check=given_frame_complaint,
     ),
+    Declaration(
+        "certificate",
+        "",
+        "File with a certificate and its private key (PEM): https instead of http; empty: http.",
+        read_only=True,
+    ),
     Declaration("open", False, "Open the page if there is a display.", read_only=True),
 )
 
@@ -80,7 +87,12 @@ class WebView(Node):
         parameters.declare(PARAMETERS)
         parameters.refuse_unknown()
         self._fixed_frame = parameters["fixed_frame"]
-        self._server, gate = open_server(parameters["host"], parameters["port"])
+        self._hands = HandServer(self)
+        own = OwnPage(PAGE, self._hands.serve)
+        self._server, gate = open_server(
+            parameters["host"], parameters["port"], own, parameters["certificate"]
+        )
+        self._own_page = gate.own_page
         if not parameters["port"] and gate.port != FIRST_PORT:
             self.get_logger().info(f"port {FIRST_PORT} is taken, {gate.port} is used")
         # Printed, not logged: the address contains the token, and /rosout is public in the domain.
@@ -107,12 +119,16 @@ class WebView(Node):
         if browsers:
             self._seen = now
             if self._page is None:
-                self._page = Page(self, self._server, self._meshes, self._fixed_frame)
+                self._page = Page(
+                    self, self._server, self._meshes, self._fixed_frame, self._own_page
+                )
         elif self._page is not None and now - self._seen > LINGER:
             self._page.destroy()
             self._page = None
         if self._page is not None:
             self._page.update()
+        self._hands.views = {} if self._page is None else self._page.views()
+        self._hands.update(now)
 
 
 def open_page(url: str, environment: Mapping[str, str]) -> str | None:
