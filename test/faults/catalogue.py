@@ -527,4 +527,63 @@ ROWS: dict[int, Row] = {
             BENCH,
         ),
     ),
+    **_section(
+        "Hands, policies and the gripper",
+        124,
+        (
+            "NaN, a quaternion of zeros or an old stamp in the pose of a device that is held",
+            "REJECT; the arm rests at the target before, and the device leads it again",
+            BENCH,
+        ),
+        (
+            "a tracker jumps, turns in a moment, or is under another frame",
+            "no motion; what the hand does next counts from there",
+            BENCH,
+        ),
+        (
+            "a tracker pauses, and is elsewhere afterwards",
+            "HOLD within the timeout; no motion for what it has missed",
+            BENCH,
+        ),
+        (
+            "the release of a clutch is lost",
+            "HOLD within the timeout and a period",
+            BENCH,
+        ),
+        (
+            "a clutch is held on through a stop, a silence of the joints, another target",
+            "no motion until it was seen let go",
+            BENCH,
+        ),
+        (
+            "NaN, unknown joints, times that do not increase, or an old stamp in a chunk",
+            "REJECT; the chunk before goes on to its end",
+            BENCH,
+        ),
+        (
+            "a chunk comes 0.3 s late, and contradicts the one before",
+            "the newest wins from where the arm is; its past is skipped",
+            BENCH,
+        ),
+        (
+            "joint positions leap by a radian; NaN and unknown joints among them",
+            "rate-limited motion only; REJECT",
+            BENCH,
+        ),
+        (
+            "a device of plain twists dies while it is deflected; NaN from it",
+            "HOLD within the timeout; REJECT(NON_FINITE)",
+            BENCH,
+        ),
+        (
+            "an opening of the gripper that is NaN, or beyond its range",
+            "REJECT; the command before goes on",
+            BENCH,
+        ),
+        (
+            "a gripper's controller refuses, is silent, or dies on the way",
+            "FAILED with the reason in ~/status, within 2.5 s; the arm goes on",
+            BENCH,
+        ),
+    ),
 }

@@ -45,6 +45,7 @@ BORDERS = "test/robot/test_infer.py::test_the_borders_of_what_is_obvious"
 CLOUDS = "test/bench/test_clouds_in_motion.py::"
 GRIPPER, JOGGED = "test/bench/test_gripper.py", "test/ros/test_jog_controls.py"
 HAND_RULES, HANDS = "ros/web_view/hand_rules.py", "test/ros/test_hand_rules.py"
+CLUTCH, CLUTCHES = "arm/clutch.py", "test/bench/test_clutch.py"
 NO_BORDERS = "test/robot/test_infer.py::test_the_borders_of_what_is_not"
 
 LED_ON = "test/arm/test_pipeline.py::test_an_arm_beside_its_last_command_continues_from_it"
@@ -1804,6 +1805,122 @@ MUTATIONS = tuple(
             "                if not waits or self.controller.go() is None:",
             "                if waits and self.controller.go() is None:",
             (116,),
+        ),
+        # Hands, policies and the gripper
+        (
+            "a device may jump",
+            CLUTCH,
+            "    if way > rules.max_linear_speed * lasted:",
+            "    if False:",
+            (119,),
+        ),
+        (
+            "a device may turn in a moment",
+            CLUTCH,
+            "    if turn > min(rules.max_angular_speed * lasted, LARGEST_STEP):",
+            "    if False:",
+            (119,),
+        ),
+        (
+            "a device may change its frame",
+            CLUTCH,
+            "    if at.frame_id != held.frame_id:",
+            "    if False:",
+            (119,),
+        ),
+        (
+            "a pause of a device is no end",
+            CLUTCH,
+            "        elif self._held is not None and not now < self._held.came + self._lasts:",
+            "        elif False:",
+            (
+                f"{CLUTCHES}::test_a_pause_of_the_tracker_rests_the_arm_and_what_it_missed_is_no_motion",
+            ),
+        ),
+        (
+            "a clutch that is silent stays held",
+            CLUTCH,
+            "        if self._until != -math.inf and not now < self._until:",
+            "        if False:",
+            (f"{CLUTCHES}::test_a_lost_release_ends_with_the_timeout",),
+        ),
+        (
+            "a clutch lasts three times as long",
+            CLUTCH,
+            "            self._until = now + lasts",
+            "            self._until = now + 3.0 * lasts",
+            (121,),
+        ),
+        (
+            "a clutch need not be let go after something else",
+            CLUTCH,
+            "        if self._until == -math.inf or self._blocked:",
+            "        if self._until == -math.inf:",
+            (122,),
+        ),
+        (
+            "a device's pose that is none is not refused",
+            TARGET_INPUT,
+            "        if isinstance(pose, Refused):\n            self.refuse(pose, request)\n"
+            "            return None\n        return self._admit(at, arrival, request)",
+            "        return self._admit(at, arrival, request)",
+            (118,),
+        ),
+        (
+            "times of a chunk need not increase",
+            ADMISSION,
+            "        if not (before < time and abs(time) <= LONGEST_CHUNK):",
+            "        if False:",
+            (123,),
+        ),
+        (
+            "positions of chunks and streams need not be finite, nor within limits",
+            ADMISSION,
+            "        if name not in columns:\n            continue",
+            "        continue",
+            (123, 125),
+        ),
+        (
+            "names of other joints move an arm",
+            ADMISSION,
+            "    if not columns:",
+            "    if False:",
+            (123, 125),
+        ),
+        (
+            "twists do not expire",
+            TARGET_INPUT,
+            "        if isinstance(target, EXPIRING) and not steady < target.expires:",
+            "        if False:",
+            (126,),
+        ),
+        (
+            "an opening may be any number",
+            "ros/gripper.py",
+            "        if isinstance(admitted, Refused):\n            return admitted",
+            "        if False:\n            return None",
+            (127,),
+        ),
+        (
+            "a gripper's controller may be silent",
+            "ros/gripper.py",
+            "            if now - self._sent_at > SILENCE:",
+            "            if False:",
+            (128,),
+        ),
+        (
+            "a gripper's controller may go",
+            "ros/gripper.py",
+            "            self._checked_at = now\n            if not self._is_there():",
+            "            self._checked_at = now\n            if False:",
+            (128,),
+        ),
+        (
+            "a gripper's controller may refuse",
+            "ros/gripper.py",
+            "        if not handle.accepted:",
+            "        if False:",
+            (128,),
         ),
         (
             "two hands are stopped each joint by itself",

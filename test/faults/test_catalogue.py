@@ -29,8 +29,8 @@ def functions():
     return found
 
 
-def test_the_rows_are_numbered_from_1_to_123():
-    assert list(ROWS) == list(range(1, 124))
+def test_the_rows_are_numbered_from_1_to_134():
+    assert list(ROWS) == list(range(1, 135))
 
 
 def test_each_row_has_one_test_in_the_right_file():
