@@ -709,9 +709,18 @@ def test_a_slider_moves_its_joint(page, arm):
     end_input(page, arm)
 
 
-def test_buttons_and_a_slider_open_the_gripper(page, arm, domain):
+@pytest.fixture(scope="module")
+def controller(demo_arm, domain):
+    """The gripper's, for all tests: what is new must be discovered first."""
     controller = Controller(domain, GripperCommand)
     controller.done.set()  # it goes until something holds it
+    sends = "gripper_controller/gripper_cmd/_action/send_goal"
+    demo_arm.wait_for(lambda: controller.node.count_clients(sends))
+    yield controller
+    controller.close()
+
+
+def test_buttons_and_a_slider_open_the_gripper(page, arm, controller):
     page.get_by_role("tab", name="jog").click()
     slider = page.get_by_role("slider").locator("visible=true").last
     for name, position, percent in (("open", 0.04, "100"), ("close", 0.0, "0")):
@@ -729,7 +738,6 @@ def test_buttons_and_a_slider_open_the_gripper(page, arm, domain):
     set_to = float(slider.get_attribute("aria-valuenow"))
     assert controller.commands[-1].position == pytest.approx(4e-4 * set_to)
     arm.wait_status(gripper="STALLED", gripper_opening=f"{0.01 * set_to:g}")
-    controller.close()
 
 
 # The page `hand` -------------------------------------------------------------------------------
@@ -764,6 +772,7 @@ def phone(chromium, demo, arm):
     page = context.new_page()
     page.set_default_timeout(1e3 * PATIENCE)
     page.goto(f"{demo.url()}hand")
+    expect(page.get_by_text("reached")).to_be_visible()  # it knows the arm
     yield page
     context.close()
 
@@ -777,7 +786,6 @@ def engage(arm, begin):
 
 
 def test_a_phone_leads_the_arm_by_touch(phone, arm):
-    expect(phone.get_by_text("reached")).to_be_visible()
     fingers = Fingers(phone)
     before = engage(arm, lambda: fingers.put((100, 400)))
     fingers.slide((200, 340))  # to the right, and up: seen from behind the arm
@@ -819,14 +827,16 @@ def test_an_arm_that_a_phone_leads_rests_when_the_phone_goes_away(phone, arm):
 def test_the_pad_in_the_page_moves_the_tip_as_it_is_seen(page, arm):
     page.get_by_role("tab", name="hand", exact=True).click()
     pad = page.frame_locator("iframe").locator("#pad")
-    expect(pad).to_be_visible()
+    pad.scroll_into_view_if_needed()
     box = pad.bounding_box()
     x, y = box["x"] + 40.0, box["y"] + 0.5 * box["height"]
     page.mouse.move(x, y)
     before = engage(arm, page.mouse.down)
-    page.mouse.move(x + 100.0, y, steps=5)
     right = np.array([-0.5, 0.5, 0.0]) * np.sqrt(2.0)  # from where the camera begins
-    arm.wait_for(lambda: arm.is_at(before.translation + 0.05 * right))
+    for n in range(1, 6):  # small steps: a browser that is late makes one of several
+        page.mouse.move(x + 20.0 * n, y)
+        there = before.translation + 0.01 * n * right
+        arm.wait_for(lambda there=there: arm.is_at(there))
     page.mouse.up()
     arm.wait_status(clutch="released")
     end_input(page, arm)
@@ -869,10 +879,8 @@ window.glide = async (x, y, z) => {
 """
 
 
-def test_a_headsets_controller_leads_the_arm_and_grips(chromium, demo, arm, domain):
+def test_a_headsets_controller_leads_the_arm_and_grips(chromium, demo, arm, controller):
     """A device of the test's own: no real headset has been here."""
-    controller = Controller(domain, GripperCommand)
-    controller.done.set()
     context = chromium.new_context(viewport=SIZE)
     context.add_init_script(HEADSET)
     headset = context.new_page()
@@ -891,11 +899,14 @@ def test_a_headsets_controller_leads_the_arm_and_grips(chromium, demo, arm, doma
     headset.evaluate("device.position.z -= 0.05; device.emulated = false; glide(0.0, -0.03, 0.0)")
     there = there - [0.0, 0.0, 0.03]
     arm.wait_for(lambda: arm.is_at(there))
-    for position in (0.0, 0.04):
+    is_closed = float(arm.status["gripper_opening"]) <= 0.5  # by the test before
+    for position in (0.04, 0.0) if is_closed else (0.0, 0.04):
         headset.evaluate("tell('selectstart'); tell('selectend')")
         arm.wait_for(lambda at=position: controller.commands[-1:] and
                      controller.commands[-1].position == at)  # fmt: skip
         arm.wait_status(gripper="STALLED", gripper_opening=f"{25.0 * position:g}")
+        opening = 25.0 * position  # which the page must know before the next pull
+        arm.wait_for(lambda at=opening: headset.evaluate("arms['/basis_ik'].open") == at)
     headset.evaluate("tell('squeezeend')")
     arm.wait_status(clutch="released")
     headset.evaluate("glide(0.0, 0.1, 0.0)")
@@ -905,7 +916,6 @@ def test_a_headsets_controller_leads_the_arm_and_grips(chromium, demo, arm, doma
     arm.wait_status(clutch="released")
     expect(headset.get_by_role("button", name="enter with a headset")).to_be_visible()
     context.close()
-    controller.close()
 
 
 def test_an_arm_that_is_jogged_stops_when_its_browser_goes_away(arm, demo, other_page):
