@@ -3,6 +3,7 @@
 
 """What comes by topic: targets, joint states, trajectories, speed overrides."""
 
+import json
 import math
 from collections import Counter
 from pathlib import Path
@@ -18,7 +19,14 @@ from std_msgs.msg import Float64
 from tf2_ros import TransformException
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from basis_ik.arm.admission import Refusals, StampRules, Units
+from basis_ik.arm.admission import (
+    Refusals,
+    Refused,
+    StampRules,
+    Units,
+    admit_fraction,
+    printable,
+)
 from basis_ik.arm.goals import JointGoal, JointVelocityGoal, PointGoal, PoseGoal, Ray, TwistGoal
 from basis_ik.arm.measured import MeasuredState, StateStamp
 from basis_ik.arm.target_input import Arrival, TargetInput
@@ -27,6 +35,7 @@ from basis_ik.ros.convert import frame_stamp, pose_value, transform_message
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.outputs.trajectory_messages import to_command
 from basis_ik.ros.speed_override import SpeedOverride
+from basis_ik.ros.web_view.hand_rules import ROOT_T_VIEW, Grip, HandError, HandPose, Lead, read
 from basis_ik.search.pose_search_kernel import LARGEST_ANGLE, LARGEST_LENGTH
 from basis_ik.simulation.tolerances import JointTolerance, Tolerances
 from basis_ik.simulation.trajectory_command import refuse_trajectory
@@ -378,6 +387,60 @@ def run_trajectory(case):
         check_text(update.violation)
         now += period
     return Counter([outcome])
+
+
+# The gripper, and hands on the page ---------------------------------------------------------------
+
+
+def make_opening(rng):
+    return number(rng, -0.2, 1.2, 0.3)
+
+
+def run_opening(case):
+    admitted = admit_fraction(case)
+    if isinstance(admitted, Refused):
+        check_text(str(admitted))
+        return Counter([admitted.reason.name])
+    assert 0.0 <= admitted <= 1.0
+    return Counter(taken=1)
+
+
+def make_hand(rng):
+    """Return what a page says, which rarely is no JSON."""
+    pose = make_pose(rng)
+    said = {
+        "arm": name(rng, ("/basis_ik", "/basis_ik/left")),
+        "hand": name(rng, ("pad", "left", "right")),
+        "held": rng.choice((True, True, False, 1, None)),
+        "space": rng.choice((0, 1, 2**31 - 1, 2**31, -1, 0.5, True)),
+        "browser": rng.choice((None, None, 0, 7, "0")),
+        "place": pose["position"],
+        "turn": pose["orientation"],
+    }
+    if rng.random() < 0.2:
+        said["open"] = rng.choice((any_float(rng), 0.5, "0.5", [0.5], 10**400))
+    if rng.random() < 0.1:
+        said["do"] = rng.choice(("stop", "enable", "dance", ["stop"], None))
+    if rng.random() < 0.3:
+        del said[rng.choice(list(said))]
+    text = json.dumps(said)
+    return text[: rng.randrange(len(text))] if rng.random() < 0.1 else text
+
+
+def run_hand(case):
+    try:
+        said = read(case)
+    except HandError as error:
+        check_text(printable(str(error), 100))
+        return Counter(["HandError"])
+    if isinstance(said, HandPose):
+        assert np.isfinite(said.view_T_hand.matrix).all()
+        tells, pose = Lead().take("0/pad", said, STEADY, ROOT_T_VIEW)
+        assert tells is (False if said.held else None)
+        assert np.isfinite(pose.matrix).all()
+    elif isinstance(said, Grip):
+        assert math.isfinite(said.opening)
+    return Counter(taken=1)
 
 
 # Speed override -----------------------------------------------------------------------------------

@@ -48,7 +48,7 @@ class Target(NamedTuple):
 
 
 TARGETS = {
-    "pose": Target("`~/target_pose`", 26, messages.make_pose, messages.run_pose),
+    "pose": Target("`~/target_pose`", 23, messages.make_pose, messages.run_pose),
     "point": Target("`~/target_point`", 10, messages.make_point, messages.run_point),
     "twist": Target("`~/twist`", 12, messages.make_twist, messages.run_twist),
     "joint_jog": Target("`~/joint_jog`", 12, messages.make_joint_jog, messages.run_joint_jog),
@@ -58,6 +58,8 @@ TARGETS = {
     "speed_override": Target(
         "`~/speed_override`", 5, messages.make_speed_override, messages.run_speed_override
     ),
+    "opening": Target("`~/gripper`", 1, messages.make_opening, messages.run_opening),
+    "hand": Target("the page's hands, as JSON", 2, messages.make_hand, messages.run_hand),
     "trajectory": Target(
         "trajectories to the simulated controller",
         7, messages.make_trajectory, messages.run_trajectory,
