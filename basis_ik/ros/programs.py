@@ -9,6 +9,7 @@ shut the context down in another thread, so that creating an entity at that mome
 
 from __future__ import annotations
 
+import faulthandler
 import importlib
 import os
 import signal
@@ -43,6 +44,7 @@ MODULES = {
     "web_view": "basis_ik.ros.web_view.web_view",
 }
 PATIENCE = 1.2  # s from a signal to the end of the program at the latest
+HANGS = 0.5  # s more, after which it hangs in a library that holds Python's lock
 
 
 def ik_node() -> int:
@@ -125,6 +127,8 @@ def run(program: str) -> int:
 
     def on_signal() -> None:
         stop.set()
+        # Needs no lock, and prints where it hangs: rclpy has done so when nodes are destroyed.
+        faulthandler.dump_traceback_later(PATIENCE + HANGS, exit=True, file=2)
         time.sleep(PATIENCE)  # during a long operation, like a compilation, nothing checks `stop`
         process.end_now(forced)
 
@@ -161,6 +165,7 @@ def _when_signalled(act: Callable[[], None]) -> Iterator[None]:
     try:
         yield
     finally:
+        faulthandler.cancel_dump_traceback_later()
         signal.set_wakeup_fd(-1)
         os.close(writing)  # ends the thread
 

@@ -2157,5 +2157,15 @@ MUTATIONS = tuple(
             "    if False:",
             (f"{HANDS}::test_what_it_cannot_say_is_named",),
         ),
+        (
+            "a program that hangs in a library is not ended",
+            "ros/programs.py",
+            "        faulthandler.dump_traceback_later(PATIENCE + HANGS,",
+            "        faulthandler.dump_traceback_later(3600.0,",
+            (
+                "test/ros/test_programs.py::"
+                "test_a_signal_ends_a_program_that_hangs_in_a_library_and_says_where",
+            ),
+        ),
     )
 )

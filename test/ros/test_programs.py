@@ -124,6 +124,29 @@ def test_a_signal_ends_a_program_that_is_just_checking_for_one(domain, monkeypat
     assert subprocess.run(command, cwd=ROOT, timeout=120, check=False).returncode == 0
 
 
+HANGS = """
+import ctypes, os, signal, sys, threading
+from types import SimpleNamespace
+from basis_ik.ros import programs
+
+def hang(stop):
+    threading.Timer(0.1, os.kill, [os.getpid(), signal.SIGTERM]).start()
+    stop.wait()
+    ctypes.PyDLL(None).sleep(3600)  # it holds Python's lock
+
+programs.importlib = SimpleNamespace(import_module=lambda _: SimpleNamespace(main=hang))
+sys.exit(programs.ik_node())
+"""
+
+
+def test_a_signal_ends_a_program_that_hangs_in_a_library_and_says_where(domain, monkeypatch):
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
+    command = [sys.executable, "-c", HANGS]
+    done = subprocess.run(command, cwd=ROOT, timeout=300, check=False, stderr=subprocess.PIPE)
+    assert done.returncode == 1
+    assert b"in hang" in done.stderr
+
+
 @pytest.fixture
 def stand_in(monkeypatch, domain):
     """Put a main in the place of ik_node's."""
