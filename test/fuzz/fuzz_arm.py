@@ -34,6 +34,7 @@ from fuzz_messages import (
 )
 from fuzz_parameters import ParameterNode
 from geometry_msgs.msg import TransformStamped
+from moveit_msgs.msg import CartesianTrajectory, CartesianTrajectoryPoint
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState, Joy
 from std_msgs.msg import Bool, Float64, String
@@ -86,7 +87,10 @@ SLACK = 1e-9
 ROUNDING = 1.0 + 1e-6
 MERGED = 1e-6  # s: of samples of a window that are nearer than this one is left out
 # Steps of inputs that begin at once.
-STREAMS = ("twist", "plain_twist", "joy", "joint_jog", "clutch", "device_pose")
+STREAMS = (
+    "twist", "plain_twist", "joy", "joint_jog", "clutch", "device_pose", "joint_chunk",
+    "pose_chunk",
+)  # fmt: skip
 GOES = ("go", *STREAMS)  # steps that do not wait for a go
 CHANGES = {  # that may come at run time, and values that they may have
     "speed_override": (0.0, 0.3, 1.0, 1e-4),
@@ -441,6 +445,28 @@ class Arm:
             fill_header(message.header, "", when)
             self.controller._on_joint_target(message)
 
+    def _joint_chunk(self, names, times, rows, when):
+        if self.robot is not None:
+            message = JointTrajectory(joint_names=names)
+            for time, row in zip(times, rows, strict=True):
+                point = JointTrajectoryPoint(positions=row)
+                point.time_from_start.sec, point.time_from_start.nanosec = time
+                message.points.append(point)
+            fill_header(message.header, "", when)
+            self.controller._on_joint_chunk(message)
+
+    def _pose_chunk(self, times, cases, moves):
+        if self.robot is not None:
+            message = CartesianTrajectory(tracked_frame=moves)
+            for time, case in zip(times, cases, strict=True):
+                point = CartesianTrajectoryPoint()
+                point.point.pose = pose_message_of(case).pose
+                point.time_from_start.sec, point.time_from_start.nanosec = time
+                message.points.append(point)
+            if cases:
+                message.header = pose_message_of(cases[0]).header
+            self.controller._on_pose_chunk(message)
+
     def _clutch(self, held):
         if self.robot is not None:
             self.controller._on_clutch(Bool(data=held))
@@ -675,10 +701,9 @@ class Arm:
         rates = np.abs(np.diff(motion.accelerations, axis=0)) / (widths + MERGED)
         assert (rates <= self.limits.jerk * ROUNDING + 1e-4)[new].all()
         if self._window is not None and self._history:
-            # By now the arm is on both.
-            was, is_ = (
-                w.at(1e-9 * (self.now.clock - s)) for s, w in (self._window, (begin, motion))
-            )
+            # By now the arm is on both, unless the new one begins later.
+            joins = max(self.now.clock, begin)
+            was, is_ = (w.at(1e-9 * (joins - s)) for s, w in (self._window, (begin, motion)))
             step = np.abs(was[:, 0] - is_[:, 0])
             assert (step <= CHAIN.velocity * PERIOD + 1e-6).all(), "a leap from window to window"
         self._history = [motion.positions[0]]
@@ -812,6 +837,31 @@ def _make_joint_target(rng):
     return [names, positions, rng.choice(([0, 0], stamp(rng, BEGIN)))]
 
 
+def _make_times(rng):
+    """Return the times of a chunk's points [s, ns], which rarely do not increase."""
+    times, time = [], rng.choice((0, 10**7, 10**8, -(10**9)))
+    for _ in range(rng.choice((0, 1, 1, 2, 5, 16))):
+        time += rng.choice((10**7, 5 * 10**7, 2 * 10**8) if rng.random() < 0.98 else (0, -(10**9)))
+        times.append(list(divmod(time, 10**9)))
+    if times and rng.random() < 0.05:
+        times[-1] = [rng.randint(-(2**31), 2**31 - 1), rng.getrandbits(32)]
+    return times
+
+
+def _make_joint_chunk(rng):
+    times, rows = _make_times(rng), []
+    names, positions, _ = _make_state(rng)
+    for _ in times:
+        rows.append([each + rng.choice((0.0, 0.02, -0.05, 0.5)) for each in positions])
+    return [names, times, rows, rng.choice(([0, 0], stamp(rng, BEGIN)))]
+
+
+def _make_pose_chunk(rng):
+    times = _make_times(rng)
+    moves = name(rng, ("", "", "tool0", "flange", "elbow"))
+    return [times, [_soon(make_pose(rng, BEGIN)) for _ in times], moves]
+
+
 def _make_device_pose(rng):
     """Return a pose of a device that hardly moves, and that rarely is any pose."""
     pose = _soon(make_pose(rng, BEGIN))
@@ -833,6 +883,8 @@ STEPS = {
     "plain_twist": (2, lambda rng: [{**make_twist(rng, BEGIN), "linear": _parts(rng)}]),
     "joy": (4, lambda rng: [_make_joy(rng)]),
     "joint_target": (4, lambda rng: _make_joint_target(rng)),
+    "joint_chunk": (4, _make_joint_chunk),
+    "pose_chunk": (4, _make_pose_chunk),
     "clutch": (4, lambda rng: [rng.random() < 0.7]),
     "device_pose": (8, lambda rng: [_make_device_pose(rng)]),
     "joint_jog": (6, lambda rng: [_soon(make_joint_jog(rng, BEGIN))]),
