@@ -68,9 +68,9 @@ class Reason:
         if self.verdict is Verdict.REACHED:
             return f"reached{self.allowed}"
         if self.verdict is Verdict.COLLISION:
-            if not self.depth > 0.0:
-                return f"held by {' and '.join(self.pair or ())}; {self._left()}"
-            if self.missing > 0.0 or self.turn > 0.0:
+            if self.pair and not self.depth > 0.0:
+                return f"held by {' and '.join(self.pair)}; {self._left()}"
+            if self.starts == 0 and (self.missing > 0.0 or self.turn > 0.0):  # of a step
                 return f"{self._overlap()}; {self._left()}"
             return f"{self._overlap()}; {self._others()}"
         contact = f"; there {self._overlap()}" if self.pair else ""

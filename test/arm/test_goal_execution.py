@@ -40,7 +40,7 @@ class Source:
     def __init__(self):
         self.starts, self.velocity, self.samples = [], 0.0, 2
 
-    def rest(self):
+    def rest(self, *, keeps_way=False):
         pass
 
     def plan(self, start, *, braking, spacing):

@@ -50,7 +50,7 @@ def arm():
         chain=SimpleNamespace(root="base_link", tip="tool0"),
         model=SimpleNamespace(name="ur5e"),
         pipeline=SimpleNamespace(solution=None, goal=None, notice=None),
-        targets=SimpleNamespace(target=None, refusal=None, answer=None, preview=None),
+        targets=SimpleNamespace(target=None, stamp=None, refusal=None, answer=None, preview=None),
         preview_text="",
         rehearsal=None,
         refusals=Refusals(module.time.monotonic),

@@ -369,8 +369,9 @@ class ControllerState:
         missing = ", ".join(name for name in self.joint_names if name not in theirs)
         if missing:
             return (
-                f"{self._topic.controller} does not have {printable(missing)}: add the controller "
-                "that has them to controller, or set root_link and tip_link to a chain that it has"
+                f"{self._topic.controller} does not have {printable(missing)}: set controller to "
+                "one that has all, add the one that has them (with joint_trajectory), or set "
+                "root_link and tip_link to a chain that it has"
             )
         if self._holds_others:
             return ""
