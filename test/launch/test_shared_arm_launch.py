@@ -19,6 +19,8 @@ from std_srvs.srv import SetBool
 
 from basis_ik.client import Arm, MotionError
 
+# A machine that is busy delays joint states until the node gives up: right, but no test of it.
+pytestmark = pytest.mark.long
 PATIENCE = 600.0  # s: only ends what hangs
 RIGHT, LEFT = [0.35, -0.30, 0.50], [0.40, 0.20, 0.40]
 JOINTS = {
