@@ -743,6 +743,10 @@ def test_buttons_and_a_slider_open_the_gripper(page, arm, controller):
 # The page `hand` -------------------------------------------------------------------------------
 
 
+# A browser on a busy machine is silent for longer than a clutch lasts, and then the arm rests.
+LONG = pytest.mark.long
+
+
 class Fingers:
     """Fingers on the screen of a phone."""
 
@@ -785,6 +789,7 @@ def engage(arm, begin):
     return arm.pose()
 
 
+@LONG
 def test_a_phone_leads_the_arm_by_touch(phone, arm):
     fingers = Fingers(phone)
     before = engage(arm, lambda: fingers.put((100, 400)))
@@ -816,6 +821,7 @@ def test_a_phone_leads_the_arm_by_touch(phone, arm):
     assert arm.is_at(there)
 
 
+@LONG
 def test_an_arm_that_a_phone_leads_rests_when_the_phone_goes_away(phone, arm):
     fingers = Fingers(phone)
     engage(arm, lambda: fingers.put((200, 400)))
@@ -824,6 +830,7 @@ def test_an_arm_that_a_phone_leads_rests_when_the_phone_goes_away(phone, arm):
     arm.wait_for(arm.is_at_rest)
 
 
+@LONG
 def test_the_pad_in_the_page_moves_the_tip_as_it_is_seen(page, arm):
     page.get_by_role("tab", name="hand", exact=True).click()
     pad = page.frame_locator("iframe").locator("#pad")
@@ -879,6 +886,7 @@ window.glide = async (x, y, z) => {
 """
 
 
+@LONG
 def test_a_headsets_controller_leads_the_arm_and_grips(chromium, demo, arm, controller):
     """A device of the test's own: no real headset has been here."""
     context = chromium.new_context(viewport=SIZE)
