@@ -45,6 +45,7 @@ MODULES = {
 }
 PATIENCE = 1.2  # s from a signal to the end of the program at the latest
 HANGS = 0.5  # s more, after which it hangs in a library that holds Python's lock
+ENDS = 7.0  # s after a signal and `PATIENCE`, in which also the interpreter must have ended
 
 
 def ik_node() -> int:
@@ -127,8 +128,7 @@ def run(program: str) -> int:
 
     def on_signal() -> None:
         stop.set()
-        # Needs no lock, and prints where it hangs: rclpy has done so when nodes are destroyed.
-        faulthandler.dump_traceback_later(PATIENCE + HANGS, exit=True, file=2)
+        _watch(HANGS)
         time.sleep(PATIENCE)  # during a long operation, like a compilation, nothing checks `stop`
         process.end_now(forced)
 
@@ -138,7 +138,18 @@ def run(program: str) -> int:
         except BasisIkError as error:
             return _fail(program, str(error))
         forced = 1
-        return process.leave(_run(program, main, stop))
+        status = process.leave(_run(program, main, stop))
+    if stop.is_set():
+        _watch(ENDS)
+    return status
+
+
+def _watch(more: float) -> None:
+    """End the process with status 1 after `PATIENCE` and some time more [s], and print where it is.
+
+    The thread that does so needs no lock of Python's, which the main thread may hold as it hangs.
+    """
+    faulthandler.dump_traceback_later(PATIENCE + more, exit=True, file=2)
 
 
 @contextmanager

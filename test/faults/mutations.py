@@ -2160,12 +2160,19 @@ MUTATIONS = tuple(
         (
             "a program that hangs in a library is not ended",
             "ros/programs.py",
-            "        faulthandler.dump_traceback_later(PATIENCE + HANGS,",
-            "        faulthandler.dump_traceback_later(3600.0,",
+            "    faulthandler.dump_traceback_later(PATIENCE + more,",
+            "    faulthandler.dump_traceback_later(3600.0,",
             (
                 "test/ros/test_programs.py::"
                 "test_a_signal_ends_a_program_that_hangs_in_a_library_and_says_where",
             ),
+        ),
+        (
+            "goals brake beside the way that was given",
+            "arm/execution/goal_execution.py",
+            "pipeline.rest(keeps_way=not quickest)",
+            "pipeline.rest()",
+            ("test/bench/test_two_hands.py::test_two_hands_keep_the_object_when_they_are_stopped",),
         ),
     )
 )

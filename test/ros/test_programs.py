@@ -137,12 +137,24 @@ def hang(stop):
 programs.importlib = SimpleNamespace(import_module=lambda _: SimpleNamespace(main=hang))
 sys.exit(programs.ik_node())
 """
+HANGS_LATER = HANGS.replace(
+    "ctypes.PyDLL(None).sleep(3600)", "atexit.register(hang_later); return 0"
+).replace("def hang", """import atexit
+programs.ENDS = 1.0
+
+def hang_later():
+    ctypes.PyDLL(None).sleep(3600)
+
+def hang""", 1)  # fmt: skip
 
 
-def test_a_signal_ends_a_program_that_hangs_in_a_library_and_says_where(domain, monkeypatch):
+@pytest.mark.parametrize("program", [HANGS, HANGS_LATER], ids=["in main", "at exit"])
+def test_a_signal_ends_a_program_that_hangs_in_a_library_and_says_where(
+    domain, monkeypatch, program
+):
     monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
-    command = [sys.executable, "-c", HANGS]
-    done = subprocess.run(command, cwd=ROOT, timeout=300, check=False, stderr=subprocess.PIPE)
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=ROOT, timeout=120, check=False, stderr=subprocess.PIPE)
     assert done.returncode == 1
     assert b"in hang" in done.stderr
 
