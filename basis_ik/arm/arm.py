@@ -319,7 +319,7 @@ class Arm:
             self.clutch.block(why)
         self.state.handle(event, why)
         if moving:
-            together = self._turns and self.pipeline.along
+            together = self._turns and self.pipeline.is_on_given_way
             quickest = event is not Event.DROP_TARGET and not together
             self.execution.brake(self.pipeline, quickest=quickest)
 

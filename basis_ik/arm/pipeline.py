@@ -425,7 +425,7 @@ class Pipeline:
             self.phase = Phase.BRAKING
 
     @property
-    def along(self) -> bool:
+    def is_on_given_way(self) -> bool:
         """Whether the joints are on the way of a motion that was given."""
         return self._along is not None
 
@@ -501,6 +501,16 @@ class Pipeline:
                 return found
             reason = Reason(Verdict.REACHED, turn=found.orientation_error)
             return found._replace(verdict=Verdict.REACHED, reason=reason)
+        return self._look(goal, seed, max_iterations=max_iterations)
+
+    def _look(
+        self,
+        goal: PointGoal,
+        seed: FloatArray,
+        *,
+        max_iterations: int | None = None,
+        scene: Scene | None = None,
+    ) -> Solution:
         return look_at(
             self._ray_chain,
             goal.root_point,
@@ -509,6 +519,7 @@ class Pipeline:
             origin=goal.ray.origin,
             orientation_tolerance=self.orientation_tolerance,
             max_iterations=max_iterations,
+            scene=scene,
         )
 
     def _solve_quickly(
@@ -571,15 +582,7 @@ class Pipeline:
     ) -> Solution:
         """Return a solution that does not collide, whose objects may change meanwhile."""
         if isinstance(goal, PointGoal):
-            return look_at(
-                self._ray_chain,
-                goal.root_point,
-                seed,
-                axis=goal.ray.axis,
-                origin=goal.ray.origin,
-                orientation_tolerance=self.orientation_tolerance,
-                scene=scene,
-            )
+            return self._look(goal, seed, scene=scene)
         return solve(
             self._chain,
             goal.root_T_target,
