@@ -38,7 +38,7 @@ from basis_ik.transforms.rigid import RigidTransform
 
 ROOT = Path(__file__).parents[1]
 KINDS = ("far", "near", "turn", "limits", "edge")
-FARTHER, TURNED = 1e-6, 1e-3  # [m] and [rad] by which an answer may be worse
+FARTHER, TURNED = 1e-3, 1e-2  # [m] and [rad] by which an answer may be worse
 BLOCK = 20  # targets between two looks at the clock
 FIGURES = ("farther_m", "turned_rad", "ms")
 

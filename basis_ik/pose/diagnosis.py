@@ -45,8 +45,7 @@ FINISHING = 300  # more steps for it
 STEPS_PER_POINT = 15  # that must be left for a point of the grid over the spare joints
 FEW = 4  # starts from this grid that are worth Newton's method
 UNHURRIED = 100  # patience of the descent after these, whose progress is slow there too
-CREEPING, CREEPING_STARTS = 20, 80  # patience of further descents there, and their number
-CLOSE = 0.1  # weighted error up to which they are made where not even the position is reached
+CLOSE = 0.1  # weighted error up to which `corners` are tried where the position is not reached
 # How many starts are made beyond the limits, by the weighted error of the best scout or its square.
 CORNERS, CORNERS_BY_SQUARE = 4.0, 0.2
 MOST_CORNERS = 2000
@@ -211,8 +210,6 @@ class Diagnosis:
                 found = self.persist(last)
             if found is None and (held.reached or self.least_error() <= CLOSE):
                 found = self.corners()
-            if found is None and self.least_error() <= NEARLY:
-                found = self.creep()
         return sampled if found is None else found
 
     def is_hopeless(self, held: Attempt) -> bool:
@@ -330,18 +327,6 @@ class Diagnosis:
         worth = int(min(max(CORNERS / error, CORNERS_BY_SQUARE / error**2), MOST_CORNERS))
         wider = replace(ready, variables=variables)
         found, made = self._descend(wider, ready.weights, 1, worth, patience=CORNER_PATIENCE)
-        self.starts += made
-        return found if found.reached else None
-
-    def creep(self) -> Attempt | None:
-        """Descend from fresh starts with more patience.
-
-        Where the arm is singular at the target, descents creep to it from wherever they start, and
-        are abandoned before they arrive.
-        """
-        found, made = self._descend(
-            self.ready, self.ready.weights, 1, CREEPING_STARTS, patience=CREEPING
-        )
         self.starts += made
         return found if found.reached else None
 

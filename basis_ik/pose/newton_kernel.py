@@ -82,9 +82,6 @@ FAIR, GOOD = 0.5, 0.8  # share of what a step promised above which the damping i
 FAIR_BY, GOOD_BY = 4.0, 30.0
 DISTANCE_LEFT, ANGLE_LEFT = 0, 1  # columns of the figures
 LEAST_GAIN = 1e-10  # see `Ends.least_gain`
-NEWTON = 0.3  # [rad or sizes] largest entry of a step up to which the model holds for the way left
-UNDAMPED = 0.002  # share of the promised gain that the damping then takes, at most
-TAIL = 10.0  # by what factor what is left to gain may be more than that
 CORRECTED = 0.6  # [rad or sizes] largest entry of a step that is corrected: else it is too curved
 STOPPED = 2.0  # in HELD, where 1 is a variable that stays at its bound: one that comes to it
 
@@ -394,8 +391,6 @@ class Ends(NamedTuple):
     least_gain: float
     """Share of the squared error, or of that of one radian if it is less, that a step has to
     promise to be worth taking."""
-    bound: float
-    """Squared error that it has to come below; infinite: any will do."""
 
 
 @helper
@@ -414,31 +409,6 @@ def is_converged(weights: FloatArray, least: float, gain: float, ends: Ends) -> 
     """
     unit = min(least, weights[WRX] ** 2) if weights[WRX] > 0.0 else least
     return not gain > ends.least_gain * unit
-
-
-@helper
-def stays_above_bound(
-    step: FloatArray, sizes: tuple[float, float], error: float, gain: float, ends: Ends
-) -> bool:
-    """Tell whether the squared error does not come below a bound on the way left, as a rule.
-
-    Once steps are small and the damping changes them little, what is left to gain is about what the
-    next one promises. It is more where a limit lets a joint go again.
-
-    Args:
-        step: (n,) the next one.
-        sizes: Its largest entry, and its damping.
-        error: Squared error.
-        gain: Promised of half of it.
-        ends: See there.
-    """
-    largest, damping = sizes
-    if error - 2.0 * TAIL * gain <= ends.bound or largest > NEWTON:
-        return False
-    square = 0.0
-    for k in range(step.shape[0]):
-        square += step[k] ** 2
-    return damping * square <= UNDAMPED * gain
 
 
 @helper
@@ -567,8 +537,6 @@ def minimise(
             continue
         if is_converged(weights, least, gain, ends):
             break
-        if stays_above_bound(step, (largest, damping), least, gain, ends):
-            break
         way = frame, least, largest
         end, a, t = take_step(chain, weights, q, work, factors, way, step)
         taken, fresh = taken + 1, a + t < least
@@ -609,7 +577,7 @@ def minimise_each(
         for row in range(weights.shape[0]):
             w, most = weights[row], min(allowed[0], allowed[1] - taken)
             stage = PoseGoal(w, target, wanted.position_tolerance, wanted.rotation_tolerance)
-            ends = Ends(most, LEAST_GAIN, np.inf)
+            ends = Ends(most, LEAST_GAIN)
             taken += minimise(packed, w, q[i], work, square, squared_arrival(stage), ends)
         take_shortest_turns(variables, starts[i], q[i])
         figures[i, DISTANCE_LEFT], figures[i, ANGLE_LEFT] = measure(packed, wanted, q[i], work)

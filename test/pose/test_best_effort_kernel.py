@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 basis_ik maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Best efforts: none is worse than what thousands of starts of another method find."""
+"""Best efforts: these are no worse than what thousands of starts of another method find."""
 
 from __future__ import annotations
 
@@ -10,27 +10,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from closed_arms import FEWER, ROWS, chain_of
-from from_python import IS_PLAIN, from_python, sample
+from closed_arms import FEWER, chain_of
+from from_python import IS_PLAIN, sample
 from hard_arms import ARMS
 
-from basis_ik.pose.best_effort_kernel import (
-    find_known,
-    least_angle,
-    push_to_limits,
-    queue_across,
-    queue_flipped,
-)
 from basis_ik.pose.solve import solve
 from basis_ik.robot.robot import RobotModel
-from basis_ik.search.prepare import prepare, prepared
-from basis_ik.search.tables_kernel import IS_ONLY, TURN
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Verdict
-
-find_known, queue_across = from_python(find_known), from_python(queue_across)
-queue_flipped, push_to_limits = from_python(queue_flipped), from_python(push_to_limits)
-least_angle = from_python(least_angle)
 
 # Roll, pitch and yaw, position, seed; the least distance [m] and the least angle [rad] there of
 # 3000 starts of `benchmark/brute_force.py`.
@@ -54,21 +41,19 @@ UNREACHABLE = [
     ("youbot", [2.5277, 1.1778, -1.4795], [0.0234, -0.0007, 0.0958],
      [-2.87, -0.48, -1.92, 0.47, 0.9], 0.000000, 1.2741),  # at the end of a long valley
     ("youbot", [0.3539, 0.4156, -0.2855], [-0.0348, 0.0971, 0.1521],
-     [-2.42, -1.05, -2.3, 1.77, -1.62], 0.000000, 1.5877),  # from few starts
+     [-2.42, -1.05, -2.3, 1.77, -1.62], 0.000000, 1.5877),
     ("youbot", [-0.7612, -0.7976, -1.0403], [0.0674, -0.0033, 0.1013],
-     [0.8, -0.28, 2.47, 0.63, 2.27], 0.005042, 1.1423),  # the same
+     [0.8, -0.28, 2.47, 0.63, 2.27], 0.005042, 1.1423),
     ("tiago", [-2.1358, -0.0124, 2.7144], [0.7968, 0.3182, 0.1134],
-     [0.19, 1.08, 0.19, -3.05, 2.23, 1.46, -0.72, -0.04], 0.000000, 1.0234),  # position first
-    ("tiago", [-3.0056, 1.5353, 0.3499], [0.046, 0.2141, 0.1013],
-     [0.35, 1.35, -0.47, 1.46, 0.12, 0.79, 0.44, -1.6], 0.000000, 0.1943),
+     [0.19, 1.08, 0.19, -3.05, 2.23, 1.46, -0.72, -0.04], 0.000000, 1.0234),
     ("tiago", [-1.53746517, -0.37396226, 1.80939182], [-0.24848319, 0.22279286, 0.64514457],
      [0.31, 2.22, 1.09, -1.96, 1.87, 0.85, -0.8, 1.59], 0.000000, 0.4564),  # needs the last weights
     ("tiago", [0.281, 0.3844, -0.916], [-0.0629, 0.0145, 0.2048],
      [0.27, 2.61, -0.69, -2.74, 1.27, -1.52, 1.13, -1.09], 0.000000, 0.3933),
     ("tiago", [2.5302, 0.56, -1.3645], [-0.132, 0.2491, 0.0656],
-     [0.11, 0.3, 0.73, -2.49, -0.2, 2.09, 0.27, 1.44], 0.000000, 1.1429),  # from starts at limits
+     [0.11, 0.3, 0.73, -2.49, -0.2, 2.09, 0.27, 1.44], 0.000000, 1.1429),
     ("tiago", [2.3002, -0.3484, -1.9029], [0.8488, -0.0439, 0.2371],
-     [0.06, 2.34, 1.02, 0.15, -0.02, 0.7, -1.08, 0.09], 0.000000, 1.0383),  # by a flipped wrist
+     [0.06, 2.34, 1.02, 0.15, -0.02, 0.7, -1.08, 0.09], 0.000000, 1.0383),
     ("panda", [-0.5697, -0.5143, 1.1286], [-0.1609, -0.2513, 0.4639],
      [0.15, 0.88, -1.9, -1.84, -2.7, 2.49, 0.43], 0.000000, 0.0944),
     ("youbot", [0.0925, 0.9348, -0.0702], [0.0241, 0.0001, 0.5222],
@@ -76,7 +61,7 @@ UNREACHABLE = [
     ("youbot", [-0.927184, -0.316554, -2.398568], [-0.027975, 0.228407, 0.300196],
      [2.14, -0.13, 2.49, -1.76, -2.77], 0.000000, 1.4912),  # 4.6 rad farther from the seed
 ]  # fmt: skip
-NAMED = {**ARMS, "youbot": FEWER["youbot"], "abb_irb120": ROWS["abb_irb120"]}
+NAMED = {**ARMS, "youbot": FEWER["youbot"]}
 URDF = Path(__file__).parents[2] / "urdf"
 
 
@@ -89,9 +74,9 @@ def named(name):
 
 @pytest.mark.parametrize(
     ("name", "rpy", "xyz", "seed", "away", "turned"),
-    [UNREACHABLE[i] for i in (0, 3, 7, 17)] if IS_PLAIN else UNREACHABLE,  # nearly all lines
+    [UNREACHABLE[i] for i in (0, 3, 7, 16)] if IS_PLAIN else UNREACHABLE,  # nearly all lines
 )
-def test_none_is_worse_than_brute_force(name, rpy, xyz, seed, away, turned):
+def test_no_best_effort_is_worse_than_what_brute_force_finds(name, rpy, xyz, seed, away, turned):
     chain = named(name)
     solution = solve(chain, RigidTransform.from_rpy(*rpy, xyz), seed)
     assert not solution.success
@@ -116,87 +101,6 @@ def test_a_position_alone_is_the_nearest():
         for _ in range(sample(20))
     ]
     assert max(least) - min(least) <= 1e-6
-
-
-def test_a_joint_at_a_limit_goes_on_from_the_other_one():
-    variables = prepared(named("panda")).variables
-    q = np.array([2.8973, 0.1, -0.2, -1.0, -2.8973, 2.0, 0.3])
-    queue = np.zeros((4, 7))
-    assert queue_across(variables, q, queue, 1) == 3
-    for row, joint in ((1, 0), (2, 4)):
-        assert queue[row, joint] == -q[joint]
-        others = np.arange(7) != joint
-        assert (queue[row, others] == q[others]).all()
-    assert queue_across(variables, q, queue, 4) == 4  # full
-
-
-def test_a_flipped_wrist_holds_the_same_pose():
-    chain, rng, flipped = named("abb_irb120"), np.random.default_rng(2), 0
-    ready, queue = prepared(chain), np.zeros((4, 6))
-    for _ in range(20):
-        q = 0.9 * chain.random(rng)
-        count = queue_flipped(ready.packed, q, queue, 0)
-        for other in queue[:count]:
-            assert ((chain.lower <= other) & (other <= chain.upper)).all()
-            inside = ((chain.lower < other) & (other < chain.upper)).all()
-            if inside and (other[:3] == q[:3]).all():  # not joints 3 to 5, whose axes do not meet
-                assert other[4] == pytest.approx(-q[4])
-                assert np.allclose(chain.forward(other).matrix, chain.forward(q).matrix, atol=1e-9)
-                flipped += 1
-    assert flipped > 10
-    assert queue_flipped(ready.packed, q, queue, 4) == 4  # full
-
-
-def test_only_wrists_are_flipped_and_only_within_the_limits():
-    ready, queue = prepare(named("abb_irb120").arrays), np.zeros((4, 6))
-    ready.packed.variables[3, :2] = -1.0, 1.0  # a half turn does not fit
-    assert queue_flipped(ready.packed, np.full(6, 0.5), queue, 0) == 0
-    ready = prepare(named("ur5e").arrays)
-    assert queue_flipped(ready.packed, np.full(6, 0.5), queue, 0) == 1  # of four
-    ready.packed.joints[4, IS_ONLY] = 0.0  # another joint follows it
-    assert queue_flipped(ready.packed, np.full(6, 0.5), queue, 0) == 0
-    ready.packed.joints[4, IS_ONLY], ready.packed.joints[4, TURN] = 1.0, 0.0  # a slide
-    assert queue_flipped(ready.packed, np.full(6, 0.5), queue, 0) == 0
-
-
-def test_starts_are_pushed_to_the_limits_but_not_of_joints_that_turn_fully():
-    variables = prepared(named("panda")).variables.copy()
-    variables[1, :2] = -4.0, 4.0
-    q = np.array([0.0, 0.1, 2.8, -1.5708, -2.8, 1.8675, 0.1])
-    before = q.copy()
-    push_to_limits(variables, q)
-    assert q[1] == before[1]
-    assert (q[2], q[4]) == (variables[2, 1], variables[4, 0])
-    assert q[6] == pytest.approx(0.2)
-
-
-def test_a_bottom_is_known_whatever_its_turns():
-    variables = prepared(named("ur5e")).variables
-    q = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
-    turns = np.array([2 * np.pi, 0, 0, -2 * np.pi, 1e-3, 0])
-    known = np.array([q + 1.0, q + turns])
-    assert find_known(variables, q, known, 2) == 1
-    assert find_known(variables, q, known, 1) == -1
-    assert find_known(variables, q + 0.02, known, 2) == -1
-
-
-def test_what_a_minimum_by_weights_leaves_bounds_what_the_nearest_position_leaves():
-    """Of a position held with ever more weight, from the exact minima of a plane arm of one joint.
-
-    Its tip, at (cos q, sin q), is wanted at (1, 0) and turned by 0.5 rad.
-    """
-    grid = np.linspace(0.0, 0.5, 500_001)
-    for share in (0.3, 0.1, 0.03, 0.01):
-        weights = np.array([1.0, 1.0, 1.0, share, share, share, *np.zeros(6)])
-        away, turned = 2.0 - 2.0 * np.cos(grid), 4.0 * np.sin(0.5 * (0.5 - grid)) ** 2
-        k = int(np.argmin(away + share**2 * turned))
-        distance, angle = float(away[k]) ** 0.5, 0.5 - float(grid[k])
-        bound = least_angle(weights, distance, angle, 0.0)
-        assert angle <= bound <= 0.5
-        if share <= 0.1:
-            assert bound == pytest.approx(0.5 * (angle + 0.5), abs=1e-4)  # half of the way
-        assert least_angle(weights, distance, angle, distance) == pytest.approx(angle)
-    assert least_angle(weights, 1.0, 0.2, 0.0) == 0.2  # far off: nothing is known
 
 
 def test_no_more_starts_are_made_once_most_have_come_to_the_best():

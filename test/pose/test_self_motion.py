@@ -67,7 +67,7 @@ def settled(self):
 @pytest.mark.parametrize(("name", "truth", "seed"), HARD)
 def test_what_the_first_starts_miss_is_found_on_the_grid(monkeypatch, named, name, truth, seed):
     chain = named(name)
-    without(monkeypatch, "persist", "corners", "creep")
+    without(monkeypatch, "persist", "corners")
     solution = solve(chain, chain.forward(truth), seed)
     assert solution.success
     off = (chain.forward(truth).inverse() @ chain.forward(solution.positions)).log()
@@ -80,7 +80,7 @@ def test_what_the_first_starts_miss_is_found_on_the_grid(monkeypatch, named, nam
 def test_so_it_is_within_narrow_limits(monkeypatch, named):
     chain = named("gen3").within(*NARROW)
     seed = [-0.89, -1.76, -1.69, 1.88, -0.85, 1.11, 2.29]
-    without(monkeypatch, "persist", "corners", "creep")
+    without(monkeypatch, "persist", "corners")
     assert solve(chain, chain.forward(IN_THEM), seed).success
     without(monkeypatch, "sample_self_motion")
     monkeypatch.setattr(Diagnosis, "best_effort", settled)  # which finds it, too
