@@ -4,10 +4,9 @@
 
 # All tests, and how many they were; with arguments: pytest with those, once.
 # Kernels run three times: compiled by us, as plain Python, which checks bounds and types, and in part compiled by
-# numba alone, as they are with a numba that we do not know. Two lanes take one job after the other, so that both last
-# as long on any machine; what starts processes is one lane's alone, so it shares two processors with one other job.
-# Only the underlay's tests, which wait half of their time, run beside what that lane computes afterwards. How far each
-# is, and what fails, is shown at once; all of their output follows at the end.
+# numba alone, as they are with a numba that we do not know. Three lanes take one job after the other, so that all last
+# as long on any machine. What starts processes is one lane's alone; it waits for half of its time, in which two others
+# keep two processors busy. How far each is, and what fails, is shown at once; all of their output follows at the end.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 if [ $# -gt 0 ]; then exec python -m pytest "$@"; fi
@@ -28,11 +27,12 @@ run() { # run TITLE COMMAND...
 
 launch_files() { run "launch files" python -m pytest -q --durations=5 test/launch; }
 nodes() { run "nodes and programs" python -m pytest -q --durations=10 test/ros test/config; }
+executive() { run "the executive" python -m pytest -q --durations=10 test/arm test/faults test/simulation; }
 library() {
   run "the library" python -m pytest -q --durations=10 test --ignore test/ros --ignore test/launch \
-    --ignore test/config --ignore test/bench
+    --ignore test/config --ignore test/bench --ignore test/arm --ignore test/faults --ignore test/simulation
 }
-# In parts, so that both lanes end with a short job.
+# In parts, so that all lanes end with a short job.
 bench_a_to_j() { run "the bench, a to j" python -m pytest -q --durations=10 test/bench/test_[a-j]*.py; }
 bench_k_to_p() {
   run "the bench, k to p" python -m pytest -q --durations=10 test/bench/test_[k-p]*.py --deselect "$LATE"
@@ -60,7 +60,8 @@ kernels_by_numba() {
 
 jobs_left() { # the jobs that no lane has begun, the longest first
   local status=0 job
-  for job in library bench_a_to_j late_commands bench_k_to_p bench_q_to_z kernels_as_python kernels_by_numba; do
+  for job in library executive bench_a_to_j late_commands bench_k_to_p bench_q_to_z kernels_as_python kernels_by_numba \
+    underlay; do
     if mkdir "$logs/$job" 2>/dev/null; then "$job" || status=1; fi
   done
   return $status
@@ -69,12 +70,9 @@ processes() {
   local status=0
   launch_files || status=1
   nodes || status=1
-  underlay >"$logs/underlay.log" 2>&1 &
   jobs_left || status=1
-  wait $! || status=1
   return $status
 }
-computing() { jobs_left; }
 
 # Once and alone: every process that came upon an empty cache would compile for itself.
 python -m basis_ik warm-up || exit 1
@@ -82,11 +80,11 @@ export BASIS_IK_TEST_PROGRESS=$logs/progress
 : >"$BASIS_IK_TEST_PROGRESS"
 tail -n +1 -f "$BASIS_IK_TEST_PROGRESS" &
 TIMEFORMAT='%R %U %S'
-lane() { { time "$1" >"$logs/$1.log" 2>&1; } 2>"$logs/$1.time"; }
-LANES=(processes computing)
+lane() { { time "$2" >"$logs/$1.log" 2>&1; } 2>"$logs/$1.time"; } # lane NAME FUNCTION
+LANES=(processes computing-1 computing-2)
 running=()
 for lane in "${LANES[@]}"; do
-  lane "$lane" &
+  if [ "$lane" = processes ]; then lane "$lane" processes & else lane "$lane" jobs_left & fi
   running+=($!)
 done
 status=0
@@ -96,7 +94,7 @@ total() { cat "$logs"/*.log | grep -oE "[0-9]+ ($1)\b" | awk '{ n += $1 } END { 
 cat "$logs"/*.log
 printf '\n'
 for lane in "${LANES[@]}"; do
-  awk -v lane="$lane" '{ printf "%-9s %5.0f s, %5.0f s of processor\n", lane, $1, $2 + $3 }' "$logs/$lane.time"
+  awk -v lane="$lane" '{ printf "%-11s %5.0f s, %5.0f s of processor\n", lane, $1, $2 + $3 }' "$logs/$lane.time"
 done
 printf '\nall tests in %d s\n%d passed, %d failed\n' \
   $((SECONDS - started)) "$(total passed)" "$(total 'failed|errors?')"
