@@ -180,6 +180,8 @@ def is_there_for_ros(words, arguments):
             assert package in THEIRS
         case ["launch", "basis_ik", file, *_]:
             text = (ROOT / "launch" / file).read_text()
+            for included in re.findall(r'"(\w+\.launch\.py)"', text):
+                text += (ROOT / "launch" / included).read_text()
             assert all(f'"{name}"' in text for name in arguments)
         case ["param", "set", "/basis_ik", name, value]:
             declared, value = DECLARED[name], yaml.safe_load(value)

@@ -936,6 +936,26 @@ def test_an_arm_that_is_jogged_stops_when_its_browser_goes_away(arm, demo, other
     demo.wait_for("a browser is gone, . left; what it held is released")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (
+            ["web_view.launch.py", "host:=203.0.113.1", "port:=8099"],
+            "cannot listen on 203.0.113.1, port 8099",
+        ),
+        (
+            ["legs.launch.py", "view:=true", "certificate:=none.pem"],
+            "cannot use the certificate none.pem",
+        ),
+    ],
+)
+def test_the_launch_file_says_where_and_how_the_page_listens(arguments, told):
+    """By what it cannot do: no host has an address that is reserved for documentation."""
+    command = ["ros2", "launch", "basis_ik", *arguments]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    assert told in ended.stdout + ended.stderr
+
+
 def test_every_launch_file_takes_view():
     """But the two that the others include: RViz itself, and the page itself."""
     files = {path.name: path.read_text() for path in (ROOT / "launch").glob("*.launch.py")}
