@@ -39,7 +39,7 @@ test-long: setup ## Run the tests that are too long for every change, and N rand
 	@[ -e .setup/lerobot/complete ] || { $(PYTHON_OF_LEROBOT) -m venv .setup/lerobot && \
 	  .setup/lerobot/bin/pip install -q --disable-pip-version-check 'lerobot[dataset]>=0.6' && touch .setup/lerobot/complete; }
 	@$(ENV) && python -m basis_ik warm-up && python -m pytest -q -m long test && \
-	  BASIS_IK_PLAIN_NUMBA=1 python -m pytest -q -m long test/pose/test_solve.py && \
+	  BASIS_IK_PLAIN_NUMBA=1 python -m pytest -q -m long test/solvers/pose/test_solve.py && \
 	  python test/fuzz/fuzz_run.py --inputs $(N) --seed $(SEED)
 
 coverage: setup ## Run every test, or those in ARGS, in one process after another, and count the lines that they run, kernels aside

@@ -21,20 +21,6 @@ if TYPE_CHECKING:
     from basis_ik.dependencies import ExtraError as ExtraError
     from basis_ik.errors import BasisIkError as BasisIkError
     from basis_ik.errors import SolveArgumentError as SolveArgumentError
-    from basis_ik.look.look_at import look_at as look_at
-    from basis_ik.path.cartesian_path import PathSolution as PathSolution
-    from basis_ik.path.cartesian_path import arc as arc
-    from basis_ik.path.cartesian_path import follow as follow
-    from basis_ik.path.cartesian_path import line as line
-    from basis_ik.pose.batch import BatchSolution as BatchSolution
-    from basis_ik.pose.batch import solve_batch as solve_batch
-    from basis_ik.pose.fabrik_passes import Passes as Passes
-    from basis_ik.pose.fabrik_passes import Stage as Stage
-    from basis_ik.pose.solve import Solution as Solution
-    from basis_ik.pose.solve import solve as solve
-    from basis_ik.pose.solve_all import Preference as Preference
-    from basis_ik.pose.solve_all import solve_all as solve_all
-    from basis_ik.pose.track import track as track
     from basis_ik.robot.chain import Chain as Chain
     from basis_ik.robot.chain_kernel import ChainArrays as ChainArrays
     from basis_ik.robot.elements import UrdfError as UrdfError
@@ -47,14 +33,28 @@ if TYPE_CHECKING:
     from basis_ik.search.distance_residual_kernel import DistanceTask as DistanceTask
     from basis_ik.search.pose_constraint import PoseConstraint as PoseConstraint
     from basis_ik.search.prepared_chain import OutsideLimitsError as OutsideLimitsError
-    from basis_ik.tasks.prefer import solve_pole as solve_pole
-    from basis_ik.tasks.prefer import solve_posture as solve_posture
-    from basis_ik.tasks.solve_tasks import Outcome as Outcome
-    from basis_ik.tasks.solve_tasks import TasksSolution as TasksSolution
-    from basis_ik.tasks.solve_tasks import solve_tasks as solve_tasks
-    from basis_ik.tasks.task_problem import LookTask as LookTask
-    from basis_ik.tasks.task_problem import PoseTask as PoseTask
-    from basis_ik.tasks.task_problem import Task as Task
+    from basis_ik.solvers.look.look_at import look_at as look_at
+    from basis_ik.solvers.path.cartesian_path import PathSolution as PathSolution
+    from basis_ik.solvers.path.cartesian_path import arc as arc
+    from basis_ik.solvers.path.cartesian_path import follow as follow
+    from basis_ik.solvers.path.cartesian_path import line as line
+    from basis_ik.solvers.pose.batch import BatchSolution as BatchSolution
+    from basis_ik.solvers.pose.batch import solve_batch as solve_batch
+    from basis_ik.solvers.pose.fabrik_passes import Passes as Passes
+    from basis_ik.solvers.pose.fabrik_passes import Stage as Stage
+    from basis_ik.solvers.pose.solve import Solution as Solution
+    from basis_ik.solvers.pose.solve import solve as solve
+    from basis_ik.solvers.pose.solve_all import Preference as Preference
+    from basis_ik.solvers.pose.solve_all import solve_all as solve_all
+    from basis_ik.solvers.pose.track import track as track
+    from basis_ik.solvers.tasks.prefer import solve_pole as solve_pole
+    from basis_ik.solvers.tasks.prefer import solve_posture as solve_posture
+    from basis_ik.solvers.tasks.solve_tasks import Outcome as Outcome
+    from basis_ik.solvers.tasks.solve_tasks import TasksSolution as TasksSolution
+    from basis_ik.solvers.tasks.solve_tasks import solve_tasks as solve_tasks
+    from basis_ik.solvers.tasks.task_problem import LookTask as LookTask
+    from basis_ik.solvers.tasks.task_problem import PoseTask as PoseTask
+    from basis_ik.solvers.tasks.task_problem import Task as Task
     from basis_ik.transforms.checks import NotARotationError as NotARotationError
     from basis_ik.transforms.checks import NotFiniteError as NotFiniteError
     from basis_ik.transforms.checks import NotHomogeneousError as NotHomogeneousError
@@ -70,7 +70,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "BasisIkError": "errors",
-    "BatchSolution": "pose.batch",
+    "BatchSolution": "solvers.pose.batch",
     "Chain": "robot.chain",
     "ChainArrays": "robot.chain_kernel",
     "ChainError": "robot.joint_path",
@@ -79,18 +79,18 @@ _HOME = {
     "ExtraError": "dependencies",
     "Gap": "collision.collision_scene",
     "Joint": "robot.urdf",
-    "LookTask": "tasks.task_problem",
+    "LookTask": "solvers.tasks.task_problem",
     "Mimic": "robot.urdf",
     "NotARotationError": "transforms.checks",
     "NotFiniteError": "transforms.checks",
     "NotHomogeneousError": "transforms.checks",
-    "Outcome": "tasks.solve_tasks",
+    "Outcome": "solvers.tasks.solve_tasks",
     "OutsideLimitsError": "search.prepared_chain",
-    "Passes": "pose.fabrik_passes",
-    "PathSolution": "path.cartesian_path",
+    "Passes": "solvers.pose.fabrik_passes",
+    "PathSolution": "solvers.path.cartesian_path",
     "PoseConstraint": "search.pose_constraint",
-    "PoseTask": "tasks.task_problem",
-    "Preference": "pose.solve_all",
+    "PoseTask": "solvers.tasks.task_problem",
+    "Preference": "solvers.pose.solve_all",
     "QuaternionError": "transforms.checks",
     "Reason": "verdict",
     "RigidTransform": "transforms.rigid",
@@ -99,28 +99,28 @@ _HOME = {
     "SceneError": "collision.shape",
     "Shape": "collision.shape",
     "ShapeError": "transforms.checks",
-    "Solution": "pose.solve",
+    "Solution": "solvers.pose.solve",
     "SolveArgumentError": "errors",
-    "Stage": "pose.fabrik_passes",
-    "Task": "tasks.task_problem",
-    "TasksSolution": "tasks.solve_tasks",
+    "Stage": "solvers.pose.fabrik_passes",
+    "Task": "solvers.tasks.task_problem",
+    "TasksSolution": "solvers.tasks.solve_tasks",
     "TransformError": "transforms.checks",
     "UnknownPositionError": "robot.placement",
     "UrdfError": "robot.elements",
     "Verdict": "verdict",
     "Visual": "robot.visuals",
     "ZeroLengthError": "transforms.checks",
-    "arc": "path.cartesian_path",
-    "follow": "path.cartesian_path",
-    "line": "path.cartesian_path",
-    "look_at": "look.look_at",
-    "solve": "pose.solve",
-    "solve_all": "pose.solve_all",
-    "solve_batch": "pose.batch",
-    "solve_pole": "tasks.prefer",
-    "solve_posture": "tasks.prefer",
-    "solve_tasks": "tasks.solve_tasks",
-    "track": "pose.track",
+    "arc": "solvers.path.cartesian_path",
+    "follow": "solvers.path.cartesian_path",
+    "line": "solvers.path.cartesian_path",
+    "look_at": "solvers.look.look_at",
+    "solve": "solvers.pose.solve",
+    "solve_all": "solvers.pose.solve_all",
+    "solve_batch": "solvers.pose.batch",
+    "solve_pole": "solvers.tasks.prefer",
+    "solve_posture": "solvers.tasks.prefer",
+    "solve_tasks": "solvers.tasks.solve_tasks",
+    "track": "solvers.pose.track",
 }
 
 __all__ = sorted(_HOME)

@@ -25,9 +25,9 @@ from basis_ik.reach_map import reach_command
 
 if TYPE_CHECKING:  # the compiler behind these takes a second to import; --help does not need it
     from basis_ik.numerics.arrays import FloatArray
-    from basis_ik.pose.solve import Solution
     from basis_ik.robot.chain import Chain
     from basis_ik.robot.robot import RobotModel
+    from basis_ik.solvers.pose.solve import Solution
     from basis_ik.transforms.rigid import RigidTransform
 
 # As it was called: by the module, or by the command that pip installs.
@@ -305,7 +305,7 @@ def _solve_pose(
     *,
     trace: bool = False,
 ) -> Solution:
-    from basis_ik.pose.solve import solve
+    from basis_ik.solvers.pose.solve import solve
 
     return solve(
         chain, _target(options), options.seed, position_only=options.position_only,
@@ -325,7 +325,7 @@ def _target(options: argparse.Namespace) -> RigidTransform:
 def _look_at(
     chain: Chain, options: argparse.Namespace, max_iterations: int | None = None
 ) -> Solution:
-    from basis_ik.look.look_at import MAX_ITERATIONS, look_at
+    from basis_ik.solvers.look.look_at import MAX_ITERATIONS, look_at
 
     axis = _axis(chain, options)
     most = MAX_ITERATIONS if max_iterations is None else max_iterations

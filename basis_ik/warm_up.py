@@ -114,8 +114,8 @@ class WarmUp:
 
 def node_steps() -> list[Step]:
     """Return the steps for the kernels of the node basis_ik."""
-    from basis_ik.path import ladder
-    from basis_ik.tasks import solve_tasks
+    from basis_ik.solvers.path import ladder
+    from basis_ik.solvers.tasks import solve_tasks
 
     return [
         Step("robot descriptions", sample_chain),
@@ -134,11 +134,11 @@ def _chain_steps(chain: Callable[[], Chain]) -> list[Step]:
     from basis_ik.arm import caps, jog, limiter
     from basis_ik.arm.joints_kernel import is_equal
     from basis_ik.arm.tracking import Tracking
-    from basis_ik.look import look_at
-    from basis_ik.pose import solve, track
     from basis_ik.robot.safety_kernel import is_inside, is_safe
     from basis_ik.search import closed_form
     from basis_ik.search.prepare import prepared
+    from basis_ik.solvers.look import look_at
+    from basis_ik.solvers.pose import solve, track
     from basis_ik.transforms import rigid
 
     def check() -> None:
@@ -235,8 +235,8 @@ def library_steps() -> list[Step]:
     from basis_ik.bones.bone_limits import SwingTwist
     from basis_ik.bones.points_at import Up, points_at
     from basis_ik.collision import collision_scene
-    from basis_ik.pose.batch import solve_batch
     from basis_ik.search import closed_form
+    from basis_ik.solvers.pose.batch import solve_batch
 
     def point_within_limits() -> None:
         up = Up((1.0, 0.0, 0.0), "a", (0.0, 1.0, 0.0))

@@ -13,7 +13,6 @@ import numpy as np
 from peers import Judge
 from robots import Arm
 
-from basis_ik.pose.solve import MAX_RESTARTS
 from basis_ik.robot.robot import RobotModel
 from basis_ik.search.descent_kernel import REACHED
 from basis_ik.search.fabrik_sweep_kernel import sweep
@@ -31,6 +30,7 @@ from basis_ik.search.pose_search_kernel import (
 from basis_ik.search.prepare import prepare
 from basis_ik.search.proof_kernel import distance_and_angle, place_exactly
 from basis_ik.search.tables_kernel import PackedChain
+from basis_ik.solvers.pose.solve import MAX_RESTARTS
 
 NEVER = np.inf  # near everything: no sweep ever
 

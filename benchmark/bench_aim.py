@@ -16,9 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
-from basis_ik.look.look_at import look_at, warm_up
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.robot import RobotModel
+from basis_ik.solvers.look.look_at import look_at, warm_up
 
 ROOT = Path(__file__).parents[1]
 AXIS = {"pan_tilt": (0.0, 0.0, 1.0)}  # an optical frame

@@ -30,10 +30,10 @@ from closed_arms import FEWER, chain_of
 from hard_arms import ARMS
 
 from basis_ik.numerics.arrays import FloatArray
-from basis_ik.pose.solve import Solution, solve, warm_up
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.robot import RobotModel
 from basis_ik.search.prepare import prepared
+from basis_ik.solvers.pose.solve import Solution, solve, warm_up
 from basis_ik.transforms.rigid import RigidTransform
 
 ROOT = Path(__file__).parents[1]

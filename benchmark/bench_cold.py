@@ -46,8 +46,8 @@ Row = dict[str, Any]
 
 
 def solve_pose(xyz: tuple[float, float, float]) -> None:
-    from basis_ik.pose.solve import solve
     from basis_ik.robot.robot import RobotModel
+    from basis_ik.solvers.pose.solve import solve
     from basis_ik.transforms.rigid import RigidTransform
 
     chain = RobotModel.from_urdf_file(ROOT / "urdf" / "ur5e.urdf").chain()
@@ -55,8 +55,8 @@ def solve_pose(xyz: tuple[float, float, float]) -> None:
 
 
 def solve_gaze() -> None:
-    from basis_ik.look.look_at import look_at
     from basis_ik.robot.robot import RobotModel
+    from basis_ik.solvers.look.look_at import look_at
 
     chain = RobotModel.from_urdf_file(ROOT / "urdf" / "ur5e.urdf").chain()
     look_at(chain, (1.0, 0.5, 0.2), axis=(0.0, 0.0, 1.0))

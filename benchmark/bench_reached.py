@@ -31,9 +31,9 @@ from closed_arms import FEWER, ROWS, chain_of
 from hard_arms import ARMS
 
 from basis_ik.numerics.arrays import FloatArray
-from basis_ik.pose.solve import solve
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.robot import RobotModel
+from basis_ik.solvers.pose.solve import solve
 
 KINDS = ("plain", "limits", "quarters", "mixed")
 BLOCK = 1000  # poses that are drawn together, between two looks at the clock

@@ -7,7 +7,7 @@
 
 Random arms of six to eight joints, within limits from a third of a radian wide up, then six and
 seven hinges without any that matter; a thousand poses each. These figures set
-STARTS_BY_ERROR, LIFTED_STARTS and PERSISTENCE of `basis_ik.pose.diagnosis`.
+STARTS_BY_ERROR, LIFTED_STARTS and PERSISTENCE of `basis_ik.solvers.pose.diagnosis`.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from typing import Any
 
 import numpy as np
 
-from basis_ik.pose.batch_kernel import solve_poses
-from basis_ik.pose.diagnosis import FEWEST_STARTS, Diagnosis
-from basis_ik.pose.solve import MAX_RESTARTS
 from basis_ik.robot.chain_kernel import ChainArrays
 from basis_ik.search.pose_search_kernel import NEAR, PATIENCE
 from basis_ik.search.prepare import prepare
 from basis_ik.search.proof_kernel import place_exactly
 from basis_ik.search.tables_kernel import PoseGoals
+from basis_ik.solvers.pose.batch_kernel import solve_poses
+from basis_ik.solvers.pose.diagnosis import FEWEST_STARTS, Diagnosis
+from basis_ik.solvers.pose.solve import MAX_RESTARTS
 from basis_ik.transforms.rigid import RigidTransform
 
 POSES = 1000  # of each arm

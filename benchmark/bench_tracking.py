@@ -37,14 +37,14 @@ from basis_ik.numerics.normal_equations_kernel import (  # noqa: E402
     solve_symmetric_6,
     with_column_6,
 )
-from basis_ik.path.cartesian_path import follow  # noqa: E402
-from basis_ik.pose.track import track, warm_up  # noqa: E402
 from basis_ik.robot.chain import Chain  # noqa: E402
 from basis_ik.robot.chain_kernel import (  # noqa: E402
     ChainArrays,
     ChainFields,
     forward_and_jacobian,
 )
+from basis_ik.solvers.path.cartesian_path import follow  # noqa: E402
+from basis_ik.solvers.pose.track import track, warm_up  # noqa: E402
 from basis_ik.transforms.rigid import RigidTransform  # noqa: E402
 from conftest import robot  # noqa: E402
 

@@ -22,10 +22,10 @@ from pathlib import Path
 import numpy as np
 
 from basis_ik.numerics.arrays import FloatArray
-from basis_ik.pose.solve import solve, warm_up
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.robot import RobotModel
 from basis_ik.search.prepare import prepared
+from basis_ik.solvers.pose.solve import solve, warm_up
 from basis_ik.transforms.rigid import RigidTransform
 
 URDF = Path(__file__).parents[1] / "urdf"

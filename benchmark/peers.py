@@ -26,8 +26,8 @@ import numpy as np
 import pinocchio
 from robots import Arm
 
-from basis_ik.pose.solve import solve, warm_up, warm_up_fabrik
 from basis_ik.robot.robot import RobotModel
+from basis_ik.solvers.pose.solve import solve, warm_up, warm_up_fabrik
 
 Answer = Any  # whatever the library returns; `positions` is read from it outside the clock
 Call = Callable[[np.ndarray, np.ndarray], Answer]

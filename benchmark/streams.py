@@ -15,9 +15,9 @@ import pinocchio
 from peers import TOLERANCE, Call, Judge, Read, ours, roboticstoolbox
 from robots import Arm
 
-from basis_ik.pose.batch import solve_batch
-from basis_ik.pose.track import track, warm_up
 from basis_ik.robot.robot import RobotModel
+from basis_ik.solvers.pose.batch import solve_batch
+from basis_ik.solvers.pose.track import track, warm_up
 
 RATE = 500.0  # Hz
 STREAMED = ("UR10", "Panda", "iiwa14", "xArm7", "PR2", "KR210")

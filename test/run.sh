@@ -51,11 +51,12 @@ underlay() {
   return $status
 }
 kernels_as_python() {
-  run "kernels, as plain Python" env NUMBA_DISABLE_JIT=1 python -m pytest -q test/*/test_*_kernel.py
+  run "kernels, as plain Python" env NUMBA_DISABLE_JIT=1 python -m pytest -q \
+    test/*/test_*_kernel.py test/*/*/test_*_kernel.py
 }
 kernels_by_numba() {
   run "kernels, compiled by numba alone" env BASIS_IK_PLAIN_NUMBA=1 python -m pytest -q test/transforms \
-    test/pose/test_solve.py
+    test/solvers/pose/test_solve.py
 }
 
 jobs_left() { # the jobs that no lane has begun, the longest first

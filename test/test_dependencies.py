@@ -72,7 +72,7 @@ def test_a_node_reports_it_in_one_line(python):
     ("module", "package"),
     [
         ("basis_ik.numerics.jit", "numba"),
-        ("basis_ik.pose.solve", "numba"),
+        ("basis_ik.solvers.pose.solve", "numba"),
         ("basis_ik.transforms.quaternion", "transforms3d"),
         ("basis_ik.transforms.rigid", "transforms3d"),
     ],

@@ -58,9 +58,9 @@ from basis_ik.arm.targets import TwistTarget
 from basis_ik.arm.tracking import Tracking
 from basis_ik.collision.collision_scene import Gap, Scene
 from basis_ik.errors import BasisIkError
-from basis_ik.pose.solve import Solution
 from basis_ik.robot.chain import Chain, turning_link
 from basis_ik.robot.robot import RobotModel
+from basis_ik.solvers.pose.solve import Solution
 from basis_ik.transforms.rigid import RigidTransform
 
 # An arm that rests short of the end of its stream repeats the motion after this time [s], at most

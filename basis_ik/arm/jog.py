@@ -35,10 +35,10 @@ from basis_ik.arm.singularity import VERY_NEAR, Gains, Notice, Singularities
 from basis_ik.arm.twist_kernel import states_on_line, weights_on_line
 from basis_ik.collision.collision_scene import Gap
 from basis_ik.numerics.arrays import FloatArray
-from basis_ik.pose import track as tracking
-from basis_ik.pose.track import track
 from basis_ik.robot.chain import Chain
 from basis_ik.search.prepare import prepared
+from basis_ik.solvers.pose import track as tracking
+from basis_ik.solvers.pose.track import track
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Reason, Verdict, shown_length
 

@@ -37,13 +37,13 @@ from basis_ik.arm.limits import MotionLimits
 from basis_ik.arm.settings import Wish
 from basis_ik.arm.singularity import Notice, Singularities
 from basis_ik.collision.collision_scene import Gap, Scene, tables_of
-from basis_ik.look.look_at import look_at
 from basis_ik.numerics.arrays import FloatArray
-from basis_ik.pose.solve import MAX_ITERATIONS, Solution, solve
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.safety_kernel import is_inside, is_safe
 from basis_ik.search.pose_constraint import PoseConstraint
-from basis_ik.tasks.prefer import STARTS, solve_pole, solve_posture
+from basis_ik.solvers.look.look_at import look_at
+from basis_ik.solvers.pose.solve import MAX_ITERATIONS, Solution, solve
+from basis_ik.solvers.tasks.prefer import STARTS, solve_pole, solve_posture
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Reason, Verdict
 

@@ -18,7 +18,7 @@ from basis_ik.arm.pipeline import Job, Phase, Pipeline
 from basis_ik.arm.target_input import Placed
 from basis_ik.collision.collision_scene import Scene
 from basis_ik.numerics.arrays import FloatArray
-from basis_ik.pose.solve import Solution
+from basis_ik.solvers.pose.solve import Solution
 
 STEP = 0.05  # s between two commands of a rehearsal, which needs no more of them than it shows
 LONGEST = 60.0  # s of a motion, which is not rehearsed farther

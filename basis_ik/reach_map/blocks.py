@@ -32,11 +32,11 @@ import numpy.typing as npt
 from basis_ik.collision.collision_scene import Scene
 from basis_ik.errors import BasisIkError
 from basis_ik.numerics.arrays import FloatArray
-from basis_ik.pose.batch import solve_batch
 from basis_ik.process import follow_parent
 from basis_ik.reach_map.map_files import ReachMap
 from basis_ik.reach_map.voxels import Grid, IntArray, orientations
 from basis_ik.robot.chain import Chain
+from basis_ik.solvers.pose.batch import solve_batch
 
 Result = tuple[npt.NDArray[np.uint16], npt.NDArray[np.float32], npt.NDArray[np.uint16]]
 Width = Callable[[], int]

@@ -27,9 +27,9 @@ from basis_ik.transforms.rigid import RigidTransform
 
 if TYPE_CHECKING:
     from basis_ik.collision.collision_scene import Scene
-    from basis_ik.pose.solve import Solution
     from basis_ik.search.arguments import Positions, Target
     from basis_ik.search.pose_constraint import PoseConstraint
+    from basis_ik.solvers.pose.solve import Solution
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +147,7 @@ class Chain:
         scene: Scene | None = None,
     ) -> Solution:
         """Find joint positions that move the tip to a target: `basis_ik.solve` for this chain."""
-        from basis_ik.pose.solve import solve
+        from basis_ik.solvers.pose.solve import solve
 
         return solve(
             self, target, seed, position_only=position_only, constraint=constraint,
@@ -171,7 +171,7 @@ class Chain:
         scene: Scene | None = None,
     ) -> Solution:
         """Find joint positions that point a ray at a point: `basis_ik.look_at` for this chain."""
-        from basis_ik.look.look_at import look_at
+        from basis_ik.solvers.look.look_at import look_at
 
         return look_at(
             self, point, seed, axis=axis, origin=origin, max_move=max_move,

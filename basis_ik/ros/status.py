@@ -26,9 +26,9 @@ from basis_ik.arm.goals import (
 )
 from basis_ik.arm.target_input import Placed, TargetInput
 from basis_ik.arm.targets import Target
-from basis_ik.pose.solve import Solution
 from basis_ik.ros.boundary import boundary_of
 from basis_ik.ros.journal import Journal
+from basis_ik.solvers.pose.solve import Solution
 from basis_ik.verdict import Reason, Verdict
 from basis_ik.view.words import phase
 

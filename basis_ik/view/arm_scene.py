@@ -16,9 +16,9 @@ from basis_ik.arm.chain_state import State
 from basis_ik.arm.goals import Goal, JointGoal, MotionGoal, PointGoal, PoseGoal, Ray
 from basis_ik.collision.collision_scene import Gap
 from basis_ik.numerics.arrays import FloatArray
-from basis_ik.pose.fabrik_passes import Stage
-from basis_ik.pose.solve import Solution
 from basis_ik.robot.chain import Chain
+from basis_ik.solvers.pose.fabrik_passes import Stage
+from basis_ik.solvers.pose.solve import Solution
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.view.ghost import Ghost
 from basis_ik.view.shapes import (

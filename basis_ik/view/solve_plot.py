@@ -16,8 +16,8 @@ from basis_ik.errors import BasisIkError
 from basis_ik.numerics.arrays import FloatArray
 
 if TYPE_CHECKING:
-    from basis_ik.pose.solve import Solution
     from basis_ik.robot.chain import Chain
+    from basis_ik.solvers.pose.solve import Solution
     from basis_ik.transforms.rigid import RigidTransform
 
 LEAST = 1e-12  # smallest value on the logarithmic axis

@@ -11,7 +11,7 @@ from basis_ik.arm.admission import Refused
 from basis_ik.arm.chain_state import LATCHES, WITH_TARGET, ChainState, State
 from basis_ik.arm.goals import JOGGING as JOG_GOALS
 from basis_ik.arm.goals import Goal
-from basis_ik.pose.solve import Solution
+from basis_ik.solvers.pose.solve import Solution
 from basis_ik.view.shapes import GREEN, GREY, ORANGE, RED, WHITE, YELLOW, Color
 
 

@@ -16,9 +16,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
-from basis_ik.pose.fabrik_passes import Stage
-from basis_ik.pose.solve import solve
 from basis_ik.robot.robot import RobotModel
+from basis_ik.solvers.pose.fabrik_passes import Stage
+from basis_ik.solvers.pose.solve import solve
 from basis_ik.transforms.rigid import RigidTransform
 
 HERE = Path(__file__).parent

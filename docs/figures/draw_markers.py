@@ -23,12 +23,12 @@ from basis_ik.arm.chain_state import ChainState, Event
 from basis_ik.arm.goals import Goal, PointGoal, PoseGoal, Ray
 from basis_ik.bones.constraints import Point, Reach
 from basis_ik.bones.meet import meet
-from basis_ik.look.look_at import look_at
-from basis_ik.pose.fabrik_passes import trace_passes
-from basis_ik.pose.solve import solve
 from basis_ik.robot.robot import RobotModel
 from basis_ik.robot.scene import scene as scene_of_robot
 from basis_ik.ros.demo.legs_motion import STANDS, SWING
+from basis_ik.solvers.look.look_at import look_at
+from basis_ik.solvers.pose.fabrik_passes import trace_passes
+from basis_ik.solvers.pose.solve import solve
 from basis_ik.transforms.combine import combine
 from basis_ik.transforms.node import FIELDS, TransformNode
 from basis_ik.transforms.rigid import RigidTransform

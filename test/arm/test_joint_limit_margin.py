@@ -10,9 +10,9 @@ import pytest
 
 from basis_ik.arm.goals import JointVelocityGoal, PoseGoal
 from basis_ik.arm.pipeline import Pipeline
-from basis_ik.pose.solve import solve
 from basis_ik.robot.joint_path import ChainError
 from basis_ik.robot.robot import RobotModel
+from basis_ik.solvers.pose.solve import solve
 from basis_ik.verdict import Verdict
 
 URDF = Path(__file__).parents[2] / "urdf"

@@ -10,7 +10,7 @@ from shipped_arms import HOMES, chain_of
 from basis_ik.arm.limiter import WIDEST, plan_motion
 from basis_ik.arm.limits import MotionLimits
 from basis_ik.arm.path_timing import CORNER, time_path
-from basis_ik.path.cartesian_path import follow, line
+from basis_ik.solvers.path.cartesian_path import follow, line
 from basis_ik.transforms.checks import NotFiniteError, ShapeError
 from basis_ik.transforms.rigid import RigidTransform
 

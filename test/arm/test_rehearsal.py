@@ -17,7 +17,7 @@ from basis_ik.arm.goals import JointGoal, PoseGoal
 from basis_ik.arm.pipeline import Phase, Pipeline
 from basis_ik.arm.preview import Preview, rehearse
 from basis_ik.arm.target_input import FrameStamp
-from basis_ik.pose.solve_all import solve_all
+from basis_ik.solvers.pose.solve_all import solve_all
 from basis_ik.transforms.rigid import RigidTransform
 
 # The numbers themselves: with those of the module no change of them would be seen.

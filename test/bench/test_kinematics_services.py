@@ -22,12 +22,12 @@ from moveit_msgs.srv import GetCartesianPath, GetPositionFK
 
 from basis_ik.arm.limits import MotionLimits
 from basis_ik.collision.collision_scene import Scene
-from basis_ik.pose.solve import solve as search
 from basis_ik.ros.convert import pose_message, pose_value
 from basis_ik.ros.kinematics.motion_request import PoseTarget, euler_xyz
 from basis_ik.ros.kinematics.services import UNCHECKED, KinematicsServices
 from basis_ik.ros.outputs.trajectory_messages import to_command
 from basis_ik.simulation.trajectory import Entry, TrajectorySample, plan_trajectory
+from basis_ik.solvers.pose.solve import solve as search
 from basis_ik.transforms.rigid import RigidTransform
 
 CODE = MoveItErrorCodes

@@ -22,9 +22,9 @@ from virtual_client import beside
 from basis_ik.arm.limits import MotionLimits
 from basis_ik.arm.path_timing import time_path
 from basis_ik.client import TargetRefusedError
-from basis_ik.path.cartesian_path import follow, line
-from basis_ik.pose.solve import solve
 from basis_ik.ros.convert import pose_message
+from basis_ik.solvers.path.cartesian_path import follow, line
+from basis_ik.solvers.pose.solve import solve
 from basis_ik.transforms.rigid import RigidTransform
 
 BASES = {"left": (0.0, 0.0), "right": (0.8, 3.141592653589793)}  # x [m], and yaw [rad]

@@ -13,9 +13,9 @@ from robot_descriptions import urdf
 from virtual_node import alone
 
 from basis_ik.arm.settings import misplaced
-from basis_ik.pose.solve import solve
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.parameters.ik_parameters import CHAIN, NODE
+from basis_ik.solvers.pose.solve import solve
 
 ROOT = Path(__file__).parents[2]
 CONFIGS = sorted((ROOT / "config" / "robots").glob("*.yaml"))

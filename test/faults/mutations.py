@@ -36,7 +36,7 @@ PREVIEW = "arm/preview.py"
 ELEMENTS, GRAMMAR, LIMITS = "robot/elements.py", "robot/grammar.py", "robot/joint_limits.py"
 TREE, URDF, BUILD = "robot/link_tree.py", "robot/urdf.py", "robot/build.py"
 PARAMETERS, OF_CHAINS = "ros/parameters/parameters.py", "ros/parameters/chain_parameters.py"
-SAFETY, DIAGNOSIS = "robot/safety_kernel.py", "pose/diagnosis.py"
+SAFETY, DIAGNOSIS = "robot/safety_kernel.py", "solvers/pose/diagnosis.py"
 SHARED, SHARING = "arm/execution/shared_execution.py", "test/bench/test_shared_arm.py"
 LATE = "test/bench/test_late_commands.py"
 UNHEARD = f"{LATE}::test_a_driver_that_neither_takes_nor_tells_does_not_leap"
@@ -707,11 +707,13 @@ MUTATIONS = tuple(
             DIAGNOSIS,
             "FEWEST_STARTS = ",
             "FEWEST_STARTS = 0 * ",
-            ("test/pose/test_solve_verdicts.py::test_few_steps_or_starts_give_budget_spent",),
+            (
+                "test/solvers/pose/test_solve_verdicts.py::test_few_steps_or_starts_give_budget_spent",
+            ),
         ),
         (
             "a missing direction has no verdict",
-            "look/look_diagnosis.py",
+            "solvers/look/look_diagnosis.py",
             "        if not self._has_direction(answer):\n            return Reason(",
             "        if False:\n            return Reason(",
             (56,),
@@ -739,7 +741,7 @@ MUTATIONS = tuple(
         ),
         (
             "no limit is reported",
-            "pose/explain.py",
+            "solvers/pose/explain.py",
             "    if limit is None:",
             "    if True:",
             (58,),
@@ -760,7 +762,7 @@ MUTATIONS = tuple(
         ),
         (
             "BUDGET_SPENT is reported as TOO_FAR",
-            "pose/solve.py",
+            "solvers/pose/solve.py",
             "        reason = Reason(Verdict.BUDGET_SPENT, position_error, turn, starts=last + 1)",
             "        reason = Reason(Verdict.TOO_FAR, position_error, turn, starts=last + 1)",
             (59,),
@@ -1429,21 +1431,21 @@ MUTATIONS = tuple(
         ),
         (
             "a step goes on into a collision",
-            "pose/collision_free.py",
+            "solvers/pose/collision_free.py",
             "        if deepens(gaps):",
             "        if False:",
             (
-                "test/path/test_scenes_of_solvers.py"
+                "test/solvers/path/test_scenes_of_solvers.py"
                 "::test_a_tracked_target_is_followed_up_to_a_collision",
             ),
         ),
         (
             "a pose is reached although its positions collide",
-            "pose/batch.py",
+            "solvers/pose/batch.py",
             "            left |= [not scene.is_free(q) for q in positions[rows]]",
             "            pass",
             (
-                "test/path/test_scenes_of_solvers.py"
+                "test/solvers/path/test_scenes_of_solvers.py"
                 "::test_a_batch_solves_as_solve_does_and_says_what_collides",
             ),
         ),

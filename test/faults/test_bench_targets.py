@@ -13,7 +13,7 @@ from test_preview import ENDS, LOCKED, go, previews
 from viewer import Viewer
 from world import MILLISECOND, SECOND
 
-from basis_ik.pose.solve_all import solve_all
+from basis_ik.solvers.pose.solve_all import solve_all
 from basis_ik.transforms.rigid import RigidTransform
 
 TIMEOUT = 0.1  # s: the default of incoming_command_timeout

@@ -18,8 +18,8 @@ from pure_arm import HOME, PERIOD, UR5E, Arm, down, plain_forward
 from basis_ik.arm import pipeline
 from basis_ik.arm.chain_state import State
 from basis_ik.arm.limits import MotionLimits
-from basis_ik.pose.solve import solve
 from basis_ik.robot.robot import RobotModel
+from basis_ik.solvers.pose.solve import solve
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Verdict
 

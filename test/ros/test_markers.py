@@ -12,9 +12,9 @@ from visualization_msgs.msg import Marker
 
 from basis_ik.arm.chain_state import ChainState, Event
 from basis_ik.arm.goals import JointGoal, PoseGoal
-from basis_ik.pose.solve import solve
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.rviz.markers import SHOWN_PASSES, Markers, stages_of
+from basis_ik.solvers.pose.solve import solve
 from basis_ik.transforms.rigid import RigidTransform
 
 CHAIN = RobotModel.from_urdf(URDF).chain()

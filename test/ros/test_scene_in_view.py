@@ -12,11 +12,11 @@ from rviz_view import BARS, ROOT, camera, corners, manager, seen_at, window
 from basis_ik.arm.goals import PointGoal, PoseGoal, Ray
 from basis_ik.bones.constraints import Point, Reach
 from basis_ik.bones.meet import meet
-from basis_ik.pose.solve import solve
 from basis_ik.robot.robot import RobotModel
 from basis_ik.robot.scene import scene
 from basis_ik.ros.demo.legs_motion import STANDS, SWING
 from basis_ik.ros.demo.moving_point import place
+from basis_ik.solvers.pose.solve import solve
 from basis_ik.transforms.combine import combine
 from basis_ik.transforms.node import FIELDS, TransformNode
 from basis_ik.transforms.rigid import RigidTransform

@@ -14,17 +14,17 @@ import pytest
 from closed_arms import apart, chain_of
 
 from basis_ik.errors import SolveArgumentError
-from basis_ik.look.look_at import with_ray
-from basis_ik.pose import pose_problem
-from basis_ik.pose.batch import solve_batch
-from basis_ik.pose.solve import solve
-from basis_ik.pose.solve_all import solve_all
 from basis_ik.search.closed_form import LOOP
 from basis_ik.search.closed_form_kernel import MAX_BRANCHES, MISFIT, MISFIT_ANGLE
 from basis_ik.search.closed_form_search_kernel import UPPER_ROW, take_nearest_branch
 from basis_ik.search.descent_kernel import REACHED as ARRIVED
 from basis_ik.search.pose_constraint import PoseConstraint, narrow
 from basis_ik.search.prepare import prepared
+from basis_ik.solvers.look.look_at import with_ray
+from basis_ik.solvers.pose import pose_problem
+from basis_ik.solvers.pose.batch import solve_batch
+from basis_ik.solvers.pose.solve import solve
+from basis_ik.solvers.pose.solve_all import solve_all
 from basis_ik.transforms.checks import read_only
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Verdict

@@ -15,14 +15,14 @@ from closed_arms import FEWER, apart, chain_of
 
 from basis_ik import warm_up
 from basis_ik.numerics import jit
-from basis_ik.pose import pose_problem
-from basis_ik.pose.batch import solve_batch
-from basis_ik.pose.solve import solve
-from basis_ik.pose.solve_all import solve_all
 from basis_ik.robot.robot import RobotModel
 from basis_ik.search.descent_kernel import REACHED as ARRIVED
 from basis_ik.search.pose_constraint import PoseConstraint, narrow
 from basis_ik.search.prepare import prepared
+from basis_ik.solvers.pose import pose_problem
+from basis_ik.solvers.pose.batch import solve_batch
+from basis_ik.solvers.pose.solve import solve
+from basis_ik.solvers.pose.solve_all import solve_all
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Verdict
 

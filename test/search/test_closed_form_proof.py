@@ -14,10 +14,10 @@ import transforms3d
 from closed_arms import FEWER, OFFSET_WRISTS, ROWS, chain_of, place, random_arm, turning
 from numpy.linalg import norm
 
-from basis_ik.pose.solve import solve
 from basis_ik.search import closed_form
 from basis_ik.search.closed_form_pair_proof_kernel import excludes_pair
 from basis_ik.search.prepare import prepared
+from basis_ik.solvers.pose.solve import solve
 
 ROUND = {
     name: chain_of(*given) for name, given in (ROWS | FEWER | OFFSET_WRISTS).items()

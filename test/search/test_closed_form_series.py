@@ -16,10 +16,6 @@ from from_python import IS_PLAIN, sample
 
 from basis_ik import warm_up
 from basis_ik.numerics import jit
-from basis_ik.pose import pose_problem
-from basis_ik.pose.batch import solve_batch
-from basis_ik.pose.solve import solve
-from basis_ik.pose.solve_all import solve_all
 from basis_ik.search.closed_form import _pack
 from basis_ik.search.closed_form_axes import Free, arm_of, meeting_candidates
 from basis_ik.search.closed_form_kernel import KIND, NAME
@@ -27,6 +23,10 @@ from basis_ik.search.closed_form_loop_kernel import MEETING as MEETING_KIND
 from basis_ik.search.descent_kernel import REACHED as ARRIVED
 from basis_ik.search.pose_search_kernel import solve_pose
 from basis_ik.search.prepare import prepared
+from basis_ik.solvers.pose import pose_problem
+from basis_ik.solvers.pose.batch import solve_batch
+from basis_ik.solvers.pose.solve import solve
+from basis_ik.solvers.pose.solve_all import solve_all
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Verdict
 

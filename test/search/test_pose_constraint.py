@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from basis_ik.errors import SolveArgumentError
-from basis_ik.pose.batch import solve_batch
-from basis_ik.pose.solve import solve
-from basis_ik.pose.solve_all import solve_all
-from basis_ik.pose.track import track
 from basis_ik.search.pose_constraint import PoseConstraint
+from basis_ik.solvers.pose.batch import solve_batch
+from basis_ik.solvers.pose.solve import solve
+from basis_ik.solvers.pose.solve_all import solve_all
+from basis_ik.solvers.pose.track import track
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Verdict
 

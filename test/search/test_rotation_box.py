@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from basis_ik.errors import SolveArgumentError
-from basis_ik.path.cartesian_path import follow
-from basis_ik.pose.batch import solve_batch
-from basis_ik.pose.solve import solve
-from basis_ik.pose.solve_all import solve_all
-from basis_ik.pose.track import track
 from basis_ik.search.pose_constraint import PoseConstraint
-from basis_ik.tasks.prefer import solve_posture
+from basis_ik.solvers.path.cartesian_path import follow
+from basis_ik.solvers.pose.batch import solve_batch
+from basis_ik.solvers.pose.solve import solve
+from basis_ik.solvers.pose.solve_all import solve_all
+from basis_ik.solvers.pose.track import track
+from basis_ik.solvers.tasks.prefer import solve_posture
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Verdict
 

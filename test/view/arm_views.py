@@ -7,8 +7,8 @@ import numpy as np
 
 from basis_ik.arm.chain_state import State
 from basis_ik.arm.goals import PointGoal, PoseGoal
-from basis_ik.look.look_at import look_at
-from basis_ik.pose.solve import solve
+from basis_ik.solvers.look.look_at import look_at
+from basis_ik.solvers.pose.solve import solve
 from basis_ik.view.arm_scene import ArmScene, ArmView
 from basis_ik.view.ghost import Ghost
 from basis_ik.view.shapes import WHITE

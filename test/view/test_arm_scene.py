@@ -11,10 +11,10 @@ from arm_views import scene_of, view_of
 
 from basis_ik.arm.chain_state import State
 from basis_ik.arm.goals import JointGoal, PointGoal, PoseGoal, Ray
-from basis_ik.pose.fabrik_passes import Stage
-from basis_ik.pose.solve import Solution
 from basis_ik.robot.robot import RobotModel
 from basis_ik.robot.visuals import Visual
+from basis_ik.solvers.pose.fabrik_passes import Stage
+from basis_ik.solvers.pose.solve import Solution
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Reason, Verdict
 from basis_ik.view.arm_scene import APART, LINE, ArmScene, extent

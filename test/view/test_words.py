@@ -11,7 +11,7 @@ from basis_ik.arm.admission import Refusal, Refused
 from basis_ik.arm.chain_state import LATCHES, ChainState, Event, State
 from basis_ik.arm.goals import JointVelocityGoal, TwistGoal
 from basis_ik.arm.jog import Held
-from basis_ik.pose.solve import Solution
+from basis_ik.solvers.pose.solve import Solution
 from basis_ik.verdict import Reason, Verdict
 from basis_ik.view.shapes import GREEN, GREY, ORANGE, RED, WHITE, YELLOW
 from basis_ik.view.words import PHRASES, phase, words

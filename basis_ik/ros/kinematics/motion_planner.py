@@ -26,7 +26,6 @@ from basis_ik.arm.path_timing import time_path
 from basis_ik.collision.collision_scene import Scene
 from basis_ik.errors import SolveArgumentError
 from basis_ik.numerics.arrays import FloatArray
-from basis_ik.path.cartesian_path import follow
 from basis_ik.robot.chain import Chain, turning_link
 from basis_ik.ros.convert import pose_value
 from basis_ik.ros.kinematics.groups import Groups
@@ -48,6 +47,7 @@ from basis_ik.ros.kinematics.path_request import (
 )
 from basis_ik.ros.kinematics.robot_state import RequestRefusedError, positions_in
 from basis_ik.ros.kinematics.scenes import Scenes
+from basis_ik.solvers.path.cartesian_path import follow
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Verdict
 

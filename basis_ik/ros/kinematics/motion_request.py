@@ -27,13 +27,13 @@ from basis_ik.arm.admission import Refused, printable
 from basis_ik.arm.arm import Arm
 from basis_ik.collision.collision_scene import Scene
 from basis_ik.numerics.arrays import FloatArray
-from basis_ik.pose.solve import Solution, solve
 from basis_ik.robot.chain import Chain
 from basis_ik.ros.convert import pose_value
 from basis_ik.ros.kinematics.groups import Groups
 from basis_ik.ros.kinematics.ik_request import Start, hold
 from basis_ik.ros.kinematics.robot_state import RequestRefusedError
 from basis_ik.search.pose_constraint import PoseConstraint
+from basis_ik.solvers.pose.solve import Solution, solve
 from basis_ik.transforms.rigid import RigidTransform
 
 CODES = MoveItErrorCodes

@@ -18,12 +18,12 @@ from basis_ik.arm.limiter import Motion
 from basis_ik.arm.limits import MotionLimits
 from basis_ik.arm.settings import outside
 from basis_ik.numerics.arrays import FloatArray
-from basis_ik.path.cartesian_path import line
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.elements import listed
 from basis_ik.ros.convert import duration_message
 from basis_ik.ros.kinematics.robot_state import RequestRefusedError
 from basis_ik.ros.outputs.trajectory_messages import to_point
+from basis_ik.solvers.path.cartesian_path import line
 from basis_ik.transforms.rigid import RigidTransform
 
 STEP = 0.01  # m: poses are at most so far apart, whatever max_step allows

@@ -28,8 +28,6 @@ from basis_ik.arm.path_timing import time_path
 from basis_ik.collision.collision_scene import Scene
 from basis_ik.errors import SolveArgumentError
 from basis_ik.numerics.arrays import FloatArray
-from basis_ik.path.cartesian_path import PathSolution, follow
-from basis_ik.pose.solve import MAX_ITERATIONS, MAX_RESTARTS, Solution, solve
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.joint_path import ChainError
 from basis_ik.robot.placement import UnknownPositionError, place_link
@@ -60,6 +58,8 @@ from basis_ik.ros.kinematics.side_thread import SideThread
 from basis_ik.ros.parameters.parameters import Parameters
 from basis_ik.ros.world.robot_frames import measured_positions
 from basis_ik.search.prepare import prepared
+from basis_ik.solvers.path.cartesian_path import PathSolution, follow
+from basis_ik.solvers.pose.solve import MAX_ITERATIONS, MAX_RESTARTS, Solution, solve
 from basis_ik.transforms.rigid import RigidTransform
 
 # With at least this timeout [s], the search ends much earlier by its budget of iterations: the

@@ -14,8 +14,8 @@ from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.kinematics.robot_state import RequestRefusedError, error_code
 from basis_ik.ros.parameters.parameters import Parameters
 from basis_ik.search.pose_constraint import PoseConstraint
-from basis_ik.tasks.solve_tasks import TasksSolution, solve_tasks
-from basis_ik.tasks.task_problem import PoseTask
+from basis_ik.solvers.tasks.solve_tasks import TasksSolution, solve_tasks
+from basis_ik.solvers.tasks.task_problem import PoseTask
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Verdict
 

@@ -12,10 +12,10 @@ from visualization_msgs.msg import MarkerArray
 
 from basis_ik.arm.arm import Arm
 from basis_ik.arm.goals import PointGoal, PoseGoal
-from basis_ik.pose.fabrik_passes import Stage, trace_passes
-from basis_ik.pose.solve import Solution
 from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.rviz.marker_array import Drawing
+from basis_ik.solvers.pose.fabrik_passes import Stage, trace_passes
+from basis_ik.solvers.pose.solve import Solution
 from basis_ik.view.arm_scene import ArmScene, ArmView
 from basis_ik.view.ghost import Ghost
 from basis_ik.view.words import words
