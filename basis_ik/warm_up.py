@@ -134,8 +134,8 @@ def _chain_steps(chain: Callable[[], Chain]) -> list[Step]:
     from basis_ik.arm import caps, jog, limiter
     from basis_ik.arm.joints_kernel import is_equal
     from basis_ik.arm.tracking import Tracking
+    from basis_ik.closed_form import closed_form
     from basis_ik.robot.safety_kernel import is_inside, is_safe
-    from basis_ik.search import closed_form
     from basis_ik.search.prepare import prepared
     from basis_ik.solvers.look import look_at
     from basis_ik.solvers.pose import solve, track
@@ -234,8 +234,8 @@ def library_steps() -> list[Step]:
     from basis_ik.arm import clearance, limiter
     from basis_ik.bones.bone_limits import SwingTwist
     from basis_ik.bones.points_at import Up, points_at
+    from basis_ik.closed_form import closed_form
     from basis_ik.collision import collision_scene
-    from basis_ik.search import closed_form
     from basis_ik.solvers.pose.batch import solve_batch
 
     def point_within_limits() -> None:

@@ -13,11 +13,10 @@ import numpy as np
 from peers import Judge
 from robots import Arm
 
-from basis_ik.robot.robot import RobotModel
-from basis_ik.search.descent_kernel import REACHED
-from basis_ik.search.fabrik_sweep_kernel import sweep
-from basis_ik.search.hinge_fit_kernel import ORIENTATION_MOMENT
-from basis_ik.search.pose_search_kernel import (
+from basis_ik.descent.descent_kernel import REACHED
+from basis_ik.descent.fabrik_sweep_kernel import sweep
+from basis_ik.descent.hinge_fit_kernel import ORIENTATION_MOMENT
+from basis_ik.descent.pose_search_kernel import (
     COLUMNS,
     FREE_TURNS,
     NEAR,
@@ -27,9 +26,10 @@ from basis_ik.search.pose_search_kernel import (
     set_bounds,
     solve_pose,
 )
+from basis_ik.descent.proof_kernel import distance_and_angle, place_exactly
+from basis_ik.descent.tables_kernel import PackedChain
+from basis_ik.robot.robot import RobotModel
 from basis_ik.search.prepare import prepare
-from basis_ik.search.proof_kernel import distance_and_angle, place_exactly
-from basis_ik.search.tables_kernel import PackedChain
 from basis_ik.solvers.pose.solve import MAX_RESTARTS
 
 NEVER = np.inf  # near everything: no sweep ever

@@ -36,13 +36,13 @@ from closed_arms import (
     random_arm,
 )
 
+from basis_ik.closed_form.closed_form import ClosedForm
+from basis_ik.descent.descent_kernel import REACHED
+from basis_ik.descent.proof_kernel import distance_and_angle, place_exactly
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.robot import RobotModel
-from basis_ik.search.closed_form import ClosedForm
-from basis_ik.search.descent_kernel import REACHED
 from basis_ik.search.pose_constraint import PoseConstraint, constrain
 from basis_ik.search.prepare import prepared
-from basis_ik.search.proof_kernel import distance_and_angle, place_exactly
 from basis_ik.solvers.pose import solve_all as every
 from basis_ik.solvers.pose.solve import ENDLESS, solve
 from basis_ik.solvers.pose.solve_all import solve_all

@@ -33,7 +33,7 @@ from basis_ik.arm.clearance import HORIZON, Clearance
 from basis_ik.arm.goals import JointGoal
 from basis_ik.arm.pipeline import Pipeline
 from basis_ik.collision.point_cloud import PointCloud, seen
-from basis_ik.search.descent_kernel import REACHED
+from basis_ik.descent.descent_kernel import REACHED
 from basis_ik.search.prepare import prepared
 
 ROOT = Path(__file__).parents[1]

@@ -19,11 +19,11 @@ from typing import Any
 
 import numpy as np
 
+from basis_ik.descent.pose_search_kernel import NEAR, PATIENCE
+from basis_ik.descent.proof_kernel import place_exactly
+from basis_ik.descent.tables_kernel import PoseGoals
 from basis_ik.robot.chain_kernel import ChainArrays
-from basis_ik.search.pose_search_kernel import NEAR, PATIENCE
 from basis_ik.search.prepare import prepare
-from basis_ik.search.proof_kernel import place_exactly
-from basis_ik.search.tables_kernel import PoseGoals
 from basis_ik.solvers.pose.batch_kernel import solve_poses
 from basis_ik.solvers.pose.diagnosis import FEWEST_STARTS, Diagnosis
 from basis_ik.solvers.pose.solve import MAX_RESTARTS

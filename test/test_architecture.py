@@ -13,8 +13,8 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "basis_ik"
 LAYERS = [
     "errors", "dependencies", "verdict", "process", "numerics", "transforms", "robot", "collision",
-    "search", "solvers.pose", "solvers.look", "solvers.tasks", "solvers.path", "reach_map",
-    "fabrik", "bones", "arm", "simulation", "view", "ros",
+    "descent", "closed_form", "search", "solvers.pose", "solvers.look", "solvers.tasks",
+    "solvers.path", "reach_map", "fabrik", "bones", "arm", "simulation", "view", "ros",
 ]  # fmt: skip
 # The library's front doors may open every pure room.
 DOORS = dict.fromkeys(("__init__", "__main__", "warm_up", "warm_up_command"), "view")

@@ -165,8 +165,8 @@ sys.path.insert(0, sys.argv[1])
 import closed_arms
 from basis_ik import PoseConstraint, look_at, solve, solve_all, solve_batch, track, warm_up
 from basis_ik.numerics import jit
-from basis_ik.search import closed_form
-from basis_ik.search.closed_form import FORMS, Kernels
+from basis_ik.closed_form import closed_form
+from basis_ik.closed_form.closed_form import FORMS, Kernels
 from basis_ik.search.prepare import prepared
 
 assert {each for each in vars(closed_form).values() if isinstance(each, Kernels)} == set(FORMS)

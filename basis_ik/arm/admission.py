@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from basis_ik.descent.pose_search_kernel import LARGEST_ANGLE, LARGEST_LENGTH
 from basis_ik.robot.chain import Chain
-from basis_ik.search.pose_search_kernel import LARGEST_ANGLE, LARGEST_LENGTH
 from basis_ik.transforms.rigid import RigidTransform, from_checked
 
 QUATERNION_NORM_TOLERANCE = 1e-3

@@ -36,10 +36,10 @@ from basis_ik.arm.joints_kernel import (
 )
 from basis_ik.arm.joints_kernel import step_joints as step_joints
 from basis_ik.collision.collision_scene import Gap
+from basis_ik.descent.tables_kernel import VARIABLE
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.chain import Chain
 from basis_ik.search.prepare import prepared
-from basis_ik.search.tables_kernel import VARIABLE
 
 ROUNDING = 1.0 + 1e-9
 INSTANT = 1e-4  # half the interval of the finite difference for a speed [s]

@@ -24,9 +24,9 @@ from basis_ik.arm.joints_kernel import (
     plan_brake_together,
 )
 from basis_ik.arm.profile_kernel import sample
+from basis_ik.descent.proof_kernel import place_exactly
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
-from basis_ik.search.proof_kernel import place_exactly
 
 IntArray = NDArray[np.int64]
 

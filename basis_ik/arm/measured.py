@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basis_ik.arm.admission import Refusal, Refused, StampRules, admit_stamp, printable
-from basis_ik.search.pose_search_kernel import LARGEST_ANGLE
+from basis_ik.descent.pose_search_kernel import LARGEST_ANGLE
 
 # Factor on a joint's velocity limit up to which a measurement is accepted, because stamps jitter.
 FASTEST = 2.0

@@ -313,12 +313,12 @@ def _warn(what: str) -> None:
 
 @cache
 def _sources() -> dict[str, tuple[str, bytes]]:
-    """Return the room and file name of each source of the kernels, and its hash, by its path."""
+    """Return the place in the package of each source of the kernels, and its hash, by its path."""
     here = Path(__file__).parent
-    paths = sorted({*here.glob("*.py"), *here.parent.glob("*/*_kernel.py")})
+    paths = sorted({*here.glob("*.py"), *here.parent.rglob("*_kernel.py")})
     return {
         os.path.realpath(path): (
-            f"{path.parent.name}/{path.name}", hashlib.sha256(path.read_bytes()).digest()
+            str(path.relative_to(here.parent)), hashlib.sha256(path.read_bytes()).digest()
         )
         for path in paths
     }  # fmt: skip

@@ -11,9 +11,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from basis_ik.errors import SolveArgumentError
-from basis_ik.numerics.arrays import FloatArray, as_reals
-from basis_ik.search.pose_search_kernel import (
+from basis_ik.descent.pose_search_kernel import (
     BAD_SEED,
     BAD_TARGET,
     LARGEST_ANGLE,
@@ -21,8 +19,7 @@ from basis_ik.search.pose_search_kernel import (
     LARGEST_TOLERANCE,
     begin_inside,
 )
-from basis_ik.search.prepared_chain import PreparedChain
-from basis_ik.search.tables_kernel import (
+from basis_ik.descent.tables_kernel import (
     COLUMNS,
     LOWER,
     LOWER_UPPER,
@@ -30,6 +27,9 @@ from basis_ik.search.tables_kernel import (
     START_UPPER,
     UPPER,
 )
+from basis_ik.errors import SolveArgumentError
+from basis_ik.numerics.arrays import FloatArray, as_reals
+from basis_ik.search.prepared_chain import PreparedChain
 from basis_ik.transforms.checks import NotFiniteError, TransformError
 from basis_ik.transforms.rigid import RigidTransform
 

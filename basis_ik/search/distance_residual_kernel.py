@@ -15,11 +15,11 @@ from math import sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
+from basis_ik.descent.pose_search_kernel import LARGEST_LENGTH
+from basis_ik.descent.tables_kernel import BOX_X, ORIGIN, WX
 from basis_ik.numerics.arrays import ByValue, FloatArray, as_length, as_three
 from basis_ik.numerics.jit import helper
 from basis_ik.search.limb_kernel import PackedTask, PreparedLimb, Residual
-from basis_ik.search.pose_search_kernel import LARGEST_LENGTH
-from basis_ik.search.tables_kernel import BOX_X, ORIGIN, WX
 
 NEAREST = 1e-12  # [m]: of a point nearer than this any direction leads away
 TO_KEEP = BOX_X  # of the weights: the distance to keep [m]

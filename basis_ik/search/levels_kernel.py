@@ -17,15 +17,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.numerics.arrays import FloatArray
-from basis_ik.numerics.bounded_step_kernel import Rows, bounded_step, moved_inside
-from basis_ik.numerics.jit import helper, jit
-from basis_ik.search.residuals_kernel import TaskArrays, arrived, evaluate
-from basis_ik.search.tables_kernel import (
+from basis_ik.descent.tables_kernel import (
     LOWER,
     SCALE,
     UPPER,
 )
+from basis_ik.numerics.arrays import FloatArray
+from basis_ik.numerics.bounded_step_kernel import Rows, bounded_step, moved_inside
+from basis_ik.numerics.jit import helper, jit
+from basis_ik.search.residuals_kernel import TaskArrays, arrived, evaluate
 
 IntArray = NDArray[np.int64]
 

@@ -8,10 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
-from basis_ik.numerics.arrays import FloatArray
-from basis_ik.numerics.jit import helper
-from basis_ik.robot.chain_kernel import joint_motion, joint_twist, through_joint, through_link
-from basis_ik.search.tables_kernel import (
+from basis_ik.descent.tables_kernel import (
     AXIS_X,
     AXIS_Y,
     AXIS_Z,
@@ -35,6 +32,9 @@ from basis_ik.search.tables_kernel import (
     R22,
     VARIABLE,
 )
+from basis_ik.numerics.arrays import FloatArray
+from basis_ik.numerics.jit import helper
+from basis_ik.robot.chain_kernel import joint_motion, joint_twist, through_joint, through_link
 
 
 class Residual(NamedTuple):

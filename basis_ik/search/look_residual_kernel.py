@@ -9,10 +9,10 @@ from math import atan2, pi, sqrt
 
 import numpy as np
 
+from basis_ik.descent.tables_kernel import WRX
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper
 from basis_ik.search.limb_kernel import Residual
-from basis_ik.search.tables_kernel import WRX
 
 NEAREST = 1e-9  # [m]: a point nearer to a ray's origin has no direction from there
 

@@ -12,13 +12,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from basis_ik.errors import SolveArgumentError
-from basis_ik.numerics.arrays import FloatArray, as_reals
-from basis_ik.search.arguments import Target, as_target
-from basis_ik.search.closed_form import closed_form
-from basis_ik.search.closed_form_axes import Free
-from basis_ik.search.prepared_chain import PreparedChain
-from basis_ik.search.tables_kernel import (
+from basis_ik.closed_form.closed_form import closed_form
+from basis_ik.closed_form.closed_form_axes import Free
+from basis_ik.descent.tables_kernel import (
     BOX,
     BOX_RZ,
     BOX_X,
@@ -28,6 +24,10 @@ from basis_ik.search.tables_kernel import (
     ROTATION_BOX,
     WRZ,
 )
+from basis_ik.errors import SolveArgumentError
+from basis_ik.numerics.arrays import FloatArray, as_reals
+from basis_ik.search.arguments import Target, as_target
+from basis_ik.search.prepared_chain import PreparedChain
 from basis_ik.transforms.directions_kernel import perpendicular
 from basis_ik.transforms.rigid import RigidTransform
 

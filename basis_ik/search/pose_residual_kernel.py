@@ -9,10 +9,7 @@ from math import sqrt
 
 import numpy as np
 
-from basis_ik.numerics.arrays import FloatArray
-from basis_ik.numerics.jit import helper
-from basis_ik.search.limb_kernel import Residual
-from basis_ik.search.pose_error_kernel import (
+from basis_ik.descent.pose_error_kernel import (
     axis_error,
     excess,
     has_deadband,
@@ -20,8 +17,8 @@ from basis_ik.search.pose_error_kernel import (
     rotation_error,
     rotation_excess,
 )
-from basis_ik.search.proof_kernel import distance_and_angle
-from basis_ik.search.tables_kernel import (
+from basis_ik.descent.proof_kernel import distance_and_angle
+from basis_ik.descent.tables_kernel import (
     BOX_X,
     BOX_Y,
     BOX_Z,
@@ -40,6 +37,9 @@ from basis_ik.search.tables_kernel import (
     Frame,
     Triple,
 )
+from basis_ik.numerics.arrays import FloatArray
+from basis_ik.numerics.jit import helper
+from basis_ik.search.limb_kernel import Residual
 
 POSE = 0
 POSE_RESIDUAL = Residual(POSE, 3, 3, distance_and_angle)

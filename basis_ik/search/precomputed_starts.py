@@ -14,11 +14,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from basis_ik.descent.descent_kernel import REACHED
+from basis_ik.descent.pose_search_kernel import write_start
+from basis_ik.descent.proof_kernel import place_exactly
 from basis_ik.numerics.arrays import FloatArray
-from basis_ik.search.descent_kernel import REACHED
-from basis_ik.search.pose_search_kernel import write_start
 from basis_ik.search.prepared_chain import PreparedChain
-from basis_ik.search.proof_kernel import place_exactly
 
 CANDIDATES = 64
 TARGETS = 128

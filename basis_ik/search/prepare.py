@@ -10,17 +10,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from basis_ik.errors import SolveArgumentError
-from basis_ik.numerics.arrays import FloatArray
-from basis_ik.robot.chain import Chain
-from basis_ik.robot.chain_kernel import ChainArrays
-from basis_ik.robot.configurations import middle
-from basis_ik.search.closed_form import closed_form
-from basis_ik.search.closed_form_axes import Free
-from basis_ik.search.precomputed_starts import with_own_starts
-from basis_ik.search.prepared_chain import ROTATION_WEIGHT, PreparedChain
-from basis_ik.search.redundant_form import redundant_form
-from basis_ik.search.tables_kernel import (
+from basis_ik.closed_form.closed_form import closed_form
+from basis_ik.closed_form.closed_form_axes import Free
+from basis_ik.closed_form.redundant_form import redundant_form
+from basis_ik.descent.tables_kernel import (
     COLUMNS,
     DRIVER,
     GOLDEN_STEP,
@@ -46,6 +39,13 @@ from basis_ik.search.tables_kernel import (
     UPPER,
     VARIABLE,
 )
+from basis_ik.errors import SolveArgumentError
+from basis_ik.numerics.arrays import FloatArray
+from basis_ik.robot.chain import Chain
+from basis_ik.robot.chain_kernel import ChainArrays
+from basis_ik.robot.configurations import middle
+from basis_ik.search.precomputed_starts import with_own_starts
+from basis_ik.search.prepared_chain import ROTATION_WEIGHT, PreparedChain
 
 ROUNDING = 1e-13  # relative, of a sum of lengths and of a distance
 

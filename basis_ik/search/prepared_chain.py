@@ -12,14 +12,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.errors import BasisIkError
-from basis_ik.numerics.arrays import FloatArray
-from basis_ik.robot.safety_kernel import is_inside
-from basis_ik.search.closed_form import ClosedForm, pack_exact_form
-from basis_ik.search.pose_search_kernel import NEAR, PATIENCE, solve_pose
-from basis_ik.search.proof_kernel import place_exactly
-from basis_ik.search.redundant_form import RedundantForm
-from basis_ik.search.tables_kernel import (
+from basis_ik.closed_form.closed_form import ClosedForm, pack_exact_form
+from basis_ik.closed_form.redundant_form import RedundantForm
+from basis_ik.descent.pose_search_kernel import NEAR, PATIENCE, solve_pose
+from basis_ik.descent.proof_kernel import place_exactly
+from basis_ik.descent.tables_kernel import (
     COLUMNS,
     LOWER,
     LOWER_UPPER,
@@ -37,6 +34,9 @@ from basis_ik.search.tables_kernel import (
     ChainFields,
     PackedChain,
 )
+from basis_ik.errors import BasisIkError
+from basis_ik.numerics.arrays import FloatArray
+from basis_ik.robot.safety_kernel import is_inside
 
 ROTATION_WEIGHT = 0.3
 """Weight of one radian relative to one reach; 0.15 to 0.6 work alike (docs/algorithms.md)."""
@@ -67,11 +67,11 @@ class PreparedChain:
     """
 
     exact: FloatArray
-    """(m + 1, 16), see `search.tables_kernel`."""
+    """(m + 1, 16), see `descent.tables_kernel`."""
     joints: FloatArray
     """(m, 12), see `reduce_joints`."""
     variables: FloatArray
-    """(n, 8 + s), see `search.tables_kernel`."""
+    """(n, 8 + s), see `descent.tables_kernel`."""
     ends: FloatArray
     """(2, 3, 4) root_T_first_joint and last_joint_T_tip."""
     reach: float
@@ -84,7 +84,7 @@ class PreparedChain:
     middle: FloatArray
     """(n,) `Chain.neutral`, writable."""
     weights: FloatArray
-    """(12,) weights of everything that counts, see `search.tables_kernel`."""
+    """(12,) weights of everything that counts, see `descent.tables_kernel`."""
     position_weights: FloatArray
     """(12,) weights of the position alone."""
     target_T_goal: FloatArray | None = None
@@ -150,7 +150,7 @@ class PreparedChain:
     ) -> tuple[int, int, int, float, float]:  # fmt: skip
         """Descend from the seed, then from further starts, until a descent arrives and is proven.
 
-        Calls `search.pose_search_kernel.solve_pose`.
+        Calls `descent.pose_search_kernel.solve_pose`.
 
         Args:
             weights: (12,) of what counts: `weights`, `position_weights`, or others like them.

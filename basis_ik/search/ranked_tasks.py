@@ -12,12 +12,22 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from basis_ik.descent.pose_search_kernel import MARGIN, begin_inside, write_start
+from basis_ik.descent.proof_kernel import place_exactly
+from basis_ik.descent.tables_kernel import (
+    COLUMNS,
+    GOLDEN_STEP,
+    PERIODIC,
+    POSITION,
+    ROTATION,
+    VARIABLE,
+    WRX,
+    WX,
+)
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.search.levels_kernel import descend_levels
 from basis_ik.search.limb_kernel import Residual
-from basis_ik.search.pose_search_kernel import MARGIN, begin_inside, write_start
 from basis_ik.search.prepare import golden_steps
-from basis_ik.search.proof_kernel import place_exactly
 from basis_ik.search.residuals_kernel import (
     FIRST_ROW,
     KIND,
@@ -30,16 +40,6 @@ from basis_ik.search.residuals_kernel import (
     TaskArrays,
 )
 from basis_ik.search.starts import search_starts
-from basis_ik.search.tables_kernel import (
-    COLUMNS,
-    GOLDEN_STEP,
-    PERIODIC,
-    POSITION,
-    ROTATION,
-    VARIABLE,
-    WRX,
-    WX,
-)
 
 ITERATIONS = 300  # of one level; a descent converges in far fewer, or creeps along a ridge
 
@@ -107,7 +107,7 @@ class Ranked:
 
     Args:
         tasks: At least one.
-        variables: (n, 8), see `search.pose_search_kernel.solve_pose`.
+        variables: (n, 8), see `descent.pose_search_kernel.solve_pose`.
         posture: (n,) preferred values.
         pull: (n,) 1 where a variable has one; no posture if all are 0.
     """

@@ -16,13 +16,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from basis_ik.descent.tables_kernel import SCALE
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper
 from basis_ik.search.distance_residual_kernel import DISTANCE, distance_rows
 from basis_ik.search.limb_kernel import fill_twists, place_limb
 from basis_ik.search.look_residual_kernel import LOOK, look_rows
 from basis_ik.search.pose_residual_kernel import POSE, pose_rows
-from basis_ik.search.tables_kernel import SCALE
 
 IntArray = NDArray[np.int64]
 

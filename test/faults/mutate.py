@@ -29,7 +29,7 @@ from mutations import MUTATIONS
 REPOSITORY = Path(__file__).parents[2]
 PAGE = REPOSITORY / "docs" / "faults_mutations.md"
 PACKAGE = REPOSITORY / "basis_ik"
-KERNELS = {*PACKAGE.glob("numerics/*.py"), *PACKAGE.glob("*/*_kernel.py")}
+KERNELS = {*PACKAGE.glob("numerics/*.py"), *PACKAGE.rglob("*_kernel.py")}
 COPIED = ("basis_ik", "test")
 LINKED = ("conftest.py", "docs", "urdf", "config", "launch", "pyproject.toml", "package.xml")
 PATIENCE = 120.0, 400.0  # s for pure tests, and for those with processes; then they have fallen

@@ -161,6 +161,11 @@ def test_what_is_edited_between_start_and_import_is_not_kept_for_the_old_text(pa
     assert run(package)[0] == 3.0
 
 
+def test_the_sources_of_the_cache_are_all_kernels():
+    kernels = Path(module.__file__).parents[1].rglob("*_kernel.py")
+    assert {os.path.realpath(path) for path in kernels} <= module._sources().keys()
+
+
 def test_a_changed_callee_is_not_served_from_its_callers_cache(package):
     assert run(package)[0] == 3.0
     assert list(package.rglob("*.nbi")), "nothing was cached"

@@ -30,7 +30,7 @@ def cold(monkeypatch, tmp_path):
 def cool(tmp_path):
     """A cache without the kernels of the arm, if there is a warm one."""
     warm = Path(jit._cache_directory())
-    for room in ("search", "pose"):
+    for room in ("descent", "closed_form", "search", "solvers/pose"):
         if (warm / room).exists():
             shutil.copytree(warm / room, tmp_path / warm.name / room)
     return tmp_path

@@ -13,10 +13,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from basis_ik.descent.tables_kernel import LOWER, UPPER
 from basis_ik.search.pose_constraint import PoseConstraint, narrow
 from basis_ik.search.prepare import prepared
 from basis_ik.search.prepared_chain import OutsideLimitsError
-from basis_ik.search.tables_kernel import LOWER, UPPER
 from basis_ik.solvers.look import look_at as look_at_module
 from basis_ik.solvers.look.look_at import look_at, with_ray
 from basis_ik.solvers.pose import solve as solve_module

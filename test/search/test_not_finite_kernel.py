@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from from_python import from_python
 
+from basis_ik.descent.descent_kernel import REACHED, apply_step
+from basis_ik.descent.tables_kernel import STEP
 from basis_ik.robot.robot import RobotModel
-from basis_ik.search.descent_kernel import REACHED, apply_step
 from basis_ik.search.levels_kernel import _move
 from basis_ik.search.prepare import prepared
-from basis_ik.search.tables_kernel import STEP
 from basis_ik.solvers.pose.track_kernel import step_towards
 
 URDF = Path(__file__).parents[2] / "urdf"

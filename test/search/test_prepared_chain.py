@@ -10,8 +10,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from basis_ik.descent.pose_search_kernel import COLUMNS
 from basis_ik.search import precomputed_starts
-from basis_ik.search.pose_search_kernel import COLUMNS
 from basis_ik.search.precomputed_starts import KEPT, MOST_VARIABLES
 from basis_ik.search.prepare import prepare
 from basis_ik.solvers.pose.solve import solve

@@ -13,11 +13,11 @@ from moveit_msgs.msg import MoveItErrorCodes, RobotState
 from sensor_msgs.msg import JointState
 
 from basis_ik.arm.admission import printable
+from basis_ik.descent.pose_search_kernel import LARGEST_ANGLE
 from basis_ik.errors import BasisIkError
 from basis_ik.robot.elements import listed
 from basis_ik.robot.robot import RobotModel
 from basis_ik.robot.variables import tie_of
-from basis_ik.search.pose_search_kernel import LARGEST_ANGLE
 
 
 class RequestRefusedError(BasisIkError):

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from basis_ik.descent.descent_kernel import REACHED
+from basis_ik.descent.pose_search_kernel import take_shortest_turns, write_start
+from basis_ik.descent.tables_kernel import LOWER_UPPER, R22
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.chain import Chain
-from basis_ik.search.descent_kernel import REACHED
-from basis_ik.search.pose_search_kernel import take_shortest_turns, write_start
 from basis_ik.search.prepared_chain import PreparedChain
-from basis_ik.search.tables_kernel import LOWER_UPPER, R22
 from basis_ik.solvers.look.look_kernel import solve_look
 from basis_ik.solvers.look.pan_tilt_kernel import admits_pan_tilt, pan_tilt
 from basis_ik.solvers.pose.collision_free import STEPS_PER_START, Arrived

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from basis_ik.descent.descent_kernel import REACHED as ARRIVED
+from basis_ik.descent.pose_search_kernel import BAD_SEED, BAD_TARGET, LARGEST_ANGLE, LARGEST_LENGTH
+from basis_ik.descent.tables_kernel import COLUMNS
 from basis_ik.errors import SolveArgumentError
 from basis_ik.numerics.arrays import FloatArray, as_numbers, as_three
 from basis_ik.search.arguments import Positions, as_positions, count, hold_near, positive
-from basis_ik.search.descent_kernel import REACHED as ARRIVED
 from basis_ik.search.pose_constraint import frame_about, move_tip
-from basis_ik.search.pose_search_kernel import BAD_SEED, BAD_TARGET, LARGEST_ANGLE, LARGEST_LENGTH
 from basis_ik.search.prepare import prepared
 from basis_ik.search.prepared_chain import PreparedChain
-from basis_ik.search.tables_kernel import COLUMNS
 from basis_ik.solvers.look.look_diagnosis import LookDiagnosis
 from basis_ik.solvers.look.look_kernel import solve_look
 from basis_ik.solvers.look.pan_tilt_kernel import admits_pan_tilt, pan_tilt

@@ -12,14 +12,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from basis_ik.descent.descent_kernel import REACHED
+from basis_ik.descent.pose_search_kernel import begin_inside, take_shortest_turns
+from basis_ik.descent.tables_kernel import R22, WRX
 from basis_ik.numerics.arrays import FloatArray
-from basis_ik.search.descent_kernel import REACHED
 from basis_ik.search.look_residual_kernel import LOOK_RESIDUAL
-from basis_ik.search.pose_search_kernel import begin_inside, take_shortest_turns
 from basis_ik.search.prepared_chain import PreparedChain
 from basis_ik.search.ranked_tasks import Ranked, RankedTask
 from basis_ik.search.starts import search_starts
-from basis_ik.search.tables_kernel import R22, WRX
 from basis_ik.solvers.look.look_kernel import solve_look
 from basis_ik.solvers.look.pan_tilt_kernel import admits_pan_tilt, pan_tilt
 from basis_ik.solvers.look.ray_kernel import NO_LENGTH

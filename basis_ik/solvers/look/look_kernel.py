@@ -14,10 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from basis_ik.numerics.arrays import FloatArray
-from basis_ik.numerics.jit import helper, jit
-from basis_ik.search.descent_kernel import REACHED, STALLED, place
-from basis_ik.search.pose_search_kernel import (
+from basis_ik.descent.descent_kernel import REACHED, STALLED, place
+from basis_ik.descent.pose_search_kernel import (
     BAD_SEED,
     BAD_TARGET,
     LARGEST_ANGLE,
@@ -29,8 +27,10 @@ from basis_ik.search.pose_search_kernel import (
     take_shortest_turns,
     write_start,
 )
-from basis_ik.search.starts_kernel import over_starts
-from basis_ik.search.tables_kernel import BEST_SCOUT, LOWER, UPPER, ChainFields, PackedChain
+from basis_ik.descent.starts_kernel import over_starts
+from basis_ik.descent.tables_kernel import BEST_SCOUT, LOWER, UPPER, ChainFields, PackedChain
+from basis_ik.numerics.arrays import FloatArray
+from basis_ik.numerics.jit import helper, jit
 from basis_ik.solvers.look.pan_tilt_kernel import admits_pan_tilt, pan_tilt
 from basis_ik.solvers.look.ray_kernel import (
     descend_to_point,

@@ -14,9 +14,7 @@ from math import atan2, cos, sin, sqrt
 
 import numpy as np
 
-from basis_ik.numerics.arrays import FloatArray
-from basis_ik.numerics.jit import helper, jit
-from basis_ik.search.tables_kernel import (
+from basis_ik.descent.tables_kernel import (
     MULTIPLIER,
     OFFSET,
     P0,
@@ -34,6 +32,8 @@ from basis_ik.search.tables_kernel import (
     R22,
     VARIABLE,
 )
+from basis_ik.numerics.arrays import FloatArray
+from basis_ik.numerics.jit import helper, jit
 
 LEAST_LEAN = 1e-3  # sine between the axes, and of the ray to the second axis: below, not this form
 FLAT = 1e-4  # the ray may leave its plane by so much: what a URDF rounds; a descent takes it away

@@ -16,10 +16,7 @@ from math import atan2, pi, sqrt
 
 import numpy as np
 
-from basis_ik.numerics.arrays import FloatArray
-from basis_ik.numerics.bounded_step_kernel import leaves
-from basis_ik.numerics.jit import helper
-from basis_ik.search.descent_kernel import (
+from basis_ik.descent.descent_kernel import (
     REACHED,
     SPENT,
     STALLED,
@@ -27,8 +24,8 @@ from basis_ik.search.descent_kernel import (
     place,
     twist_by,
 )
-from basis_ik.search.proof_kernel import place_exactly
-from basis_ik.search.tables_kernel import (
+from basis_ik.descent.proof_kernel import place_exactly
+from basis_ik.descent.tables_kernel import (
     ASIDE,
     AXIS_X,
     AXIS_Y,
@@ -47,6 +44,9 @@ from basis_ik.search.tables_kernel import (
     PackedChain,
     Triple,
 )
+from basis_ik.numerics.arrays import FloatArray
+from basis_ik.numerics.bounded_step_kernel import leaves
+from basis_ik.numerics.jit import helper
 
 NO_LENGTH = 1e-9  # [m] from the ray's origin to the point: nearer, there is no direction to it
 SAME = 1e-13  # sine up to which k is rounding noise, and any k will do

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from basis_ik.descent.descent_kernel import REACHED
+from basis_ik.descent.tables_kernel import LOWER_UPPER, PERIODIC, ROTATION
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.search.arguments import hold_near
-from basis_ik.search.descent_kernel import REACHED
 from basis_ik.search.pose_constraint import PoseConstraint, constrain
 from basis_ik.search.prepare import prepared
-from basis_ik.search.tables_kernel import LOWER_UPPER, PERIODIC, ROTATION
 from basis_ik.solvers.path.lane_kernel import ASIDE, CLEAR, ONWARD, go_along
 from basis_ik.solvers.pose.solve_all import STEPS_PER_START, solve_all
 from basis_ik.transforms.rigid import RigidTransform

@@ -7,11 +7,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from basis_ik.numerics.arrays import FloatArray
-from basis_ik.numerics.bounded_step_kernel import moved_inside
-from basis_ik.numerics.jit import helper, jit
-from basis_ik.search.descent_kernel import REACHED
-from basis_ik.search.pose_search_kernel import (
+from basis_ik.descent.descent_kernel import REACHED
+from basis_ik.descent.pose_search_kernel import (
     go_back_to_best,
     keep_best,
     measure,
@@ -19,7 +16,7 @@ from basis_ik.search.pose_search_kernel import (
     relate_to_target,
     squared_arrival,
 )
-from basis_ik.search.tables_kernel import (
+from basis_ik.descent.tables_kernel import (
     BOUND_LOWER,
     BOUND_UPPER,
     CENTRING,
@@ -30,6 +27,9 @@ from basis_ik.search.tables_kernel import (
     PackedChain,
     PoseGoal,
 )
+from basis_ik.numerics.arrays import FloatArray
+from basis_ik.numerics.bounded_step_kernel import moved_inside
+from basis_ik.numerics.jit import helper, jit
 from basis_ik.solvers.pose.null_space_kernel import (
     Pace,
     approach,

@@ -17,6 +17,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from basis_ik.closed_form.closed_form_search_kernel import FormArrays
+from basis_ik.descent.pose_search_kernel import LARGEST_ANGLE, LARGEST_LENGTH, NEAR, PATIENCE
+from basis_ik.descent.tables_kernel import (
+    ANGLE,
+    COLUMNS,
+    DISTANCE,
+    IS_REACHED,
+    LAST_START,
+    STEPS,
+    PoseGoals,
+)
 from basis_ik.errors import SolveArgumentError
 from basis_ik.numerics.arrays import ByValue, FloatArray
 from basis_ik.search.arguments import (
@@ -28,20 +39,9 @@ from basis_ik.search.arguments import (
     count,
     positive,
 )
-from basis_ik.search.closed_form_search_kernel import FormArrays
 from basis_ik.search.pose_constraint import PoseConstraint, aim_each, constrain, position_of
-from basis_ik.search.pose_search_kernel import LARGEST_ANGLE, LARGEST_LENGTH, NEAR, PATIENCE
 from basis_ik.search.prepare import prepared
 from basis_ik.search.prepared_chain import PreparedChain
-from basis_ik.search.tables_kernel import (
-    ANGLE,
-    COLUMNS,
-    DISTANCE,
-    IS_REACHED,
-    LAST_START,
-    STEPS,
-    PoseGoals,
-)
 from basis_ik.solvers.pose.batch_kernel import solve_poses
 from basis_ik.solvers.pose.pose_problem import SearchBudget
 from basis_ik.solvers.pose.solve import Solution, search_budget, solve

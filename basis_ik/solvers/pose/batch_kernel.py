@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
+from basis_ik.descent.pose_search_kernel import Starts, search, write_figures
+from basis_ik.descent.tables_kernel import Effort, PackedChain, PoseGoal, PoseGoals
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import jit
-from basis_ik.search.pose_search_kernel import Starts, search, write_figures
-from basis_ik.search.tables_kernel import Effort, PackedChain, PoseGoal, PoseGoals
 
 
 @jit

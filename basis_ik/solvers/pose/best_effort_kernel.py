@@ -15,9 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from basis_ik.numerics.arrays import FloatArray
-from basis_ik.numerics.jit import helper, jit
-from basis_ik.search.pose_search_kernel import (
+from basis_ik.descent.pose_search_kernel import (
     LIMITS,
     begin_inside,
     measure,
@@ -28,7 +26,7 @@ from basis_ik.search.pose_search_kernel import (
     take_shortest_turns,
     write_start,
 )
-from basis_ik.search.tables_kernel import (
+from basis_ik.descent.tables_kernel import (
     COLUMNS,
     WX,
     ChainFields,
@@ -36,6 +34,8 @@ from basis_ik.search.tables_kernel import (
     PackedChain,
     PoseGoal,
 )
+from basis_ik.numerics.arrays import FloatArray
+from basis_ik.numerics.jit import helper, jit
 from basis_ik.solvers.pose.newton_kernel import (
     ANGLE_LEFT,
     DISTANCE_LEFT,

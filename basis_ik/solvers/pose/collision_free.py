@@ -18,13 +18,13 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from basis_ik.collision.collision_scene import Gap, Scene, tables_of
+from basis_ik.descent.descent_kernel import REACHED as ARRIVED
+from basis_ik.descent.pose_search_kernel import take_shortest_turns
+from basis_ik.descent.tables_kernel import BOX_X, LOWER_UPPER
 from basis_ik.errors import SolveArgumentError
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.chain import Chain
-from basis_ik.search.descent_kernel import REACHED as ARRIVED
-from basis_ik.search.pose_search_kernel import take_shortest_turns
 from basis_ik.search.prepared_chain import PreparedChain
-from basis_ik.search.tables_kernel import BOX_X, LOWER_UPPER
 from basis_ik.solvers.pose.pose_problem import PoseProblem
 
 STARTS = 200  # default

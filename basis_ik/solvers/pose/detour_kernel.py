@@ -17,13 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from basis_ik.numerics.arrays import FloatArray
-from basis_ik.numerics.bounded_step_kernel import moved_inside
-from basis_ik.numerics.jit import helper
-from basis_ik.numerics.normal_equations_kernel import diagonal_6, solve_symmetric_6, with_column_6
-from basis_ik.search.descent_kernel import REACHED, column_inside, fill_jacobian, place
-from basis_ik.search.pose_error_kernel import has_deadband, pose_residual
-from basis_ik.search.pose_search_kernel import (
+from basis_ik.descent.descent_kernel import REACHED, column_inside, fill_jacobian, place
+from basis_ik.descent.pose_error_kernel import has_deadband, pose_residual
+from basis_ik.descent.pose_search_kernel import (
     LIMITS,
     go_back_to_best,
     keep_best,
@@ -32,7 +28,7 @@ from basis_ik.search.pose_search_kernel import (
     take_shortest_turns,
     write_start,
 )
-from basis_ik.search.tables_kernel import (
+from basis_ik.descent.tables_kernel import (
     BOUND_LOWER,
     BOUND_UPPER,
     CENTRING,
@@ -51,6 +47,10 @@ from basis_ik.search.tables_kernel import (
     PoseGoal,
     Six,
 )
+from basis_ik.numerics.arrays import FloatArray
+from basis_ik.numerics.bounded_step_kernel import moved_inside
+from basis_ik.numerics.jit import helper
+from basis_ik.numerics.normal_equations_kernel import diagonal_6, solve_symmetric_6, with_column_6
 from basis_ik.solvers.pose.null_space_kernel import (
     FADING,
     Pace,

@@ -11,13 +11,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from basis_ik.numerics.arrays import FloatArray
-from basis_ik.search.closed_form import Branches, ClosedForm
-from basis_ik.search.descent_kernel import REACHED
-from basis_ik.search.pose_search_kernel import NEAR, PATIENCE, write_start
-from basis_ik.search.prepared_chain import PreparedChain
-from basis_ik.search.self_motion import sample_starts
-from basis_ik.search.tables_kernel import (
+from basis_ik.closed_form.closed_form import Branches, ClosedForm
+from basis_ik.closed_form.self_motion import sample_starts
+from basis_ik.descent.descent_kernel import REACHED
+from basis_ik.descent.pose_search_kernel import NEAR, PATIENCE, write_start
+from basis_ik.descent.tables_kernel import (
     COLUMNS,
     LOWER,
     ROTATION,
@@ -28,6 +26,8 @@ from basis_ik.search.tables_kernel import (
     WX,
     GoalFields,
 )
+from basis_ik.numerics.arrays import FloatArray
+from basis_ik.search.prepared_chain import PreparedChain
 from basis_ik.solvers.pose.best_effort_kernel import BEST, OWN, find_best_effort
 from basis_ik.solvers.pose.explain import Attempt, Relaxation
 from basis_ik.solvers.pose.newton_kernel import minimise_each

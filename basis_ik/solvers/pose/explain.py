@@ -18,9 +18,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from basis_ik.descent.tables_kernel import COLUMNS, LOWER, SCALE, UPPER
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.search.prepared_chain import PreparedChain
-from basis_ik.search.tables_kernel import COLUMNS, LOWER, SCALE, UPPER
 from basis_ik.verdict import REACHED, Reason, Verdict
 
 AT_LIMIT = 1e-5  # [rad or m] from its limit at which a joint stands there: descents creep up to it

@@ -9,15 +9,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from basis_ik.descent.descent_kernel import REACHED
+from basis_ik.descent.pose_search_kernel import GO_ON, begin_inside, write_start
+from basis_ik.descent.proof_kernel import place_exactly
+from basis_ik.descent.tables_kernel import BOX_X, WX
 from basis_ik.errors import SolveArgumentError
 from basis_ik.numerics.arrays import ByValue, FloatArray
 from basis_ik.robot.chain import Chain
-from basis_ik.search.descent_kernel import REACHED
 from basis_ik.search.pose_constraint import POSITION_ONLY
-from basis_ik.search.pose_search_kernel import GO_ON, begin_inside, write_start
 from basis_ik.search.prepared_chain import PreparedChain
-from basis_ik.search.proof_kernel import place_exactly
-from basis_ik.search.tables_kernel import BOX_X, WX
 from basis_ik.solvers.pose.fabrik_passes_kernel import BACKWARD_ROTATION, NOW, solve_by_passes
 from basis_ik.solvers.pose.pose_problem import PoseProblem, read_problem
 from basis_ik.transforms.checks import read_only

@@ -26,12 +26,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from basis_ik.numerics.angles_kernel import nearest_angle
-from basis_ik.numerics.arrays import FloatArray
-from basis_ik.numerics.bounded_step_kernel import moved_inside
-from basis_ik.numerics.jit import helper, inlined, jit
-from basis_ik.search.descent_kernel import LARGEST_STEP, REACHED, SPENT, STALLED, place
-from basis_ik.search.hinge_fit_kernel import (
+from basis_ik.descent.descent_kernel import LARGEST_STEP, REACHED, SPENT, STALLED, place
+from basis_ik.descent.hinge_fit_kernel import (
     ORIENTATION_MOMENT,
     axis_of,
     fit_turn,
@@ -40,8 +36,8 @@ from basis_ik.search.hinge_fit_kernel import (
     rough_angle,
     turned_first,
 )
-from basis_ik.search.pose_error_kernel import axis_error, rotation_error, sine_cosine
-from basis_ik.search.pose_search_kernel import (
+from basis_ik.descent.pose_error_kernel import axis_error, rotation_error, sine_cosine
+from basis_ik.descent.pose_search_kernel import (
     FREE_TURNS,
     GO_ON,
     OUT_OF_REACH,
@@ -59,7 +55,7 @@ from basis_ik.search.pose_search_kernel import (
     take_shortest_turns,
     write_start,
 )
-from basis_ik.search.tables_kernel import (
+from basis_ik.descent.tables_kernel import (
     BOUND_LOWER,
     BOUND_UPPER,
     DRIVER,
@@ -79,6 +75,10 @@ from basis_ik.search.tables_kernel import (
     PoseGoal,
     Triple,
 )
+from basis_ik.numerics.angles_kernel import nearest_angle
+from basis_ik.numerics.arrays import FloatArray
+from basis_ik.numerics.bounded_step_kernel import moved_inside
+from basis_ik.numerics.jit import helper, inlined, jit
 
 PATIENCE = 5.0  # passes that may fail to halve the squared error
 NEAR_SEED_BELOW = 0.04  # weighted squared error of a seed that should lead to its nearest solution

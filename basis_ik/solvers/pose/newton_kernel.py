@@ -15,17 +15,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from basis_ik.numerics.arrays import FloatArray
-from basis_ik.numerics.bounded_step_kernel import leaves, moved_inside
-from basis_ik.numerics.jit import helper, inlined, jit
-from basis_ik.search.descent_kernel import LARGEST_STEP, apply_step, place, twist_by
-from basis_ik.search.pose_error_kernel import (
+from basis_ik.descent.descent_kernel import LARGEST_STEP, apply_step, place, twist_by
+from basis_ik.descent.pose_error_kernel import (
     excess,
     has_deadband,
     residual_rate,
     rotation_excess,
 )
-from basis_ik.search.pose_search_kernel import (
+from basis_ik.descent.pose_search_kernel import (
     LIMITS,
     begin_inside,
     measure,
@@ -34,7 +31,7 @@ from basis_ik.search.pose_search_kernel import (
     squared_arrival,
     take_shortest_turns,
 )
-from basis_ik.search.tables_kernel import (
+from basis_ik.descent.tables_kernel import (
     BEFORE,
     BOUND_LOWER,
     BOUND_UPPER,
@@ -72,6 +69,9 @@ from basis_ik.search.tables_kernel import (
     PoseGoal,
     Triple,
 )
+from basis_ik.numerics.arrays import FloatArray
+from basis_ik.numerics.bounded_step_kernel import leaves, moved_inside
+from basis_ik.numerics.jit import helper, inlined, jit
 
 FIRST_DAMPING = 0.1  # of the Hessian's diagonal, which is of the order of 1
 ROTATION_DAMPING = 3.0  # ... or of what a rotation of one radian weighs, if that is less

@@ -10,22 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from basis_ik.numerics.arrays import FloatArray
-from basis_ik.numerics.bounded_step_kernel import leaves, moved_inside
-from basis_ik.numerics.jit import helper
-from basis_ik.numerics.normal_equations_kernel import (
-    diagonal_6,
-    solve_symmetric_6,
-    with_column_6,
-)
-from basis_ik.search.descent_kernel import (
+from basis_ik.descent.descent_kernel import (
     begin_descent,
     descend,
     fill_columns,
     place,
     twist_by,
 )
-from basis_ik.search.tables_kernel import (
+from basis_ik.descent.tables_kernel import (
     BOUND_LOWER,
     BOUND_UPPER,
     CENTRING,
@@ -56,6 +48,14 @@ from basis_ik.search.tables_kernel import (
     PackedChain,
     Six,
     Triple,
+)
+from basis_ik.numerics.arrays import FloatArray
+from basis_ik.numerics.bounded_step_kernel import leaves, moved_inside
+from basis_ik.numerics.jit import helper
+from basis_ik.numerics.normal_equations_kernel import (
+    diagonal_6,
+    solve_symmetric_6,
+    with_column_6,
 )
 
 SHARE = 20.0  # of self-motion, by joints to spare, per radian that the target moves the arm

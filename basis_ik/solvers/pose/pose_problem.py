@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from basis_ik.descent.pose_search_kernel import LARGEST_TOLERANCE
+from basis_ik.descent.tables_kernel import GoalFields
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.search.arguments import (
     SMALLEST_TOLERANCE,
@@ -17,10 +19,8 @@ from basis_ik.search.arguments import (
     positive,
 )
 from basis_ik.search.pose_constraint import PoseConstraint, constrain
-from basis_ik.search.pose_search_kernel import LARGEST_TOLERANCE
 from basis_ik.search.prepare import prepared
 from basis_ik.search.prepared_chain import PreparedChain
-from basis_ik.search.tables_kernel import GoalFields
 from basis_ik.transforms.rigid import RigidTransform
 
 if TYPE_CHECKING:

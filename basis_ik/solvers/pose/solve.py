@@ -14,6 +14,19 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeGuard
 import numpy as np
 import numpy.typing as npt
 
+from basis_ik.closed_form.closed_form_search_kernel import take_nearest_branch
+from basis_ik.closed_form.self_motion import sample_starts
+from basis_ik.descent.descent_kernel import REACHED as ARRIVED
+from basis_ik.descent.descent_kernel import SPENT, STALLED
+from basis_ik.descent.pose_search_kernel import (
+    NEAR,
+    OUT_OF_REACH,
+    PATIENCE,
+    Found,
+    solve_pose,
+    take_shortest_turns,
+)
+from basis_ik.descent.tables_kernel import WRX, WX, GoalFields
 from basis_ik.errors import SolveArgumentError
 from basis_ik.numerics.arrays import FloatArray, is_same
 from basis_ik.search.arguments import (
@@ -27,22 +40,9 @@ from basis_ik.search.arguments import (
     positive,
     refuse,
 )
-from basis_ik.search.closed_form_search_kernel import take_nearest_branch
-from basis_ik.search.descent_kernel import REACHED as ARRIVED
-from basis_ik.search.descent_kernel import SPENT, STALLED
 from basis_ik.search.pose_constraint import PoseConstraint, aim, narrow, position_of, weigh
-from basis_ik.search.pose_search_kernel import (
-    NEAR,
-    OUT_OF_REACH,
-    PATIENCE,
-    Found,
-    solve_pose,
-    take_shortest_turns,
-)
 from basis_ik.search.prepare import prepared
 from basis_ik.search.prepared_chain import PreparedChain
-from basis_ik.search.self_motion import sample_starts
-from basis_ik.search.tables_kernel import WRX, WX, GoalFields
 from basis_ik.solvers.pose.diagnosis import FEWEST_STARTS, Diagnosis
 from basis_ik.solvers.pose.explain import Attempt, explain
 from basis_ik.solvers.pose.fabrik_passes import Passes, run_passes

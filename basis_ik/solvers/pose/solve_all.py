@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from basis_ik.descent.descent_kernel import REACHED as ARRIVED
+from basis_ik.descent.pose_search_kernel import take_shortest_turns
+from basis_ik.descent.tables_kernel import BOX_X
 from basis_ik.errors import SolveArgumentError
 from basis_ik.numerics.arrays import FloatArray, as_number
 from basis_ik.search.arguments import Positions, Target, count, refuse
-from basis_ik.search.descent_kernel import REACHED as ARRIVED
 from basis_ik.search.pose_constraint import PoseConstraint, aim, position_of
-from basis_ik.search.pose_search_kernel import take_shortest_turns
-from basis_ik.search.tables_kernel import BOX_X
 from basis_ik.solvers.pose.pose_problem import PoseProblem, read_problem
 from basis_ik.solvers.pose.solve import Solution
 from basis_ik.transforms.checks import read_only

@@ -9,9 +9,9 @@ import time
 
 import numpy as np
 
+from basis_ik.descent.descent_kernel import SPENT
+from basis_ik.descent.pose_search_kernel import GO_ON, Found
 from basis_ik.numerics.arrays import FloatArray
-from basis_ik.search.descent_kernel import SPENT
-from basis_ik.search.pose_search_kernel import GO_ON, Found
 from basis_ik.solvers.pose.pose_problem import PoseProblem, SearchBudget
 
 MARGIN = 100.0  # slices have several steps only if this many of the slowest steps so far would fit

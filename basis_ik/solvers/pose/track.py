@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from basis_ik.descent.descent_kernel import REACHED as ARRIVED
+from basis_ik.descent.descent_kernel import SPENT
+from basis_ik.descent.pose_search_kernel import BAD_SEED, BAD_TARGET, LARGEST_ANGLE
+from basis_ik.descent.tables_kernel import WRX, WX, GoalFields
 from basis_ik.search.arguments import (
     Positions,
     Target,
@@ -19,15 +23,11 @@ from basis_ik.search.arguments import (
     positive,
     refuse,
 )
-from basis_ik.search.descent_kernel import REACHED as ARRIVED
-from basis_ik.search.descent_kernel import SPENT
 from basis_ik.search.pose_constraint import PoseConstraint, aim, constrain, position_of
 from basis_ik.search.pose_residual_kernel import POSE_RESIDUAL
-from basis_ik.search.pose_search_kernel import BAD_SEED, BAD_TARGET, LARGEST_ANGLE
 from basis_ik.search.prepare import prepared
 from basis_ik.search.prepared_chain import PreparedChain
 from basis_ik.search.ranked_tasks import RankedTask
-from basis_ik.search.tables_kernel import WRX, WX, GoalFields
 from basis_ik.solvers.pose.solve import Solution
 from basis_ik.solvers.pose.track_kernel import AT_LIMIT, AT_STEP, step_towards
 from basis_ik.transforms.checks import read_only

@@ -14,12 +14,9 @@ from math import sqrt
 
 import numpy as np
 
-from basis_ik.numerics.arrays import FloatArray
-from basis_ik.numerics.bounded_step_kernel import leaves
-from basis_ik.numerics.jit import helper, jit
-from basis_ik.search.descent_kernel import REACHED, SPENT, STALLED, fill_jacobian, place
-from basis_ik.search.pose_error_kernel import has_deadband, pose_residual
-from basis_ik.search.pose_search_kernel import (
+from basis_ik.descent.descent_kernel import REACHED, SPENT, STALLED, fill_jacobian, place
+from basis_ik.descent.pose_error_kernel import has_deadband, pose_residual
+from basis_ik.descent.pose_search_kernel import (
     BAD_SEED,
     check_start,
     go_back_to_best,
@@ -30,7 +27,7 @@ from basis_ik.search.pose_search_kernel import (
     relate_to_target,
     squared_arrival,
 )
-from basis_ik.search.tables_kernel import (
+from basis_ik.descent.tables_kernel import (
     BOUND_LOWER,
     BOUND_UPPER,
     JRX,
@@ -49,6 +46,9 @@ from basis_ik.search.tables_kernel import (
     PackedChain,
     PoseGoal,
 )
+from basis_ik.numerics.arrays import FloatArray
+from basis_ik.numerics.bounded_step_kernel import leaves
+from basis_ik.numerics.jit import helper, jit
 from basis_ik.solvers.pose.detour_kernel import make_detour
 from basis_ik.solvers.pose.null_space_kernel import (
     Pace,

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from basis_ik.descent.pose_search_kernel import LARGEST_ANGLE, LARGEST_LENGTH, take_shortest_turns
+from basis_ik.descent.tables_kernel import ORIGIN
 from basis_ik.errors import SolveArgumentError
 from basis_ik.numerics.arrays import FloatArray, as_three
 from basis_ik.search.arguments import Positions, Target, as_positions, count
 from basis_ik.search.pose_constraint import PoseConstraint, aim, constrain, position_of
 from basis_ik.search.pose_residual_kernel import POSE_RESIDUAL
-from basis_ik.search.pose_search_kernel import LARGEST_ANGLE, LARGEST_LENGTH, take_shortest_turns
 from basis_ik.search.prepare import prepared
 from basis_ik.search.ranked_tasks import Ranked, RankedTask
 from basis_ik.search.starts import search_starts
-from basis_ik.search.tables_kernel import ORIGIN
 from basis_ik.solvers.pose.solve import Solution, solve
 from basis_ik.solvers.pose.solve_all import solve_all
 from basis_ik.transforms.checks import read_only

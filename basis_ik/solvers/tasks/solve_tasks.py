@@ -10,14 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from basis_ik.descent.pose_search_kernel import take_shortest_turns
+from basis_ik.descent.tables_kernel import WRX, WX
 from basis_ik.errors import SolveArgumentError
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.robot import RobotModel
 from basis_ik.search.arguments import count, positive
-from basis_ik.search.pose_search_kernel import take_shortest_turns
 from basis_ik.search.ranked_tasks import Descent, Ranked
 from basis_ik.search.starts import search_starts
-from basis_ik.search.tables_kernel import WRX, WX
 from basis_ik.solvers.tasks.task_problem import PoseTask, Problem, Task
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import REACHED, Reason, Verdict

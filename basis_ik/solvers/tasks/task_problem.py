@@ -13,6 +13,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
+from basis_ik.descent.pose_search_kernel import LARGEST_ANGLE, LARGEST_LENGTH
+from basis_ik.descent.tables_kernel import BOX, WRX, WRY, WX
 from basis_ik.errors import SolveArgumentError
 from basis_ik.numerics.arrays import ByValue, FloatArray, as_three
 from basis_ik.search.arguments import Target, bad_target, count
@@ -20,11 +22,9 @@ from basis_ik.search.limb_kernel import PackedTask
 from basis_ik.search.look_residual_kernel import LOOK_RESIDUAL
 from basis_ik.search.pose_constraint import PoseConstraint, aim, constrain, weigh
 from basis_ik.search.pose_residual_kernel import POSE_RESIDUAL
-from basis_ik.search.pose_search_kernel import LARGEST_ANGLE, LARGEST_LENGTH
 from basis_ik.search.prepare import prepared
 from basis_ik.search.prepared_chain import ROTATION_WEIGHT, PreparedChain
 from basis_ik.search.ranked_tasks import Ranked, RankedTask, join_variables, renumbered
-from basis_ik.search.tables_kernel import BOX, WRX, WRY, WX
 from basis_ik.solvers.look.look_at import look_at, with_ray
 from basis_ik.solvers.pose.solve import solve
 from basis_ik.verdict import REACHED, Reason, Verdict
@@ -121,7 +121,7 @@ class Problem:
 
     Attributes:
         names: The n variables of all limbs.
-        variables: (n, 8), see `search.pose_search_kernel.solve_pose`.
+        variables: (n, 8), see `descent.pose_search_kernel.solve_pose`.
         middle: (n,) the middle of the limits.
         ranked: The tasks as kernels take them, in the order given.
     """

@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_chains import random_chain
 
-from basis_ik.search.descent_kernel import REACHED
-from basis_ik.search.pose_search_kernel import LIMITS, set_bounds
+from basis_ik.descent.descent_kernel import REACHED
+from basis_ik.descent.pose_search_kernel import LIMITS, set_bounds
+from basis_ik.descent.tables_kernel import ASIDE, LOWER, SCALE, STEP, TOWARDS, UPPER
 from basis_ik.search.prepare import prepare
-from basis_ik.search.tables_kernel import ASIDE, LOWER, SCALE, STEP, TOWARDS, UPPER
 from basis_ik.solvers.look.look_kernel import begin_aside, begin_well, relate_to_point
 from basis_ik.solvers.look.pan_tilt_kernel import admits_pan_tilt, pan_tilt
 from basis_ik.solvers.look.ray_kernel import (

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from basis_ik import RigidTransform, RobotModel, Scene, Shape, SolveArgumentError, Verdict, solve
+from basis_ik.closed_form.closed_form import ClosedForm
 from basis_ik.collision import exact
 from basis_ik.search.arguments import hold_near
-from basis_ik.search.closed_form import ClosedForm
 from basis_ik.solvers.pose.collision_free import PoseAlternatives, find_free
 from basis_ik.solvers.pose.pose_problem import PoseProblem, read_problem
 from basis_ik.solvers.pose.solve_all import solve_all

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from from_python import IS_PLAIN, from_python, sample
 
-from basis_ik.search.pose_search_kernel import relate_to_target, squared_arrival
+from basis_ik.descent.pose_search_kernel import relate_to_target, squared_arrival
+from basis_ik.descent.tables_kernel import BOUND_LOWER, BOUND_UPPER, PoseGoal
 from basis_ik.search.prepare import prepared
-from basis_ik.search.tables_kernel import BOUND_LOWER, BOUND_UPPER, PoseGoal
 from basis_ik.solvers.pose import detour_kernel as kernel
 from basis_ik.solvers.pose.null_space_kernel import Pace
 from basis_ik.solvers.pose.track import track

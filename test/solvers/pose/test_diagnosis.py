@@ -12,6 +12,9 @@ import numpy as np
 import pytest
 import transforms3d
 
+from basis_ik.robot.robot import RobotModel
+from basis_ik.search.pose_constraint import PoseConstraint
+from basis_ik.search.prepare import prepared
 from basis_ik.solvers.pose.diagnosis import (
     LIFTED_STARTS,
     MOST_CORNERS,

@@ -11,14 +11,14 @@ from math import cos, inf, pi, sin
 import numpy as np
 import pytest
 
+from basis_ik.descent.descent_kernel import REACHED
+from basis_ik.descent.hinge_fit_kernel import ORIENTATION_MOMENT
+from basis_ik.descent.tables_kernel import LOWER, UPPER
 from basis_ik.errors import SolveArgumentError
 from basis_ik.robot.robot import RobotModel
-from basis_ik.search.descent_kernel import REACHED
-from basis_ik.search.hinge_fit_kernel import ORIENTATION_MOMENT
 from basis_ik.search.pose_constraint import PoseConstraint
 from basis_ik.search.prepare import prepared
 from basis_ik.search.prepared_chain import OutsideLimitsError
-from basis_ik.search.tables_kernel import LOWER, UPPER
 from basis_ik.solvers.pose import fabrik_passes as passes_module
 from basis_ik.solvers.pose.fabrik_passes import MAX_PASSES, run_passes, trace_passes
 from basis_ik.solvers.pose.pose_problem import PoseProblem, read_problem

@@ -8,11 +8,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from basis_ik.search.descent_kernel import REACHED, SPENT
-from basis_ik.search.pose_search_kernel import BAD_SEED, BAD_TARGET, GO_ON, OUT_OF_REACH
+from basis_ik.descent.descent_kernel import REACHED, SPENT
+from basis_ik.descent.pose_search_kernel import BAD_SEED, BAD_TARGET, GO_ON, OUT_OF_REACH
+from basis_ik.descent.proof_kernel import place_exactly
+from basis_ik.descent.tables_kernel import START_LOWER, START_UPPER
 from basis_ik.search.prepare import prepared
-from basis_ik.search.proof_kernel import place_exactly
-from basis_ik.search.tables_kernel import START_LOWER, START_UPPER
 from basis_ik.solvers.pose.fabrik_passes_kernel import solve_by_passes
 from basis_ik.warm_up import sample_chain
 

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from basis_ik.search.pose_search_kernel import solve_pose
+from basis_ik.descent.pose_search_kernel import solve_pose
 from basis_ik.solvers.pose.solve import solve, warm_up
 from basis_ik.solvers.pose.track import track
 from basis_ik.solvers.pose.track import warm_up as warm_up_tracking

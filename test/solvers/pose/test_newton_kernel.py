@@ -13,11 +13,9 @@ import pytest
 from from_python import IS_PLAIN, from_python, sample
 from random_chains import random_chain
 
-from basis_ik.robot.chain_kernel import forward_frames
-from basis_ik.search.descent_kernel import place
-from basis_ik.search.pose_search_kernel import relate_to_target
-from basis_ik.search.prepare import prepare
-from basis_ik.search.tables_kernel import (
+from basis_ik.descent.descent_kernel import place
+from basis_ik.descent.pose_search_kernel import relate_to_target
+from basis_ik.descent.tables_kernel import (
     BEFORE,
     BOUND_LOWER,
     BOUND_UPPER,
@@ -32,6 +30,8 @@ from basis_ik.search.tables_kernel import (
     SCALE,
     STEP,
 )
+from basis_ik.robot.chain_kernel import forward_frames
+from basis_ik.search.prepare import prepare
 from basis_ik.solvers.pose.newton_kernel import (
     LEAST_GAIN,
     Ends,

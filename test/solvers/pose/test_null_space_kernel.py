@@ -11,9 +11,8 @@ from closed_arms import chain_of
 from from_python import from_python
 from hard_arms import ARMS
 
-from basis_ik.search.pose_search_kernel import relate_to_target
-from basis_ik.search.prepare import prepared
-from basis_ik.search.tables_kernel import (
+from basis_ik.descent.pose_search_kernel import relate_to_target
+from basis_ik.descent.tables_kernel import (
     BOUND_LOWER,
     BOUND_UPPER,
     CENTRING,
@@ -21,6 +20,7 @@ from basis_ik.search.tables_kernel import (
     STEP,
     PackedChain,
 )
+from basis_ik.search.prepare import prepared
 from basis_ik.solvers.pose import null_space_kernel as kernel
 
 STEPS = 1e-6

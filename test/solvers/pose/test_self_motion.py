@@ -10,7 +10,7 @@ import pytest
 from closed_arms import chain_of
 from hard_arms import ARMS
 
-from basis_ik.search.self_motion import VALUES
+from basis_ik.closed_form.self_motion import VALUES
 from basis_ik.solvers.pose.diagnosis import FEWEST_STARTS, STEPS_PER_POINT, Diagnosis
 from basis_ik.solvers.pose.solve import solve
 from basis_ik.transforms.rigid import RigidTransform

@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from basis_ik.descent.proof_kernel import place_exactly
 from basis_ik.search.prepare import prepared
 from basis_ik.search.prepared_chain import ROTATION_WEIGHT
-from basis_ik.search.proof_kernel import place_exactly
 from basis_ik.solvers.look.look_at import look_at
 from basis_ik.solvers.pose.track import track
 from basis_ik.transforms.rigid import RigidTransform

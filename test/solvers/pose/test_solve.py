@@ -214,7 +214,7 @@ def test_any_dtype_and_layout_of_the_seed_gives_the_same_bits(robot):
 
 
 def test_nothing_compiles_after_the_warm_up(robot):
-    from basis_ik.search.pose_search_kernel import solve_pose
+    from basis_ik.descent.pose_search_kernel import solve_pose
     from basis_ik.solvers.pose.newton_kernel import minimise_each
 
     chain = robot("panda")

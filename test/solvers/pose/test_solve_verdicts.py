@@ -143,7 +143,7 @@ def test_limit_means_that_the_target_is_reached_without_limits(robot):
     rng = np.random.default_rng(5)
     seen = 0
     wide = type(chain.arrays)(*chain.arrays)._replace(lower=np.full(6, -pi), upper=np.full(6, pi))
-    from basis_ik.search.descent_kernel import REACHED
+    from basis_ik.descent.descent_kernel import REACHED
     from basis_ik.search.prepare import prepare
 
     free = prepare(wide)

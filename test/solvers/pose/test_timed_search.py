@@ -10,9 +10,9 @@ import time
 import numpy as np
 import pytest
 
+from basis_ik.descent.pose_search_kernel import solve_pose
 from basis_ik.errors import SolveArgumentError
 from basis_ik.search import prepared_chain
-from basis_ik.search.pose_search_kernel import solve_pose
 from basis_ik.solvers.pose import timed_search
 from basis_ik.solvers.pose.solve import solve
 from basis_ik.transforms.rigid import RigidTransform
