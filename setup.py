@@ -19,7 +19,7 @@ def installed(folder):
 # `ros2 run basis_ik ...`. Without ROS there is nothing for them to do, and names like `replay` are
 # no others' to have: `pip install .` then installs `basis_ik` alone.
 ros_programs = [
-    f"{name} = basis_ik.ros.programs:{name}"
+    f"{name} = basis_ik.programs:{name}"
     for name in (
         "ik_node",
         "replay",

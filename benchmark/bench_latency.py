@@ -180,7 +180,7 @@ def running(*command):
 
 def ik_node(rate=100.0, record=None):
     return running(
-        *("-m", "basis_ik.ros.programs", "ik_node", "--ros-args"),
+        *("-m", "basis_ik.programs", "ik_node", "--ros-args"),
         *("-p", f"update_rate:={rate}"),
         *(["-p", f"record:={record}"] if record else []),
     )

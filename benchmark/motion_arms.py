@@ -14,7 +14,7 @@ from pathlib import Path
 
 from motion_client import ARM, START, URDF
 
-PROGRAMS = (sys.executable, "-m", "basis_ik.ros.programs")
+PROGRAMS = (sys.executable, "-m", "basis_ik.programs")
 SIMULATED_CYCLES, REAL_CYCLES = 200.0, 500  # Hz; a grid of 10 ms needs no samples between
 CONTROLLER, BROADCASTER = "joint_trajectory_controller", "joint_state_broadcaster"
 HARDWARE = """

@@ -139,7 +139,7 @@ class Process:
 
     def __init__(self, name, *words):
         self.output = tempfile.TemporaryFile("w+")  # noqa: SIM115  closed in `end`
-        command = [sys.executable, "-m", "basis_ik.ros.programs", name, "--ros-args", *words]
+        command = [sys.executable, "-m", "basis_ik.programs", name, "--ros-args", *words]
         self.process = subprocess.Popen(command, stdout=self.output, stderr=subprocess.STDOUT)
 
     def kill(self):

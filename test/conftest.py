@@ -1,21 +1,29 @@
 # SPDX-FileCopyrightText: 2026 basis_ik maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Arms from published kinematics, as short URDF texts; and what plain Python spares itself."""
+"""Arms from published kinematics, as short URDF texts; programs that must fail.
+
+And what plain Python spares itself.
+"""
 
 from __future__ import annotations
 
+import signal
+import sys
+import threading
 from functools import cache
 from math import pi
 
 import pytest
 from from_python import IS_PLAIN
 
+from basis_ik import programs
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.robot import RobotModel
 from basis_ik.search import precomputed_starts
 
 H = pi / 2
+PATIENCE = 30.0  # s, for what must end by itself
 Row = tuple[str, str, str, str, float, float]
 
 
@@ -190,3 +198,30 @@ def _few_starts_are_tried():
         patch.setattr(precomputed_starts, "CANDIDATES", precomputed_starts.KEPT)
         patch.setattr(precomputed_starts, "TARGETS", 4)
         yield
+
+
+@pytest.fixture
+def complaint(capfd, monkeypatch):
+    """Run a program that must fail, in this process; return its one line."""
+    # A guard that is gone lets it run: then it is stopped, and the end of pytest must not follow.
+    monkeypatch.setattr(programs, "PATIENCE", 3600.0)
+
+    # A node of this process that is not freed at once is still in the graph, under the name of the
+    # program; so none is discovered.
+    monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "OFF")
+
+    def complain(program, *parameters, more=()):
+        given = [word for parameter in parameters for word in ("-p", parameter)]
+        monkeypatch.setattr(sys, "argv", [program, "--ros-args", *more, *given])
+        rescue = threading.Timer(PATIENCE, signal.raise_signal, [signal.SIGINT])
+        rescue.start()
+        try:
+            assert getattr(programs, program)() == 1
+        finally:
+            rescue.cancel()
+        logged = capfd.readouterr().err
+        assert "Traceback" not in logged
+        (line,) = [line for line in logged.splitlines() if line.startswith(program)]
+        return line
+
+    return complain

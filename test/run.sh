@@ -26,11 +26,15 @@ run() { # run TITLE COMMAND...
 }
 
 launch_files() { run "launch files" python -m pytest -q --durations=5 test/launch; }
-nodes() { run "nodes and programs" python -m pytest -q --durations=10 test/ros test/config; }
+nodes() {
+  run "nodes and programs" python -m pytest -q --durations=10 test/ros test/extras test/config \
+    test/test_programs.py
+}
 executive() { run "the executive" python -m pytest -q --durations=10 test/arm test/faults test/simulation; }
 library() {
-  run "the library" python -m pytest -q --durations=10 test --ignore test/ros --ignore test/launch \
-    --ignore test/config --ignore test/bench --ignore test/arm --ignore test/faults --ignore test/simulation
+  run "the library" python -m pytest -q --durations=10 test --ignore test/ros --ignore test/extras \
+    --ignore test/launch --ignore test/config --ignore test/bench --ignore test/test_programs.py \
+    --ignore test/arm --ignore test/faults --ignore test/simulation
 }
 # In parts, so that all lanes end with a short job.
 bench_a_to_j() { run "the bench, a to j" python -m pytest -q --durations=10 test/bench/test_[a-j]*.py; }

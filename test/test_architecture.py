@@ -18,7 +18,7 @@ LAYERS = [
 ]  # fmt: skip
 # The library's front doors may open every pure room.
 DOORS = dict.fromkeys(("__init__", "__main__", "warm_up", "warm_up_command"), "view")
-DOORS["client"] = "ros"
+DOORS |= {"client": "ros", "programs": "ros"}
 # Methods that are another way to call a solver: `chain.solve(...)` is `solve(chain, ...)`.
 FACADE = (
     "robot/chain.py",

@@ -60,7 +60,7 @@ def test_the_command_line_reports_it_in_one_line(python):
 
 
 def test_a_node_reports_it_in_one_line(python):
-    status, out, err = python(["-m", "basis_ik.ros.programs", "ik_node"], transforms3d="0.3.1")
+    status, out, err = python(["-m", "basis_ik.programs", "ik_node"], transforms3d="0.3.1")
     assert (status, out) == (1, "")
     assert err.splitlines() == [
         "ik_node: basis_ik needs transforms3d 0.4 or newer; this is 0.3.1: "

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from basis_ik.ros.programs import MODULES
+from basis_ik.programs import MODULES
 
 ROOT = Path(__file__).parents[1]
 SOURCES = ["basis_ik", "config", "launch", "resource", "rviz", "urdf", "package.xml", "README.md",

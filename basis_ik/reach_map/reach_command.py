@@ -150,7 +150,7 @@ def run(options: argparse.Namespace, model: RobotModel, chain: Chain) -> int:
     if options.publish:
         os.execv(
             sys.executable,
-            [sys.executable, "-m", "basis_ik.ros.programs", "reach_map", str(options.output)],
+            [sys.executable, "-m", "basis_ik.programs", "reach_map", str(options.output)],
         )
     return 0
 

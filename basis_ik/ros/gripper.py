@@ -18,11 +18,11 @@ from sensor_msgs.msg import JointState, Joy
 from std_msgs.msg import Float64, Float64MultiArray
 
 from basis_ik.arm.admission import Refusal, Refused, Request, admit_fraction
+from basis_ik.ros.action_forms import GRIPPER_END, RESPONSE
 from basis_ik.ros.boundary import Form, boundary_of
 from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.parameters.parameters import refused
 from basis_ik.ros.publishers import incompatible_qos
-from basis_ik.ros.recording.action_forms import GRIPPER_END, RESPONSE
 
 SILENCE = 2.0  # s after which a controller that has not answered is told of
 CHECK_PERIOD = 0.5  # s between two checks whether it is still there

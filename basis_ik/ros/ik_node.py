@@ -17,6 +17,7 @@ from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import PointStamped, Pose, PoseStamped, Twist, TwistStamped
 from moveit_msgs.msg import CartesianTrajectory
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -43,7 +44,6 @@ from basis_ik.ros.parameters.parameters import ConfigError, Parameters, given_li
 from basis_ik.ros.periodic_spinner import PAUSE, Inputs, PeriodicSpinner
 from basis_ik.ros.publishers import incompatible_qos
 from basis_ik.ros.readiness import ColdStart, Readiness, Unready
-from basis_ik.ros.recording.recording import make_boundary
 from basis_ik.ros.sim_clock import ClockWatch, LoopClock, jump_text, loop_time
 from basis_ik.warm_up import WarmUp, node_steps
 
@@ -65,6 +65,8 @@ TARGETS = (
 )
 PLAIN = {PoseStamped: Pose, TwistStamped: Twist}  # with `plain_inputs`
 
+MakeBoundary = Callable[[Node, Parameters], Boundary]
+
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
 
@@ -72,24 +74,24 @@ class IkNode(LifecycleNode):
     """Lifecycle node `basis_ik`; docs/interfaces.md lists its topics and parameters.
 
     Args:
-        boundary: All its input and output; None: as the parameter `record` requires.
+        make_boundary: Makes the boundary of the node, as its parameter `record` requires.
 
     Attributes:
-        boundary: As given, or created.
+        boundary: All its input and output.
         parameters: Its parameters, including those of its chains.
         inputs: Its callback groups.
         period: Period of the control loop [s].
         world: The objects around the robot, which outlive it.
     """
 
-    def __init__(self, boundary: Boundary | None = None) -> None:
+    def __init__(self, make_boundary: MakeBoundary) -> None:
         with given_lists():
             super().__init__("basis_ik", automatically_declare_parameters_from_overrides=True)
         self.inputs = Inputs()
         for service in self.services:  # rclpy's own: lifecycle and parameters
             service.callback = self._guarded(service.callback)
         self._declare_parameters()
-        self.boundary = make_boundary(self, self.parameters) if boundary is None else boundary
+        self.boundary = make_boundary(self, self.parameters)
         self._journal = Journal(self)
         if WHY_PLAIN:
             text = f"{WHY_PLAIN}: numba compiles the kernels by itself, which takes longer"
@@ -495,9 +497,14 @@ class IkNode(LifecycleNode):
             self._replace_robot()
 
 
-def main(stop: threading.Event) -> int:
-    """Run the node until `stop` is set; return the exit status."""
-    node = IkNode()
+def run(stop: threading.Event, make_boundary: MakeBoundary) -> int:
+    """Run the node until `stop` is set; return the exit status.
+
+    Args:
+        stop: Ends it.
+        make_boundary: See `IkNode`.
+    """
+    node = IkNode(make_boundary)
     try:
         return _spin(node, stop)
     finally:

@@ -30,6 +30,7 @@ from basis_ik.arm.given_motion import MotionRefusedError, given_motion, keep_lim
 from basis_ik.arm.goals import MotionGoal
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.elements import listed
+from basis_ik.ros.action_forms import goal_of, handle_of
 from basis_ik.ros.boundary import Job, boundary_of
 from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.convert import duration_message
@@ -46,7 +47,6 @@ from basis_ik.ros.kinematics.services import KinematicsServices
 from basis_ik.ros.outputs.trajectory_messages import to_array
 from basis_ik.ros.parameters.parameters import controllers_of
 from basis_ik.ros.periodic_spinner import Inputs
-from basis_ik.ros.recording.action_forms import goal_of, handle_of
 from basis_ik.ros.sim_clock import loop_time
 
 PLAN, EXECUTE = "move_action", "execute_trajectory"

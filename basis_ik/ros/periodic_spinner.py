@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 basis_ik maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Spins a node in the pauses of a loop, by public names of rclpy alone.
+"""Spins a node, alone or in the pauses of a loop, by public names of rclpy alone.
 
 rclpy's single-threaded executor makes a wait set of all entities that may run, for every callback
 anew. With the sixty entities of a node that costs more than the loop itself. A callback group says
@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable
 from enum import Enum, auto
 from itertools import chain
+from threading import Event
 from typing import Any
 
 from rclpy.callback_groups import CallbackGroup
@@ -218,3 +219,13 @@ class PeriodicSpinner:
                 raise
             self._handle_error(error)
         return inputs.begun is not None
+
+
+def spin(node: Node, stop: Event) -> None:
+    """Handle a node's messages until `stop` is set."""
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    while not stop.is_set():
+        executor.spin_once(timeout_sec=0.1)  # `stop` is only checked in between
+    executor.shutdown()
+    node.destroy_node()

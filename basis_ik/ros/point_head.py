@@ -26,6 +26,7 @@ from basis_ik.arm.pace import Pace
 from basis_ik.arm.pointing import STALL, Progress, pointing_error
 from basis_ik.arm.targets import PointTarget, Target
 from basis_ik.errors import BasisIkError
+from basis_ik.ros.action_forms import HEAD_GOAL, HEAD_HANDLE
 from basis_ik.ros.boundary import boundary_of
 from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.convert import frame_stamp
@@ -33,7 +34,6 @@ from basis_ik.ros.frame_buffer import FrameBuffer, look_up_fixed
 from basis_ik.ros.parameters.arm_parameters import pointing_ray, ray_of
 from basis_ik.ros.parameters.parameters import Parameters
 from basis_ik.ros.periodic_spinner import Inputs
-from basis_ik.ros.recording.action_forms import HEAD_GOAL, HEAD_HANDLE
 from basis_ik.ros.sim_clock import loop_time
 
 ACTION = "point_head_action"

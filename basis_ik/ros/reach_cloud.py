@@ -23,7 +23,7 @@ from basis_ik.ros.parameters.parameters import (
     given_frame_complaint,
     given_lists,
 )
-from basis_ik.ros.programs import spin
+from basis_ik.ros.periodic_spinner import spin
 
 # RViz colors points by the field `intensity` by default.
 FIELDS = ["intensity" if name == "share" else name for name in RECORD]

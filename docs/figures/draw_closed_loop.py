@@ -65,7 +65,7 @@ FAR = down(-0.40, -0.30, 0.40)
 
 def start(program: str, *words: str) -> subprocess.Popen[bytes]:
     """Start one of the package's programs, so that it can be killed."""
-    command = [sys.executable, "-m", "basis_ik.ros.programs", program, "--ros-args", *words]
+    command = [sys.executable, "-m", "basis_ik.programs", program, "--ros-args", *words]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 

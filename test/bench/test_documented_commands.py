@@ -25,10 +25,10 @@ from virtual_program import VirtualProgram
 from world import World
 
 from basis_ik.__main__ import _parser
+from basis_ik.programs import MODULES
 from basis_ik.ros.convert import pose_message
 from basis_ik.ros.frames.transform_nodes import TransformNodes
 from basis_ik.ros.parameters import ik_parameters
-from basis_ik.ros.programs import MODULES
 from basis_ik.transforms.rigid import RigidTransform
 
 ROOT = Path(__file__).parents[2]

@@ -97,7 +97,7 @@ class Recorder(RecordingBoundary, VirtualBoundary):
 
 
 class RecordedNode(VirtualNode):
-    """Runs as in `ik_node.main`."""
+    """Runs as in `ik_node.run`."""
 
     def check_kernels(self):
         return self.boundary.run("kernels", super().check_kernels)

@@ -314,7 +314,7 @@ class VirtualNode(IkNode):
     def __init__(self, boundary):
         self.log, self.boundary = Log(), boundary
         with mock.patch("basis_ik.ros.ik_node.node_steps", steps_once):
-            super().__init__(boundary)
+            super().__init__(lambda *_: boundary)
 
     def get_clock(self):
         return VirtualClock(super().get_clock(), self.boundary)

@@ -24,7 +24,7 @@ from basis_ik.ros.boundary import Boundary
 
 
 class VirtualProgram:
-    """A node that lives by its callbacks, as `programs.spin` runs it.
+    """A node that lives by its callbacks, as `periodic_spinner.spin` runs it.
 
     Args:
         world: Its clock.

@@ -1139,7 +1139,7 @@ MUTATIONS = tuple(
         ),
         (
             "a signal is ignored",
-            "ros/programs.py",
+            "programs.py",
             "        stop.set()",
             "        pass",
             (69, 95),
@@ -2161,11 +2161,11 @@ MUTATIONS = tuple(
         ),
         (
             "a program that hangs in a library is not ended",
-            "ros/programs.py",
+            "programs.py",
             "    faulthandler.dump_traceback_later(PATIENCE + more,",
             "    faulthandler.dump_traceback_later(3600.0,",
             (
-                "test/ros/test_programs.py::"
+                "test/test_programs.py::"
                 "test_a_signal_ends_a_program_that_hangs_in_a_library_and_says_where",
             ),
         ),

@@ -23,7 +23,7 @@ import time
 from basis_ik.arm.pipeline import Pipeline
 from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.ik_node import IkNode
-from basis_ik.ros.programs import run
+from basis_ik.programs import run
 
 take_pose, aim, come_to_rest = ChainController.take_pose, Pipeline.set_goal, IkNode.come_to_rest
 defects = set()

@@ -13,9 +13,9 @@ import rclpy
 from pure_arm import UR5E, Arm, Settings
 from rclpy.parameter import Parameter
 
+from basis_ik import programs
 from basis_ik.errors import BasisIkError
 from basis_ik.robot.robot import RobotModel
-from basis_ik.ros import programs
 from basis_ik.ros.loaded_robot import read_description
 from basis_ik.ros.parameters.chain_parameters import ChainParameters
 from basis_ik.ros.parameters.ik_parameters import CHAIN, NODE

@@ -171,7 +171,7 @@ class Started:
 
 
 def program(name):
-    return sys.executable, "-m", "basis_ik.ros.programs", name
+    return sys.executable, "-m", "basis_ik.programs", name
 
 
 class Peer:

@@ -300,7 +300,7 @@ def test_publish_hands_the_map_to_the_program(run, complete, monkeypatch):
     status, out, _ = run(*SMALL, "--output", str(complete), "--publish")
     assert status == 0
     assert "the map is in" in out
-    words = [sys.executable, "-m", "basis_ik.ros.programs", "reach_map", str(complete)]
+    words = [sys.executable, "-m", "basis_ik.programs", "reach_map", str(complete)]
     assert started == [(sys.executable, words)]
 
 

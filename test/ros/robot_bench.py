@@ -55,7 +55,7 @@ PATIENT = [
 PATIENCE = 300.0  # s: only ends what hangs
 
 
-def start_node(domain, *arguments, program=("-m", "basis_ik.ros.programs", "ik_node")):
+def start_node(domain, *arguments, program=("-m", "basis_ik.programs", "ik_node")):
     """Start a program in its own process; its output goes to a file, which never blocks it."""
     output = tempfile.TemporaryFile("w+")  # noqa: SIM115  closed in `output_of`
     process = subprocess.Popen(
@@ -73,7 +73,7 @@ def start_arm(domain, chain, positions, *arguments):
     words = ["-r", f"__node:={CONTROLLER}"]
     for name, position in zip(chain.joint_names, positions, strict=True):
         words += ["-p", f"initial_positions.{name}:={float(position)}"]
-    program = ("-m", "basis_ik.ros.programs", "simulated_arm")
+    program = ("-m", "basis_ik.programs", "simulated_arm")
     return start_node(domain, *words, *arguments, program=program)
 
 

@@ -342,7 +342,7 @@ def test_an_interrupted_go_stops_the_arm(robot, arm, domain):
     robot.set_parameter("speed_override", 0.02)
     place = [str(each) for each in FAR.translation]
     words = ("--to", *place, "--quaternion", "1", "0", "0", "0")
-    process = start_node(domain, program=("-m", "basis_ik.ros.programs", "go", *words))
+    process = start_node(domain, program=("-m", "basis_ik.programs", "go", *words))
     arm.wait_for(lambda: arm.status.state == "MOVING", time.monotonic() + PATIENCE)
     process.send_signal(signal.SIGINT)
     arm.wait_for(lambda: arm.status.state == "STOPPED", time.monotonic() + PATIENCE)
@@ -374,7 +374,7 @@ def test_a_target_outlives_the_client_that_is_killed(robot, arm, domain):
     robot.set_parameter("speed_override", 0.05)
     place = [str(each) for each in FAR.translation]
     words = ("--to", *place, "--quaternion", "1", "0", "0", "0")
-    process = start_node(domain, program=("-m", "basis_ik.ros.programs", "go", *words))
+    process = start_node(domain, program=("-m", "basis_ik.programs", "go", *words))
     assert killed_in_motion(robot, arm, process).state == "MOVING"
     robot.set_parameter("speed_override", 1.0)
     arm.wait_for(lambda: arm.status.state == "ARRIVED", time.monotonic() + PATIENCE)
@@ -392,7 +392,7 @@ def test_the_arm_brakes_when_the_client_that_jogs_it_is_killed(robot, arm, domai
 
 def go(domain, *words):
     """Run the program `go`; return its exit status and output."""
-    program = ("-m", "basis_ik.ros.programs", "go", *words)
+    program = ("-m", "basis_ik.programs", "go", *words)
     return output_of(start_node(domain, program=program))
 
 

@@ -17,9 +17,9 @@ from rclpy.task import Future
 from std_msgs.msg import String
 
 from basis_ik.arm.moment import Moment
+from basis_ik.ros.action_forms import END, FEEDBACK, HEAD_GOAL, HEAD_HANDLE, RESPONSE
 from basis_ik.ros.boundary import LIVE, Form, boundary_of, named_inputs, present
 from basis_ik.ros.recording import replay
-from basis_ik.ros.recording.action_forms import END, FEEDBACK, HEAD_GOAL, HEAD_HANDLE, RESPONSE
 from basis_ik.ros.recording.recorded import RecordingError
 from basis_ik.ros.recording.recording import Entry, RecordingBoundary, Sent
 from basis_ik.ros.recording.replay import Difference, Outcome, Replay, ReplayBoundary

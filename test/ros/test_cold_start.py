@@ -111,7 +111,7 @@ def test_a_program_ends_on_a_signal_while_it_compiles(own_domain, cold, tmp_path
     path.write_text(f"{name}:\n  ros__parameters: {given}\n")
     robot = Robot(own_domain)
     robot.node.create_subscription(DiagnosticStatus, f"{name}/status", robot._on_status, 10)
-    module = ("-m", "basis_ik.ros.programs", program)
+    module = ("-m", "basis_ik.programs", program)
     process = start_node(own_domain, "--params-file", str(path), program=module)
     try:
         robot.wait(lambda: compiling(robot), "the node says that it compiles")

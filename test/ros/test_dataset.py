@@ -276,7 +276,7 @@ def test_a_folder_without_a_dataset_and_an_episode_that_is_not_there_are_named(r
 
 @pytest.mark.usefixtures("stand_in")
 def test_keys_in_a_terminal_record_what_the_player_plays(domain, root):
-    program = [sys.executable, "-m", "basis_ik.ros.programs"]
+    program = [sys.executable, "-m", "basis_ik.programs"]
     words = ["--ros-args", "-p", f"root:={root}", "-p", "task:=wave"]
     with (
         running(domain) as robot,

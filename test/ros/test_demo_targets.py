@@ -92,7 +92,7 @@ def test_each_target_is_sent_once_and_the_table_comes_in_one_piece(own_domain, t
         try:
             tour = subprocess.run(
                 [
-                    sys.executable, "-m", "basis_ik.ros.programs", "demo_targets",
+                    sys.executable, "-m", "basis_ik.programs", "demo_targets",
                     "--ros-args", "-p", f"targets_file:={path}",
                 ],
                 env={**os.environ, "ROS_DOMAIN_ID": str(own_domain)},

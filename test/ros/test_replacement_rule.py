@@ -9,8 +9,8 @@ import pytest
 from rcl_interfaces.msg import ParameterValue
 from rcl_interfaces.srv import GetParameters
 
+from basis_ik.ros.action_forms import PARAMETERS
 from basis_ik.ros.outputs.replacement_rule import ReplacementRule
-from basis_ik.ros.recording.action_forms import PARAMETERS
 
 # The numbers themselves: with those of the module no change of them would be seen.
 PATIENCE = 2.0

@@ -31,7 +31,7 @@ def test_a_run_is_replayed_to_the_bit(domain, tmp_path):
         assert robot.call(Trigger, "stop").success
         robot.wait(lambda: robot.statuses[-1]["state"] == "STOPPED", "it has stopped")
     done = subprocess.run(
-        [sys.executable, "-m", "basis_ik.ros.programs", "replay", str(path)],
+        [sys.executable, "-m", "basis_ik.programs", "replay", str(path)],
         capture_output=True,
         text=True,
         timeout=180,

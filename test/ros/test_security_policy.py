@@ -195,7 +195,7 @@ def settled(watcher, enclave, wanted):
 
 
 def test_the_policy_matches_the_graph(watcher, own_domain):
-    arm = start_node(own_domain, program=("-m", "basis_ik.ros.programs", "simulated_arm"))
+    arm = start_node(own_domain, program=("-m", "basis_ik.programs", "simulated_arm"))
     node = start_node(own_domain)
     try:
         wait_for_log(arm, "waiting for a robot description")

@@ -12,8 +12,8 @@ from basis_ik.collision.covered_links import Body
 from basis_ik.collision.point_cloud import PointCloud
 from basis_ik.collision.shape import Shape
 from basis_ik.collision.world import Sight, World
+from basis_ik.ros.action_forms import array_text
 from basis_ik.ros.boundary import Boundary
-from basis_ik.ros.recording.action_forms import array_text
 from basis_ik.ros.world.seen_world import NOTHING, SeenWorld, pack, unpack
 from basis_ik.transforms.rigid import RigidTransform
 

@@ -102,7 +102,7 @@ def running(domain, log, *words):
     environment = os.environ | {"ROS_DOMAIN_ID": str(domain)}
     with log.open("w") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "basis_ik.ros.programs", "simulated_arm", *words],
+            [sys.executable, "-m", "basis_ik.programs", "simulated_arm", *words],
             stdout=output,
             stderr=output,
             env=environment,

@@ -23,7 +23,7 @@ from basis_ik.ros.teleop_keyboard import DIRECTIONS, FASTEST, SLOWEST, Keys
 FASTER = 1.25
 STROKE = 0.15
 
-PROGRAM = [sys.executable, "-m", "basis_ik.ros.programs", "teleop_keyboard"]
+PROGRAM = [sys.executable, "-m", "basis_ik.programs", "teleop_keyboard"]
 
 
 def test_a_stroke_moves_briefly_and_a_held_key_continuously():

@@ -79,7 +79,7 @@ def test_each_function_is_called_by_a_test_of_its_row_and_each_test_calls_one(
         path, _, name = test.partition("::")
         assert name in names_in(path)
         if over_ros(test):
-            (program,) = (each.removeprefix("basis_ik.ros.programs.") for each in names)
+            (program,) = (each.removeprefix("basis_ik.programs.") for each in names)
             assert program in path + (REPOSITORY / path).read_text()
         else:
             assert called[test] & set(names), f"{test} calls none of {names}"

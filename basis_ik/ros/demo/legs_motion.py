@@ -26,7 +26,7 @@ from visualization_msgs.msg import InteractiveMarkerFeedback as Feedback
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.convert import pose_value, transform_message
 from basis_ik.ros.parameters.parameters import Declaration, Parameters, given_lists
-from basis_ik.ros.programs import spin
+from basis_ik.ros.periodic_spinner import spin
 from basis_ik.ros.rviz.drag_marker import Mode, drag_marker
 from basis_ik.ros.sim_clock import ClockWatch
 from basis_ik.transforms.rigid import RigidTransform

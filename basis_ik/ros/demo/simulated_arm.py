@@ -24,7 +24,7 @@ from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.demo.simulated_arm_parameters import ArmParameters
 from basis_ik.ros.demo.simulated_controller import SimulatedController
 from basis_ik.ros.parameters.parameters import given_lists, refused
-from basis_ik.ros.programs import spin
+from basis_ik.ros.periodic_spinner import spin
 from basis_ik.ros.sim_clock import clock_missing
 from basis_ik.simulation.simulated_robot import SimulatedRobot
 

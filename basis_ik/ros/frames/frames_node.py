@@ -38,7 +38,7 @@ from basis_ik.ros.frames.frame_parameters import (
 from basis_ik.ros.frames.met_constraints import LeftOut, met_apart, status_of, turns_of
 from basis_ik.ros.journal import Journal
 from basis_ik.ros.parameters.parameters import given_lists, refused
-from basis_ik.ros.programs import spin
+from basis_ik.ros.periodic_spinner import spin
 from basis_ik.ros.readiness import ColdStart
 from basis_ik.ros.rviz.marker_array import Drawing
 from basis_ik.ros.sim_clock import ClockWatch

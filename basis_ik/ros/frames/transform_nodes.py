@@ -26,7 +26,7 @@ from basis_ik.ros.frames.node_handles import NodeHandles, dragged, node_at, plac
 from basis_ik.ros.frames.transform_node_parameters import declare, node_of
 from basis_ik.ros.journal import Journal
 from basis_ik.ros.parameters.parameters import Parameters, given_lists
-from basis_ik.ros.programs import spin
+from basis_ik.ros.periodic_spinner import spin
 from basis_ik.ros.readiness import ColdStart
 from basis_ik.ros.rviz.marker_array import Drawing
 from basis_ik.ros.sim_clock import ClockWatch

@@ -29,11 +29,11 @@ from basis_ik.arm.execution.messages import (
     Outgoing,
     StatusRequest,
 )
+from basis_ik.ros.action_forms import END, FEEDBACK, RESPONSE
 from basis_ik.ros.boundary import Form
 from basis_ik.ros.convert import time_message
 from basis_ik.ros.outputs.output import Output
 from basis_ik.ros.outputs.trajectory_messages import to_point
-from basis_ik.ros.recording.action_forms import END, FEEDBACK, RESPONSE
 
 OUTCOMES = {
     GoalStatus.STATUS_SUCCEEDED: GoalOutcome.SUCCEEDED,

@@ -12,8 +12,8 @@ from rcl_interfaces.msg import ParameterType, ParameterValue
 from rcl_interfaces.srv import GetParameters
 from rclpy.node import Node
 
+from basis_ik.ros.action_forms import PARAMETERS
 from basis_ik.ros.boundary import boundary_of
-from basis_ik.ros.recording.action_forms import PARAMETERS
 
 PATIENCE = 2.0  # s without an answer, after which the value counts as unknown
 

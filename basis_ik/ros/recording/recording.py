@@ -29,9 +29,10 @@ from rclpy.subscription import Subscription
 from rclpy.timer import Timer
 from std_msgs.msg import String
 
+from basis_ik.ros import ik_node
+from basis_ik.ros.action_forms import array_text, pack
 from basis_ik.ros.boundary import LIVE, Boundary, Form, named_inputs
 from basis_ik.ros.parameters.parameters import Parameters, refused
-from basis_ik.ros.recording.action_forms import array_text, pack
 from basis_ik.ros.recording.message_definition import definition
 from basis_ik.ros.recording.versions import versions
 
@@ -122,6 +123,11 @@ def _head(node: Node) -> dict[str, Any]:
         "parameters": {name: each.value for name, each in parameters.items() if name != "record"},
         "versions": versions(),
     }
+
+
+def main(stop: threading.Event) -> int:
+    """Run `ik_node`, recorded if its parameter `record` says so; return the exit status."""
+    return ik_node.run(stop, make_boundary)
 
 
 class RecordingBoundary(Boundary):

@@ -27,11 +27,11 @@ from rclpy.clock import Clock
 from rclpy.serialization import deserialize_message, serialize_message
 from rclpy.signals import SignalHandlerOptions
 
+from basis_ik.ros.action_forms import unpack
 from basis_ik.ros.boundary import Boundary, Form, named_inputs
 from basis_ik.ros.ik_node import IkNode
 from basis_ik.ros.parameters import ik_parameters
 from basis_ik.ros.parameters.parameters import FOREIGN
-from basis_ik.ros.recording.action_forms import unpack
 from basis_ik.ros.recording.recorded import Recorded, RecordingError
 from basis_ik.ros.recording.recording import Entry, Sent, type_name
 from basis_ik.ros.recording.versions import versions
@@ -189,7 +189,7 @@ class Replay:
             for entry in self._recorded.entries():
                 self._boundary.begin(entry)
                 if node is None:
-                    node, begin = IkNode(self._boundary), entry.time
+                    node, begin = IkNode(lambda *_: self._boundary), entry.time
                 else:
                     self._handle(node, entry)
                 end = entry.time

@@ -12,8 +12,8 @@ from basis_ik.collision.hull import Hull
 from basis_ik.collision.point_cloud import PointCloud
 from basis_ik.collision.shape import Shape
 from basis_ik.collision.world import Sight, World, WorldObject, WorldState
+from basis_ik.ros.action_forms import array_of
 from basis_ik.ros.boundary import Boundary, Form
-from basis_ik.ros.recording.action_forms import array_of
 from basis_ik.transforms.rigid import RigidTransform, trusted
 
 NOTHING = WorldState()

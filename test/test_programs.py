@@ -12,9 +12,9 @@ import pytest
 import rclpy
 from std_msgs.msg import String
 
-from basis_ik.ros import programs
+from basis_ik import programs
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 PROGRAMS = (
     "ik_node", "frames_node", "simulated_arm", "demo_targets", "moving_point", "legs_motion",
     "transform_nodes", "teleop_keyboard", "web_view", "record_dataset",
@@ -26,7 +26,7 @@ def run(program, *arguments, lacking=(), options=()):
     """Run a program as `pip install` makes it start; some packages cannot be imported."""
     code = (
         f"import sys; sys.modules.update(dict.fromkeys({list(lacking)!r}));"
-        f"from basis_ik.ros.programs import {program}; sys.exit({program}())"
+        f"from basis_ik.programs import {program}; sys.exit({program}())"
     )
     done = subprocess.run(
         [sys.executable, *options, "-c", code, *arguments],
@@ -103,7 +103,7 @@ def test_an_unknown_ros_argument_is_reported(domain, monkeypatch):
 CHECKS_ONLY = """
 import os, signal, sys, threading
 from types import SimpleNamespace
-from basis_ik.ros import programs
+from basis_ik import programs
 
 def check(stop):
     threading.Timer(0.01, os.kill, [os.getpid(), signal.SIGTERM]).start()
@@ -127,7 +127,7 @@ def test_a_signal_ends_a_program_that_is_just_checking_for_one(domain, monkeypat
 HANGS = """
 import ctypes, os, signal, sys, threading
 from types import SimpleNamespace
-from basis_ik.ros import programs
+from basis_ik import programs
 
 def hang(stop):
     threading.Timer(0.1, os.kill, [os.getpid(), signal.SIGTERM]).start()

@@ -19,16 +19,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event
-from typing import TYPE_CHECKING
 
 from basis_ik import process
 from basis_ik.errors import BasisIkError
 
-if TYPE_CHECKING:
-    from rclpy.node import Node
-
 MODULES = {
-    "ik_node": "basis_ik.ros.ik_node",
+    "ik_node": "basis_ik.ros.recording.recording",  # it records the node, if a parameter says so
     "replay": "basis_ik.ros.recording.replay",
     "record_dataset": "basis_ik.ros.recording.record_dataset",
     "play_dataset": "basis_ik.ros.recording.play_dataset",
@@ -258,18 +254,6 @@ def _missing(error: ImportError) -> str:
         f"needs {package or 'a package'}, which is not installed ({error}): call `rosdep install "
         "--from-paths src --ignore-src` in the workspace that holds basis_ik"
     )
-
-
-def spin(node: Node, stop: Event) -> None:
-    """Handle a node's messages until `stop` is set."""
-    from rclpy.executors import SingleThreadedExecutor
-
-    executor = SingleThreadedExecutor()
-    executor.add_node(node)
-    while not stop.is_set():
-        executor.spin_once(timeout_sec=0.1)  # `stop` is only checked in between
-    executor.shutdown()
-    node.destroy_node()
 
 
 if __name__ == "__main__":
