@@ -21,6 +21,8 @@ LONGEST_ID = 200
 
 for folder in (
     "ros",
+    "extras",
+    "extras/web_view",
     "config",
     "collision",
     "arm",

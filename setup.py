@@ -42,7 +42,7 @@ setup(
     name=package_name,
     version="0.1.0",
     packages=find_packages(include=[package_name, f"{package_name}.*"]),
-    package_data={package_name: ["py.typed", "ros/web_view/hand.html"]},
+    package_data={package_name: ["py.typed", "extras/web_view/hand.html"]},
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{package_name}"]),
         (f"share/{package_name}", ["package.xml"]),

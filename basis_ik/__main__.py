@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from basis_ik import __version__
 from basis_ik.dependencies import check_extra
 from basis_ik.errors import BasisIkError
-from basis_ik.reach_map import reach_command
+from basis_ik.extras.reach_map import reach_command
 
 if TYPE_CHECKING:  # the compiler behind these takes a second to import; --help does not need it
     from basis_ik.numerics.arrays import FloatArray
@@ -343,7 +343,7 @@ def _axis(chain: Chain, options: argparse.Namespace) -> tuple[float, float, floa
 def _plot(chain: Chain, options: argparse.Namespace, solution: Solution) -> None:
     import numpy as np
 
-    from basis_ik.view import solve_plot as plot
+    from basis_ik.extras import solve_plot as plot
 
     seed = chain.neutral if options.seed is None else np.array(options.seed)
     goal: RigidTransform | FloatArray

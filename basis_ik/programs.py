@@ -24,20 +24,20 @@ from basis_ik import process
 from basis_ik.errors import BasisIkError
 
 MODULES = {
-    "ik_node": "basis_ik.ros.recording.recording",  # it records the node, if a parameter says so
-    "replay": "basis_ik.ros.recording.replay",
-    "record_dataset": "basis_ik.ros.recording.record_dataset",
-    "play_dataset": "basis_ik.ros.recording.play_dataset",
+    "ik_node": "basis_ik.extras.recording.recording",  # it records the node, if a parameter says so
+    "replay": "basis_ik.extras.recording.replay",
+    "record_dataset": "basis_ik.extras.recording.record_dataset",
+    "play_dataset": "basis_ik.extras.recording.play_dataset",
     "go": "basis_ik.ros.go",
     "frames_node": "basis_ik.ros.frames.frames_node",
     "transform_nodes": "basis_ik.ros.frames.transform_nodes",
     "simulated_arm": "basis_ik.ros.demo.simulated_arm",
     "demo_targets": "basis_ik.ros.demo.demo_targets",
     "moving_point": "basis_ik.ros.demo.moving_point",
-    "teleop_keyboard": "basis_ik.ros.teleop_keyboard",
+    "teleop_keyboard": "basis_ik.extras.teleop_keyboard",
     "legs_motion": "basis_ik.ros.demo.legs_motion",
-    "reach_map": "basis_ik.ros.reach_cloud",
-    "web_view": "basis_ik.ros.web_view.web_view",
+    "reach_map": "basis_ik.extras.reach_map.reach_cloud",
+    "web_view": "basis_ik.extras.web_view.web_view",
 }
 PATIENCE = 1.2  # s from a signal to the end of the program at the latest
 HANGS = 0.5  # s more, after which it hangs in a library that holds Python's lock

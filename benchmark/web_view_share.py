@@ -3,7 +3,7 @@
 
 """What part of a processor web_view needs for two arms, with one browser.
 
-PYTHONPATH=test/ros:$PYTHONPATH python benchmark/web_view_share.py      (in `make shell`)
+PYTHONPATH=test/extras/web_view:$PYTHONPATH python benchmark/web_view_share.py     (in `make shell`)
 """
 
 import math
@@ -23,7 +23,7 @@ import rclpy
 from chromium import SCENE, open_chromium
 from control_msgs.msg import JointJog
 
-from basis_ik.ros.web_view.web_view import LINGER
+from basis_ik.extras.web_view.web_view import LINGER
 
 COUNTED = 5.0  # s
 RATE, SPEED, SWING = 50.0, 0.3, 4.0  # Hz, rad/s, s

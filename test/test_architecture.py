@@ -14,16 +14,23 @@ PACKAGE = Path(__file__).parents[1] / "basis_ik"
 LAYERS = [
     "errors", "dependencies", "verdict", "process", "numerics", "transforms", "robot", "collision",
     "descent", "closed_form", "search", "solvers.pose", "solvers.look", "solvers.tasks",
-    "solvers.path", "reach_map", "fabrik", "bones", "arm", "simulation", "view", "ros",
+    "solvers.path", "fabrik", "bones", "arm", "simulation", "view", "ros", "extras",
 ]  # fmt: skip
 # The library's front doors may open every pure room.
-DOORS = dict.fromkeys(("__init__", "__main__", "warm_up", "warm_up_command"), "view")
-DOORS |= {"client": "ros", "programs": "ros"}
+DOORS = dict.fromkeys(("__init__", "warm_up", "warm_up_command"), "view")
+DOORS |= {"client": "ros", "__main__": "extras", "programs": "extras"}
+# What lies above `ros`, and still works without ROS.
+PURE = {"__main__", "extras.solve_plot"} | {
+    f"extras.reach_map.{name}" for name in ("blocks", "map_files", "reach_command", "voxels")
+}
 # Methods that are another way to call a solver: `chain.solve(...)` is `solve(chain, ...)`.
 FACADE = (
     "robot/chain.py",
-    ("basis_ik.solvers.", "basis_ik.search.", "basis_ik.collision."),
-)
+    (
+        "basis_ik.solvers.pose.solve", "basis_ik.solvers.look.look_at", "basis_ik.search.arguments",
+        "basis_ik.search.pose_constraint", "basis_ik.collision.collision_scene",
+    ),
+)  # fmt: skip
 ROS = {
     "rclpy", "tf2_ros", "tf2_py", "launch", "launch_ros", "ament_index_python",
     "builtin_interfaces", "control_msgs", "diagnostic_msgs", "geometry_msgs", "moveit_msgs",
@@ -45,9 +52,13 @@ def layer_of(name):
     return next(inside, next((each for each in LAYERS if each.startswith(f"{name}.")), None))
 
 
+def name_of(path):
+    """Return the name of a module below the package."""
+    return ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
+
+
 def layer(path):
-    name = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
-    return layer_of(name.removesuffix(".__init__"))
+    return layer_of(name_of(path))
 
 
 def imported(text):
@@ -60,20 +71,39 @@ def imported(text):
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def violations(text, own_layer):
+def extra_of(name):
+    """Return the extra that a module is of, a folder or a file; None if it is of none."""
+    wing, _, inside = name.partition(".")
+    return inside.split(".")[0] if wing == "extras" and inside else None
+
+
+def is_of(name, modules):
+    """Return whether this is a module of these, or a name in one, or the room of one."""
+    return any(f"{name}.".startswith(f"{each}.") or each.startswith(f"{name}.") for each in modules)
+
+
+def violations(text, own):
+    """Yield what a module must not import, given its text and its name below the package."""
+    own_layer, is_pure = layer_of(own), own in PURE
     for name in imported(text):
         package, _, below = name.partition(".")
-        if own_layer != "ros" and package in ROS:
+        if package in ROS and (own_layer not in ("ros", "extras") or is_pure):
             yield f"imports {name}"
         other = layer_of(below) if package == "basis_ik" and below else None
-        if other is not None and LAYERS.index(other) > LAYERS.index(own_layer):
+        if other is None:
+            continue
+        if LAYERS.index(other) > LAYERS.index(own_layer):
             yield f"imports {name} from a layer above"
+        if is_pure and (other == "ros" or (extra_of(below) and not is_of(below, PURE))):
+            yield f"imports {name}, which needs ROS"
+        if extra_of(own) and extra_of(below) not in (None, extra_of(own)):
+            yield f"imports {name} of another extra"
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_no_module_imports_ros_or_a_layer_above(path):
     assert layer(path) in LAYERS
-    found = list(violations(path.read_text(), layer(path)))
+    found = list(violations(path.read_text(), name_of(path)))
     if str(path.relative_to(PACKAGE)) == FACADE[0]:
         facade = tuple(f"imports {each}" for each in FACADE[1])
         found = [each for each in found if not each.startswith(facade)]
@@ -81,7 +111,7 @@ def test_no_module_imports_ros_or_a_layer_above(path):
 
 
 @pytest.mark.parametrize(
-    ("text", "own_layer"),
+    ("text", "own"),
     [
         ("import rclpy", "solvers.pose"),
         ("from geometry_msgs.msg import Pose", "arm"),
@@ -89,12 +119,18 @@ def test_no_module_imports_ros_or_a_layer_above(path):
         ("from basis_ik.solvers.look.look_at import look_at", "solvers.pose"),
         ("from basis_ik import solvers", "robot"),
         ("from basis_ik import warm_up", "arm"),
+        ("from basis_ik.extras.recording.recording import make_boundary", "ros.ik_node"),
+        ("from basis_ik import programs", "ros.go"),
+        ("from basis_ik.extras.teleop_keyboard import Keys", "extras.web_view.jog_controls"),
+        ("import rclpy", "extras.solve_plot"),
+        ("from basis_ik.ros.keyboard import DIRECTIONS", "extras.reach_map.voxels"),
+        ("from basis_ik.extras.reach_map import reach_cloud", "__main__"),
         ("from basis_ik import ros", "arm"),
         ("def f():\n    import tf2_ros", "transforms"),
     ],
 )
-def test_the_check_finds_violations(text, own_layer):
-    assert list(violations(text, own_layer))
+def test_the_check_finds_violations(text, own):
+    assert list(violations(text, own))
 
 
 # What decides for an arm knows the time by its arguments alone, and starts nothing.
@@ -108,6 +144,7 @@ def test_the_arm_has_no_clock_and_no_thread():
 
 def test_every_layer_exists():
     assert {layer(p) for p in FILES} == set(LAYERS)
+    assert {name_of(p) for p in FILES} >= PURE
 
 
 SWITCH = re.compile(r"\bgc\.|setswitchinterval|\b_exit\b")

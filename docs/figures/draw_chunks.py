@@ -27,8 +27,8 @@ from small_arms import so101  # noqa: E402
 from test_chunks import ACTIONS, joints  # noqa: E402
 from world import MILLISECOND, SECOND  # noqa: E402
 
+from basis_ik.extras.recording.dataset import read_episode  # noqa: E402
 from basis_ik.robot.robot import RobotModel  # noqa: E402
-from basis_ik.ros.recording.dataset import read_episode  # noqa: E402
 
 ENDS = ("base_link", "gripper_frame_link")
 CHAIN = RobotModel.from_urdf(so101()).chain(*ENDS)

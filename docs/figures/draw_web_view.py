@@ -3,7 +3,9 @@
 
 """Draw the page in the browser: docs/figures/web_view.png, and page_NAME.png for the gallery.
 
-PYTHONPATH=test/ros:$PYTHONPATH python docs/figures/draw_web_view.py [NAME ...]   (in `make shell`)
+In `make shell`:
+
+    PYTHONPATH=test/extras/web_view:$PYTHONPATH python docs/figures/draw_web_view.py [NAME ...]
 """
 
 import io

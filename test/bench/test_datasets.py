@@ -20,10 +20,10 @@ from virtual_client import beside
 from world import MILLISECOND
 
 from basis_ik.client import MotionError, StoppedError
+from basis_ik.extras.recording import play_dataset, record_dataset
+from basis_ik.extras.recording.dataset import DatasetError, Recorded
+from basis_ik.extras.recording.record_dataset import RecordDataset
 from basis_ik.ros.parameters.parameters import ConfigError
-from basis_ik.ros.recording import play_dataset, record_dataset
-from basis_ik.ros.recording.dataset import DatasetError, Recorded
-from basis_ik.ros.recording.record_dataset import RecordDataset
 from basis_ik.transforms.rigid import RigidTransform
 
 FPS = 20

@@ -38,16 +38,16 @@ from test_joint_target import lead
 from virtual_node import Log, Spinner, VirtualBoundary, VirtualClock, VirtualNode
 from visualization_msgs.msg import InteractiveMarkerFeedback
 
-from basis_ik.ros.convert import pose_message
-from basis_ik.ros.recording import replay
-from basis_ik.ros.recording.recorded import Recorded, RecordingError
-from basis_ik.ros.recording.recording import (
+from basis_ik.extras.recording import replay
+from basis_ik.extras.recording.recorded import Recorded, RecordingError
+from basis_ik.extras.recording.recording import (
     Recording,
     RecordingBoundary,
     Sent,
     _head,
     type_name,
 )
+from basis_ik.ros.convert import pose_message
 from basis_ik.transforms.rigid import RigidTransform
 
 STREAM = COMMANDS[0]
@@ -152,7 +152,7 @@ def recorded(path, words, do):
 def write(path, robot):
     """Write what was recorded, in ten parts."""
     named = SimpleNamespace(get_logger=Log, get_fully_qualified_name=lambda: "/basis_ik")
-    with mock.patch("basis_ik.ros.recording.recording.FLUSH_PERIOD", 0.0):
+    with mock.patch("basis_ik.extras.recording.recording.FLUSH_PERIOD", 0.0):
         recording = Recording(path.open("xb"), named, robot.node.head)
         for part in np.array_split(range(len(robot.boundary.entries)), 10):
             size = path.stat().st_size

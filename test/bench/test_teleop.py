@@ -16,8 +16,8 @@ from std_msgs.msg import String
 from std_srvs.srv import SetBool
 from world import MILLISECOND
 
-from basis_ik.ros import teleop_keyboard
-from basis_ik.ros.teleop_keyboard import TeleopKeyboard
+from basis_ik.extras import teleop_keyboard
+from basis_ik.extras.teleop_keyboard import TeleopKeyboard
 
 READY = down(0.40, 0.20, 0.40)
 TURN = 20 * MILLISECOND  # of the program

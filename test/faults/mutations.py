@@ -43,8 +43,8 @@ UNHEARD = f"{LATE}::test_a_driver_that_neither_takes_nor_tells_does_not_leap"
 MID_MOTION = f"{LATE}::test_a_controller_that_takes_nothing_in_mid_motion_does_not_leap"
 BORDERS = "test/robot/test_infer.py::test_the_borders_of_what_is_obvious"
 CLOUDS = "test/bench/test_clouds_in_motion.py::"
-GRIPPER, JOGGED = "test/bench/test_gripper.py", "test/ros/test_jog_controls.py"
-HAND_RULES, HANDS = "ros/web_view/hand_rules.py", "test/ros/test_hand_rules.py"
+GRIPPER, JOGGED = "test/bench/test_gripper.py", "test/extras/web_view/test_jog_controls.py"
+HAND_RULES, HANDS = "extras/web_view/hand_rules.py", "test/extras/web_view/test_hand_rules.py"
 CLUTCH, CLUTCHES = "arm/clutch.py", "test/bench/test_clutch.py"
 NO_BORDERS = "test/robot/test_infer.py::test_the_borders_of_what_is_not"
 
@@ -1451,7 +1451,7 @@ MUTATIONS = tuple(
         ),
         (
             "a replay sees other objects than the arm that was recorded",
-            "ros/recording/replay.py",
+            "extras/recording/replay.py",
             "form.unpack(values.popleft() if values else None)",
             "form.unpack(None)",
             ("test/bench/test_recordings.py::test_an_arm_among_objects_is_replayed_to_the_bit",),
@@ -2119,7 +2119,7 @@ MUTATIONS = tuple(
         ),
         (
             "a gripper's slider that is dragged sends all that it passes",
-            "ros/web_view/jog_controls.py",
+            "extras/web_view/jog_controls.py",
             "GRIP_PERIOD = 0.2  # s",
             "GRIP_PERIOD = 0.0  # s",
             (f"{JOGGED}::test_a_gripper_is_sent_where_its_slider_is_a_few_times_a_second",),

@@ -31,12 +31,12 @@ from basis_ik.arm.goals import JointGoal, JointVelocityGoal, PointGoal, PoseGoal
 from basis_ik.arm.measured import MeasuredState, StateStamp
 from basis_ik.arm.target_input import Arrival, TargetInput
 from basis_ik.descent.pose_search_kernel import LARGEST_ANGLE, LARGEST_LENGTH
+from basis_ik.extras.web_view.hand_rules import ROOT_T_VIEW, Grip, HandError, HandPose, Lead, read
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.convert import frame_stamp, pose_value, transform_message
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.outputs.trajectory_messages import to_command
 from basis_ik.ros.speed_override import SpeedOverride
-from basis_ik.ros.web_view.hand_rules import ROOT_T_VIEW, Grip, HandError, HandPose, Lead, read
 from basis_ik.simulation.tolerances import JointTolerance, Tolerances
 from basis_ik.simulation.trajectory_command import refuse_trajectory
 from basis_ik.simulation.trajectory_controller import TrajectoryController
