@@ -29,7 +29,7 @@ import numpy as np
 
 from basis_ik import RigidTransform, RobotModel, Scene, Shape, solve
 from basis_ik.arm.caps import SpeedCaps
-from basis_ik.arm.clearance import HORIZON, Clearance
+from basis_ik.arm.clearance import CLEARANCE_TUNING, Clearance
 from basis_ik.arm.goals import JointGoal
 from basis_ik.arm.pipeline import Pipeline
 from basis_ik.collision.point_cloud import PointCloud, seen
@@ -203,7 +203,9 @@ def tell_points(name: str) -> None:
     for label, scene in scenes.items():
         tables = scene._ready()
         memory = tables.take()
-        times[f"evaluation, {label}"] = lambda q, t=tables, m=memory: t.measure(q, m, HORIZON)
+        times[f"evaluation, {label}"] = lambda q, t=tables, m=memory: t.measure(
+            q, m, CLEARANCE_TUNING.horizon
+        )
     found = timed(times, [chain.random(rng) for _ in range(2000)])
     for label, scene in scenes.items():
         caps = SpeedCaps(chain)

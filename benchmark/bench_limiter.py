@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 import ruckig
 
-from basis_ik.arm.joints_kernel import COLUMNS, GOAL, plan_joints
+from basis_ik.arm.joints_kernel import GOAL, JOINT_COLUMNS, plan_joints
 from basis_ik.arm.limiter import Limiter, plan_motion
 from basis_ik.arm.limits import MotionLimits
 
@@ -101,7 +101,7 @@ def time_ticks(rounds: int) -> dict[str, dict[str, float]]:
 
 def time_plans(rounds: int) -> dict[str, float]:
     """Return the median µs of planning a motion from rest to rest, not of sampling it."""
-    rng, limits, memory = np.random.default_rng(1), arm(), np.zeros((JOINTS, COLUMNS))
+    rng, limits, memory = np.random.default_rng(1), arm(), np.zeros((JOINTS, JOINT_COLUMNS))
     bounds, spent = limits.scaled(1.0, 1.0, 1.0), {"basis_ik": [], "ruckig": []}
     generator, found = ruckig.Ruckig(JOINTS), ruckig.Trajectory(JOINTS)
     for _ in range(rounds * 100):
@@ -120,7 +120,7 @@ def time_plans(rounds: int) -> dict[str, float]:
 
 def durations(count: int, *, moving: bool) -> dict[str, float]:
     """Return statistics of our duration by ruckig's, over random moves with random limits."""
-    rng, memory, shares = np.random.default_rng(2), np.zeros((JOINTS, COLUMNS)), []
+    rng, memory, shares = np.random.default_rng(2), np.zeros((JOINTS, JOINT_COLUMNS)), []
     generator, found = ruckig.Ruckig(JOINTS), ruckig.Trajectory(JOINTS)
     refused = 0
     for _ in range(count):

@@ -18,10 +18,11 @@ from basis_ik.transforms.rigid import RigidTransform, from_checked
 
 QUATERNION_NORM_TOLERANCE = 1e-3
 # In a message's own frame: ECEF coordinates (REP-105 "earth") stay below 7e6 m.
-LARGEST_COORDINATE = 1e8  # m
-LONGEST_FRAME_ID = 255
-FASTEST_TWIST = 1e3  # m/s or rad/s, far above any arm's speed
-MOST_POINTS, LONGEST_CHUNK = 1000, 600.0  # of a chunk; s
+LARGEST_COORDINATE = 1e8  # [m]
+LONGEST_FRAME_ID = 255  # characters
+FASTEST_TWIST = 1e3  # [m/s or rad/s], far above any arm's speed
+MOST_CHUNK_POINTS = 1000
+LONGEST_CHUNK = 600.0  # [s]
 
 
 class Units(NamedTuple):
@@ -380,8 +381,8 @@ def admit_times(times: Sequence[float]) -> Refused | None:
     Args:
         times: The times.
     """
-    if not 1 <= len(times) <= MOST_POINTS:
-        return Refused(Refusal.OUT_OF_RANGE, f"{len(times)} points; from 1 to {MOST_POINTS}")
+    if not 1 <= len(times) <= MOST_CHUNK_POINTS:
+        return Refused(Refusal.OUT_OF_RANGE, f"{len(times)} points; from 1 to {MOST_CHUNK_POINTS}")
     before = -math.inf
     for k, time in enumerate(times):
         if not (before < time and abs(time) <= LONGEST_CHUNK):

@@ -40,7 +40,7 @@ from basis_ik.arm.goals import (
     Ray,
     Triple,
 )
-from basis_ik.arm.input_filter import OFF, FilterRules
+from basis_ik.arm.input_filter import NO_FILTER, FilterRules
 from basis_ik.arm.interruption import STILL_TIME, Interruption
 from basis_ik.arm.jog import Held
 from basis_ik.arm.limiter import Motion
@@ -50,7 +50,7 @@ from basis_ik.arm.measured import MeasuredState, StateStamp
 from basis_ik.arm.moment import Moment
 from basis_ik.arm.pace import Pace
 from basis_ik.arm.pipeline import Job, Phase, Pipeline
-from basis_ik.arm.preview import STEP, Preview, Rehearsal, rehearse
+from basis_ik.arm.preview import PREVIEW_TUNING, Preview, Rehearsal, rehearse
 from basis_ik.arm.settings import JoystickRules, Postures, Settings, misplaced, outside
 from basis_ik.arm.statistics import ArmMeter
 from basis_ik.arm.target_input import Arrival, Frames, FrameStamp, TargetInput
@@ -63,22 +63,31 @@ from basis_ik.robot.robot import RobotModel
 from basis_ik.solvers.pose.solve import Solution
 from basis_ik.transforms.rigid import RigidTransform
 
-# An arm that rests short of the end of its stream repeats the motion after this time [s], at most
-# so often. A controller refuses late windows; if the last one was late, the arm has braked early.
-RETRY_DELAY = 0.3
-RETRIES = 2
-# The end was missed if the controller's reference is farther than this from it [rad or m].
-END_MISSED = 1e-4
 
-RECENT = 1.0  # s for which a joint state is part of the answer to why none is accepted
-MOST_NAMES = 3  # of joints in a line
-MOST_STRANGERS = 50  # of one joint state that are stored
+class RetryTuning(NamedTuple):
+    """When an arm that rests short of the end of its stream repeats the motion.
 
-# A period that begins this late [s] was delayed by this program or its machine: what came meanwhile
+    A controller refuses late windows. If the last one was late, the arm has braked early.
+    """
+
+    delay: float = 0.3  # [s], of rest before it
+    most: int = 2  # repetitions of a motion
+    end_tolerance: float = 1e-4  # [rad or m]: a controller's reference farther away has missed it
+
+
+RETRY_TUNING = RetryTuning()
+
+
+# [s], for which a joint state is part of the answer to why none is accepted.
+JOINT_STATE_MEMORY = 1.0
+MOST_MISSING_NAMES = 3  # of joints in a line
+MOST_UNKNOWN_JOINTS = 50  # of one joint state that are stored
+
+# A period that begins this late [s] was delayed by this program or its machine. What came meanwhile
 # is awaited for as long again, before the joint states count as silent.
-OWN_DELAY = 0.1
+LATE_PERIOD = 0.1
 # Joint states are late, not wrong, if these are the reasons for which they are refused.
-LATE = (Refusal.STALE, Refusal.OUT_OF_ORDER)
+LATE_REFUSALS = (Refusal.STALE, Refusal.OUT_OF_ORDER)
 
 
 class RestState(NamedTuple):
@@ -533,7 +542,10 @@ class Arm:
         k = int(off.argmax())
         unit = "m" if self.chain.prismatic[k] else "rad"
         reference, who = self.execution.controller_reference(), "something else"
-        if reference is not None and np.abs(self.pipeline.missing(reference)).max() > END_MISSED:
+        if (
+            reference is not None
+            and np.abs(self.pipeline.missing(reference)).max() > RETRY_TUNING.end_tolerance
+        ):
             who = "another client of the controller"
         return (
             f"{who} has moved the arm from the target: {self.chain.joint_names[k]} is "
@@ -565,9 +577,11 @@ class Arm:
 
     def _note_strangers(self, names: Sequence[str], now: float) -> None:
         """Store which joints that the robot does not have have come within the last second."""
-        self._strangers = {n: then for n, then in self._strangers.items() if now - then <= RECENT}
+        self._strangers = {
+            n: then for n, then in self._strangers.items() if now - then <= JOINT_STATE_MEMORY
+        }
         new = (name for name in names if name not in self.model.joints)
-        self._strangers.update((name, now) for name in itertools.islice(new, MOST_STRANGERS))
+        self._strangers.update((name, now) for name in itertools.islice(new, MOST_UNKNOWN_JOINTS))
 
     def take_clock_jump(self, now: Moment) -> None:
         """Brake, and discard all times, which refer to the old clock."""
@@ -600,7 +614,8 @@ class Arm:
         if self._takes_targets("target_pose", at):
             position_only = self.settings.position_only
             arrival = self._arrival(now, previewed=self._previews(held=held))
-            how = OFF if straight else self._filter("target_pose")  # a hand on the handle is steady
+            # A hand on the handle is steady.
+            how = NO_FILTER if straight else self._filter("target_pose")
             self.targets.offer_pose(
                 at, pose, arrival, position_only=position_only, straight=straight, how=how
             )
@@ -827,7 +842,7 @@ class Arm:
 
     def _filter(self, name: str) -> FilterRules:
         """Return how samples of an input are filtered."""
-        return self.settings.filters.get(name, OFF)
+        return self.settings.filters.get(name, NO_FILTER)
 
     def _tip(self, positions: NDArray[np.float64]) -> RigidTransform | None:
         """Return the pose of the tip for positions (n,), of which some may not be known."""
@@ -885,9 +900,9 @@ class Arm:
     def _step(self, now: Moment) -> None:
         settings = self.settings
         moving = self.state.state in (State.MOVING, State.BRAKING)
-        if now.loop - self._cycled_at > self._period + OWN_DELAY and not self.state.unmet:
-            self.measured.excuse(now.loop + OWN_DELAY)
-            self.execution.excuse(now.loop + OWN_DELAY)
+        if now.loop - self._cycled_at > self._period + LATE_PERIOD and not self.state.unmet:
+            self.measured.excuse(now.loop + LATE_PERIOD)
+            self.execution.excuse(now.loop + LATE_PERIOD)
         self._cycled_at = now.loop
         silent = self.measured.silent(now.loop, settings.joint_state_timeout, moving=moving)
         self._check_requirements(silent, now)
@@ -924,7 +939,7 @@ class Arm:
     def _rehearsal(self, goal: Goal, start: NDArray[np.float64]) -> Callable[[], Rehearsal]:
         """Return the function that rehearses the motion to a goal, which any thread may call."""
         caps, scene = self._caps.twin(), self.pipeline.scene
-        twin = self.pipeline.twin(STEP, caps)
+        twin = self.pipeline.twin(PREVIEW_TUNING.step, caps)
         self._set_up(twin, goal)
         twin.speed_override = self.settings.speed_override or 1.0
         if not self.execution.streams:  # whole motions are in joint space
@@ -967,7 +982,7 @@ class Arm:
     def _is_late(self, silent: tuple[str, ...], of_output: str, now: Moment) -> bool:
         """Return whether nothing is wrong but that the driver is silent, or was until now."""
         refused = self.measured.refused  # for a jump, too
-        if not self._has_measured or not (refused is None or refused.reason in LATE):
+        if not self._has_measured or not (refused is None or refused.reason in LATE_REFUSALS):
             return False
         if isinstance(self.targets.goal, MotionGoal):  # the arm would leave its way
             return False
@@ -1051,13 +1066,23 @@ class Arm:
         """Return which joints are not heard of, and what comes instead; no text that changes."""
         if not joints:
             return ""
-        more = f" and {len(joints) - MOST_NAMES} more" if len(joints) > MOST_NAMES else ""
-        text = f"no joint state of {printable(', '.join(joints[:MOST_NAMES]))}{more}"
+        more = (
+            f" and {len(joints) - MOST_MISSING_NAMES} more"
+            if len(joints) > MOST_MISSING_NAMES
+            else ""
+        )
+        text = f"no joint state of {printable(', '.join(joints[:MOST_MISSING_NAMES]))}{more}"
         refused = self.measured.refused
         last = self.refusals.last.get("joint_states")
-        if refused is not None and last is not None and self.refusals.age(last) <= RECENT:
+        if (
+            refused is not None
+            and last is not None
+            and self.refusals.age(last) <= JOINT_STATE_MEMORY
+        ):
             return f"{text} was accepted: {refused}"
-        others = sorted(name for name, then in self._strangers.items() if now - then <= RECENT)
+        others = sorted(
+            name for name, then in self._strangers.items() if now - then <= JOINT_STATE_MEMORY
+        )
         if not others:
             return text
         topic, shown = self._states.topic, printable(", ".join(others))
@@ -1128,7 +1153,7 @@ class Arm:
         if order:
             self.state.handle(Event.MOVE)
             # A motion that was given whole is not repeated: the arm would leave its way.
-            self._retries = 0 if isinstance(goal, MotionGoal) else RETRIES
+            self._retries = 0 if isinstance(goal, MotionGoal) else RETRY_TUNING.most
             self._has_arrived = False
         if not self.pipeline.waiting and (order or solution is not before):
             self.execution.begin()
@@ -1213,7 +1238,7 @@ class Arm:
         moved = np.abs(measured - self._last_rest.positions) > self.settings.goal_tolerance
         if moved.any() or self._last_rest.since <= self._sent_at:
             self._last_rest = RestState(now.loop, measured)
-        elif now.loop - self._last_rest.since >= RETRY_DELAY:
+        elif now.loop - self._last_rest.since >= RETRY_TUNING.delay:
             self._retries -= 1
             self._log.warn("motion", "SHORT", "the arm stopped short of the target: trying again")
             self.pipeline.repeat_motion(measured)
@@ -1234,7 +1259,10 @@ class Arm:
         arm may have stopped early, but within the tolerance.
         """
         reference = self.execution.controller_reference() if self._retries else None
-        if reference is not None and np.abs(self.pipeline.missing(reference)).max() > END_MISSED:
+        if (
+            reference is not None
+            and np.abs(self.pipeline.missing(reference)).max() > RETRY_TUNING.end_tolerance
+        ):
             return False
         return bool((np.abs(self.pipeline.missing(measured)) <= self.settings.goal_tolerance).all())
 

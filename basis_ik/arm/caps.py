@@ -20,14 +20,15 @@ from basis_ik.arm import caps_kernel as kernels
 from basis_ik.arm.clearance import Clearance
 from basis_ik.arm.joints_kernel import (
     ACCELERATION,
-    COLUMNS,
     GOAL,
     JERK,
-    LOWER,
-    POSITION,
-    RATE,
-    SPEED,
-    UPPER,
+    JOINT_COLUMNS,
+    JOINT_POSITION,
+    JOINT_RATE,
+    JOINT_SPEED,
+    LIMIT_ROUNDING,
+    LOWER_BOUND,
+    UPPER_BOUND,
     VELOCITY,
     advance,
     is_equal,
@@ -41,20 +42,26 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.chain import Chain
 from basis_ik.search.prepare import prepared
 
-ROUNDING = 1.0 + 1e-9
-INSTANT = 1e-4  # half the interval of the finite difference for a speed [s]
-CLOSE = 1e-4  # fraction of the caps that the search for the fastest step may leave unused
-TRIES = 10  # iterations of that search
-SPARE = 0.98  # fraction of the caps that jogging uses; the rest is a reserve for changes
-# Fraction of the caps that is used: a controller's interpolation is a little faster between the
-# instants at which speeds are compared.
-SAMPLED = 0.999
-CORRECTIONS = 16  # iterations for the speed of a whole motion
-# Fractions of the joints' velocities below which an arm rests before an obstacle instead of
-# creeping, and from which on it leaves this rest.
-CREEPING, LEAVING = 0.005, 0.05
-SHORTENED = 4  # how often a way is shortened until all of it is free
-LEAST_SHARE = 1e-6  # of a way: less is none
+
+class CapTuning(NamedTuple):
+    """Tuning of the caps on the links' speeds, and of the way to an obstacle."""
+
+    half_interval: float = 1e-4  # [s], half of the finite difference for a speed
+    tolerance: float = 1e-4  # fraction of the caps that the fastest step may leave unused
+    iterations: int = 10  # of the search for that step
+    jogging: float = 0.98  # fraction of the caps that jogging uses; the rest is for changes
+    # Fraction of the caps that is used. A controller's interpolation is a little faster between the
+    # instants at which speeds are compared.
+    sampled: float = 0.999
+    corrections: int = 16  # iterations for the speed of a whole motion
+    # Fractions of the joints' velocities. An arm before an obstacle rests instead of creeping.
+    rests_below: float = 0.005
+    leaves_above: float = 0.05  # the arm leaves this rest
+    most_shortenings: int = 4  # of a way until all of it is free
+    least_share: float = 1e-6  # of a way: less is none
+
+
+CAP_TUNING = CapTuning()
 
 
 class _Step(NamedTuple):
@@ -136,7 +143,7 @@ class SpeedCaps:
             angular: Cap for the link [rad/s]; 0: none.
         """
         caps = (linear or np.inf, angular or np.inf)
-        self._caps[:] = np.multiply(caps, SAMPLED)
+        self._caps[:] = np.multiply(caps, CAP_TUNING.sampled)
         if not self.active:
             self.reset()
         self.capped = min(caps) < np.inf
@@ -166,7 +173,11 @@ class SpeedCaps:
         """Return the largest fraction of a cap that joints at q (n,) with v (n,) use."""
         if not self.capped:
             return 0.0
-        return self._between(q - INSTANT * v, q + INSTANT * v, 2.0 * INSTANT)
+        return self._between(
+            q - CAP_TUNING.half_interval * v,
+            q + CAP_TUNING.half_interval * v,
+            2.0 * CAP_TUNING.half_interval,
+        )
 
     def _between(self, before: FloatArray, after: FloatArray, time: float) -> float:
         return float(
@@ -209,16 +220,16 @@ class SpeedCaps:
         else:
             plan_brake_together(out, limits)
         if self.clearance is not None and only is None:
-            before = np.ascontiguousarray(memory[:, POSITION])
+            before = np.ascontiguousarray(memory[:, JOINT_POSITION])
             used, worst = self.clearance.part(out, before, period)
-            part, pair = max(part, used), worst if used > ROUNDING else -1
+            part, pair = max(part, used), worst if used > LIMIT_ROUNDING else -1
         elif self.clearance is not None and only is not None and only >= 0:
             used = self.clearance.part_at_rest(out, only)
-            part, pair = max(part, used), only if used > ROUNDING else -1
+            part, pair = max(part, used), only if used > LIMIT_ROUNDING else -1
         return _Step(float(part), then, out, ticks, pair)
 
     def _accept(self, step: _Step) -> bool:
-        if step.part <= ROUNDING:
+        if step.part <= LIMIT_ROUNDING:
             self._out, self._out_ticks = step.out, 0
             return True
         return False
@@ -235,9 +246,9 @@ class SpeedCaps:
         self._goal = self._line = None  # the joints leave their way
         out = then.copy()
         plan_brake_together(out, limits)
-        before = np.ascontiguousarray(memory[:, POSITION])
+        before = np.ascontiguousarray(memory[:, JOINT_POSITION])
         part, pair = self.clearance.part(out, before, period)
-        if part > ROUNDING:
+        if part > LIMIT_ROUNDING:
             self.blocked = self.clearance.gap(pair)
             return False
         self._out, self._out_ticks = out, 0
@@ -264,7 +275,7 @@ class SpeedCaps:
 
     def brakes(self, memory: FloatArray, limits: FloatArray, period: float) -> bool:
         """Return whether the links would keep their caps while the joints brake with new limits."""
-        if self._evaluated(memory, memory, limits, period, 0).part > ROUNDING:
+        if self._evaluated(memory, memory, limits, period, 0).part > LIMIT_ROUNDING:
             return False
         self._out = None
         return True
@@ -298,7 +309,7 @@ class SpeedCaps:
         if line is None and self._in_way is not None and best.pair < 0:
             best = attempt(1.0, ticks, None)
         self._in_way = None
-        if best.part > ROUNDING:
+        if best.part > LIMIT_ROUNDING:
             pair = best.pair
             best = self._fastest(
                 memory, bounds, period, best, lambda share: attempt(share, 0, pair)
@@ -360,24 +371,28 @@ class SpeedCaps:
         self, memory: FloatArray, goal: FloatArray, bounds: FloatArray, clearance: Clearance
     ) -> _Line | None:
         """Return the free part of a way from rest; None in motion, or if none is found."""
-        if memory[:, SPEED : RATE + 1].any():
+        if memory[:, JOINT_SPEED : JOINT_RATE + 1].any():
             return None
-        start, end, blocked = memory[:, POSITION].copy(), goal, -1
-        for _ in range(SHORTENED):
+        start, end, blocked = memory[:, JOINT_POSITION].copy(), goal, -1
+        for _ in range(CAP_TUNING.most_shortenings):
             then = memory.copy()
-            then[:, GOAL] = np.clip(end, bounds[LOWER], bounds[UPPER])
+            then[:, GOAL] = np.clip(end, bounds[LOWER_BOUND], bounds[UPPER_BOUND])
             plan_joints(then, bounds)
             share, pair = clearance.free_share(start, then)
             if pair < 0:
                 return _Line(goal.copy(), end, blocked, clearance.revision)
             blocked = pair
-            end = start + share * (then[:, GOAL] - start) if share > LEAST_SHARE else start.copy()
+            end = (
+                start + share * (then[:, GOAL] - start)
+                if share > CAP_TUNING.least_share
+                else start.copy()
+            )
         return _Line(goal.copy(), start, blocked, clearance.revision)
 
     def _creeps(self, memory: FloatArray) -> bool:
         """Return whether an obstacle leaves so little room that the arm should rest."""
-        still = not memory[:, SPEED : RATE + 1].any()
-        return self._share < (LEAVING if still else CREEPING)
+        still = not memory[:, JOINT_SPEED : JOINT_RATE + 1].any()
+        return self._share < (CAP_TUNING.leaves_above if still else CAP_TUNING.rests_below)
 
     def _on_line(
         self, memory: FloatArray, goal: FloatArray, velocity: FloatArray, limits: FloatArray
@@ -389,8 +404,8 @@ class SpeedCaps:
         if velocity.any():
             self._goal = None
         elif self._goal is None or not is_equal(goal, self._goal):
-            still = not memory[:, SPEED : RATE + 1].any()
-            self._way = np.abs(goal - memory[:, POSITION])
+            still = not memory[:, JOINT_SPEED : JOINT_RATE + 1].any()
+            self._way = np.abs(goal - memory[:, JOINT_POSITION])
             self._goal = goal.copy() if still and self._way.any() else None
         if self._goal is None:
             return limits
@@ -412,22 +427,26 @@ class SpeedCaps:
         share = self._share
         for _ in range(2):
             best = attempt(share)
-            if 1.0 - CLOSE <= best.part <= 1.0:
+            if 1.0 - CAP_TUNING.tolerance <= best.part <= 1.0:
                 self._share = share
                 return best
-            share = min(share * (1.0 - 0.5 * CLOSE) / best.part, 1.0) if best.part else 1.0
-        v, a, jerk = memory[:, SPEED], memory[:, RATE], bounds[JERK]
+            share = (
+                min(share * (1.0 - 0.5 * CAP_TUNING.tolerance) / best.part, 1.0)
+                if best.part
+                else 1.0
+            )
+        v, a, jerk = memory[:, JOINT_SPEED], memory[:, JOINT_RATE], bounds[JERK]
         ahead = np.abs(v + 0.5 * a * np.abs(a) / jerk) / bounds[VELOCITY]
         reach = ((jerk * period + np.abs(a)) * period / bounds[VELOCITY]).max()
         low, high = max(float(ahead.max() - reach), 1e-6), min(1.0, float(ahead.max() + reach))
         best, f_high = attempt(low), full.part - 1.0
         f_low = best.part - 1.0
-        for _ in range(TRIES):
-            if best.part > ROUNDING or best.part >= 1.0 - CLOSE:
+        for _ in range(CAP_TUNING.iterations):
+            if best.part > LIMIT_ROUNDING or best.part >= 1.0 - CAP_TUNING.tolerance:
                 break
             share = (low * f_high - high * f_low) / (f_high - f_low)
             tried = attempt(share)
-            off = tried.part - 1.0 + 0.5 * CLOSE
+            off = tried.part - 1.0 + 0.5 * CAP_TUNING.tolerance
             if tried.part <= 1.0:
                 best, low, f_low, f_high = tried, share, off, 0.5 * f_high
             else:
@@ -442,20 +461,20 @@ class SpeedCaps:
             planned: Returns times (s,) and positions (s, n) of the motion with a given fraction.
         """
         share = 1.0
-        for _ in range(CORRECTIONS):
+        for _ in range(CAP_TUNING.corrections):
             times, way = planned(share)
             way = np.ascontiguousarray(way)
             part = kernels.part_on_way(times, way, self._limbs, self._starts, self._caps)
             if part <= 1.0:
                 break
-            share *= SAMPLED / float(part)
+            share *= CAP_TUNING.sampled / float(part)
         return share
 
 
 def warm_up(chain: Chain) -> None:
     """Compile everything that caps may call, before a control loop starts."""
     caps, n = SpeedCaps(chain), len(chain.joint_names)
-    memory, limits, here = np.zeros((n, COLUMNS)), np.ones((5, n)), np.zeros(n)
+    memory, limits, here = np.zeros((n, JOINT_COLUMNS)), np.ones((5, n)), np.zeros(n)
     caps.set(1e-6, 0.0)
     caps.part(here, here)
     caps.step(memory, here + 0.5, here, here, limits, 0.01, 0)

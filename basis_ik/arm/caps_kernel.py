@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from basis_ik.arm.joints_kernel import (
     JERK,
-    POSITION,
+    JOINT_POSITION,
     PROFILE,
-    START,
+    START_STATE,
     plan_brake_together,
 )
 from basis_ik.arm.profile_kernel import sample
@@ -30,7 +30,8 @@ from basis_ik.numerics.jit import helper, jit
 
 IntArray = NDArray[np.int64]
 
-FINE = 1e-3  # s, at most, from one instant to the next while the joints still get faster
+# [s], longest time from one instant to the next while the joints still get faster.
+LONGEST_CAP_INTERVAL = 1e-3
 
 
 @helper
@@ -90,19 +91,19 @@ def part_to_rest(
         starts: (k + 1,).
         caps: (k, 2).
     """
-    n, count, fine = memory.shape[0], caps.shape[0], ceil(period / FINE)
+    n, count, fine = memory.shape[0], caps.shape[0], ceil(period / LONGEST_CAP_INTERVAL)
     q, here, there = np.empty(n), np.empty((count, 3, 4)), np.empty((count, 3, 4))
     for i in range(n):
-        q[i] = memory[i, POSITION]
+        q[i] = memory[i, JOINT_POSITION]
     _place_links(limbs, starts, q, here)
     for i in range(n):
-        q[i] = then[i, POSITION]
+        q[i] = then[i, JOINT_POSITION]
     _place_links(limbs, starts, q, there)
     most = _part(here, there, caps, period)
     periods = ceil(plan_brake_together(then, limits) / period)
     rise = 0.0  # how long a joint may still get faster
     for i in range(n):
-        rise = max(rise, abs(then[i, START + 2]) / limits[JERK, i])
+        rise = max(rise, abs(then[i, START_STATE + 2]) / limits[JERK, i])
     for j in range(periods):
         parts = fine if j * period <= rise else 1
         for k in range(parts):
@@ -110,7 +111,7 @@ def part_to_rest(
             time = (j + (k + 1) / parts) * period
             for i in range(n):
                 row = then[i, PROFILE:]
-                x, v, a = then[i, START], then[i, START + 1], then[i, START + 2]
+                x, v, a = then[i, START_STATE], then[i, START_STATE + 1], then[i, START_STATE + 2]
                 q[i] = sample(row, x, v, a, time)[0]
             _place_links(limbs, starts, q, there)
             most = max(most, _part(here, there, caps, period / parts))

@@ -55,10 +55,10 @@ class AtRest(enum.Enum):
 
 
 AT_REST = AtRest.AT_REST
-STANDING = (
+STATES_AT_REST = (
     State.WAITING, State.READY, State.STOPPED, State.TRACKING_LOST, State.UNSAFE,
 )  # fmt: skip
-WITH_TARGET = (State.MOVING, State.HOLDING, State.ARRIVED)
+STATES_WITH_TARGET = (State.MOVING, State.HOLDING, State.ARRIVED)
 # Latched: only ENABLE leaves these states.
 LATCHES = {
     Event.STOP: State.STOPPED,
@@ -80,7 +80,7 @@ TRANSITIONS: dict[tuple[State, Event], State | AtRest] = {
     (State.BRAKING, Event.COME_TO_REST): AT_REST,
     **{
         (state, event): State.BRAKING
-        for state in WITH_TARGET
+        for state in STATES_WITH_TARGET
         for event in (
             Event.DROP_TARGET, Event.UNMET, Event.DEACTIVATE,
             Event.STOP, Event.LOSE_TRACKING, Event.FAIL_CHECK,
@@ -95,7 +95,7 @@ TRANSITIONS: dict[tuple[State, Event], State | AtRest] = {
     },
     **{
         (state, event): AT_REST
-        for state in STANDING
+        for state in STATES_AT_REST
         for event in (
             Event.UNMET, Event.MET, Event.DEACTIVATE,
             Event.STOP, Event.LOSE_TRACKING, Event.FAIL_CHECK, Event.ENABLE,
@@ -140,12 +140,12 @@ class ChainState:
     @property
     def has_target(self) -> bool:
         """Whether it moves to a target or holds it."""
-        return self.state in WITH_TARGET
+        return self.state in STATES_WITH_TARGET
 
     @property
     def resting(self) -> bool:
         """Whether no command is sent until a new target arrives."""
-        return self.state not in WITH_TARGET and self.state is not State.BRAKING
+        return self.state not in STATES_WITH_TARGET and self.state is not State.BRAKING
 
     def handle(self, event: Event, why: str = "") -> bool:
         """Handle an event.

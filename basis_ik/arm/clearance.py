@@ -20,22 +20,30 @@ from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
 import numpy as np
 
 from basis_ik.arm import clearance_kernel as kernels
-from basis_ik.arm.joints_kernel import ACCELERATION, COLUMNS, GOAL, JERK, START
+from basis_ik.arm.joints_kernel import ACCELERATION, GOAL, JERK, JOINT_COLUMNS, START_STATE
 from basis_ik.arm.limits import fastest_before
 from basis_ik.collision.collision_scene import Gap, Scene, sample_scene, tables_of
 from basis_ik.collision.distance_kernel import DISTANCE
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.reach import lengths_of
 
-HORIZON = 0.3  # m: distances are measured up to this
-# m above its floor at which a pair that a jog approaches is held: what curves may use; and the
-# fraction of the rest that they may use in a second, so that rounding stops nothing.
-RESERVE, SEEP = 1e-3, 0.1
-HALVINGS = 30  # of the way, in search of where a pair is at its floor
-PLACES = 50  # along a way, of which one is the farthest from what is left
-LAST_EDGE = 1e-5  # m: rounding allowance of the last check
-SUNK = 2.0 * kernels.EDGE  # m below its floor: no accepted command leads there
-LEVER = 1e3  # m: stands for none, of what slides without end
+
+class ClearanceTuning(NamedTuple):
+    """Tuning of the distances that an arm keeps."""
+
+    horizon: float = 0.3  # [m], up to which distances are measured
+    # A jog holds a pair that it brings nearer at this height above its floor: what curves may use.
+    reserve: float = 1e-3  # [m]
+    reserve_rate: float = 0.1  # [1/s], fraction of the rest they may use: rounding stops nothing
+    bisections: int = 30  # of the way, in search of where a pair is at its floor
+    samples: int = 50  # along a way, of which one is the farthest from what is left
+    last_rounding: float = 1e-5  # [m], allowance of the last check
+    # [m], below its floor: no accepted command leads there.
+    sunk: float = 2.0 * kernels.DISTANCE_ROUNDING
+    longest_lever: float = 1e3  # [m], stands for none, of what slides without end
+
+
+CLEARANCE_TUNING = ClearanceTuning()
 
 
 P = ParamSpec("P")
@@ -124,11 +132,11 @@ class Clearance:
         elif self.scene.changes != self._changes:
             self._heed_moves()
         _, rows, gradients, _ = self._memory
-        kernels.measure_near(q, HORIZON, self._scene, rows, gradients)
+        kernels.measure_near(q, CLEARANCE_TUNING.horizon, self._scene, rows, gradients)
         self._now[:] = rows[:, DISTANCE]
         np.maximum(self._floors, self._now, out=self._floors)
         if at_rest:
-            sunk = self._now < self._floors - SUNK
+            sunk = self._now < self._floors - CLEARANCE_TUNING.sunk
             self._floors[sunk] = self._now[sunk]
         np.minimum(self._floors, 0.0, out=self._floors)
 
@@ -154,12 +162,17 @@ class Clearance:
             out: As for `part`.
             pair: The pair.
         """
-        room = self._now[pair] + kernels.CREEP - self._floors[pair] + kernels.EDGE
+        room = (
+            self._now[pair]
+            + kernels.FLOOR_ALLOWANCE
+            - self._floors[pair]
+            + kernels.DISTANCE_ROUNDING
+        )
         there = self._distance(np.ascontiguousarray(out[:, GOAL]), pair)
-        return float((self._now[pair] + kernels.CREEP - there) / room)
+        return float((self._now[pair] + kernels.FLOOR_ALLOWANCE - there) / room)
 
     def _distance(self, q: FloatArray, pair: int) -> float:
-        return float(kernels.distance_at(q, pair, HORIZON, self._scene))
+        return float(kernels.distance_at(q, pair, CLEARANCE_TUNING.horizon, self._scene))
 
     @_timed
     def pair_in_way(self, memory: FloatArray) -> tuple[int, float]:
@@ -174,7 +187,7 @@ class Clearance:
         return self._pair_in_way(memory)
 
     def _pair_in_way(self, memory: FloatArray) -> tuple[int, float]:
-        before = np.ascontiguousarray(memory[:, START])
+        before = np.ascontiguousarray(memory[:, START_STATE])
         _, pair, time = kernels.part_of_room(memory, before, 0.0, 0.0, *self._fields)
         return (int(pair) if time < math.inf else -1), float(time)
 
@@ -200,7 +213,7 @@ class Clearance:
         low, high = 0.0, float((states[k, 0] - start[k]) / way[k])
         if self._distance(start + high * way, pair) >= self._floors[pair]:
             return self._leaving(start, high * way, pair) * high, pair
-        for _ in range(HALVINGS):
+        for _ in range(CLEARANCE_TUNING.bisections):
             middle = 0.5 * (low + high)
             if self._distance(start + middle * way, pair) >= self._floors[pair]:
                 low = middle
@@ -212,9 +225,12 @@ class Clearance:
         """Return the share of a straight way on which a pair that is too near only leaves."""
         low, high = 0.0, 1.0
         for _ in range(2):
-            shares = np.linspace(low, high, PLACES)
+            shares = np.linspace(low, high, CLEARANCE_TUNING.samples)
             k = int(np.argmax([self._distance(start + share * way, pair) for share in shares]))
-            low, high = float(shares[max(k - 1, 0)]), float(shares[min(k + 1, PLACES - 1)])
+            low, high = (
+                float(shares[max(k - 1, 0)]),
+                float(shares[min(k + 1, CLEARANCE_TUNING.samples - 1)]),
+            )
         return low
 
     @_timed
@@ -229,7 +245,7 @@ class Clearance:
             return None
         had = {gap.names: gap.distance for gap in self.scene.gaps(before, 0.0)}
         for gap in self.scene.gaps(place, 0.0):
-            if gap.distance < had.get(gap.names, 0.0) - LAST_EDGE:
+            if gap.distance < had.get(gap.names, 0.0) - CLEARANCE_TUNING.last_rounding:
                 return gap
         return None
 
@@ -245,7 +261,7 @@ class Clearance:
     def nearest(self) -> Gap | None:
         """The pair with the least room, as observed; None if none is within the horizon."""
         room = self._now - self._floors
-        if not len(room) or self._now.min() >= HORIZON:
+        if not len(room) or self._now.min() >= CLEARANCE_TUNING.horizon:
             return None
         return self.gap(int(np.argmin(room)))
 
@@ -263,17 +279,19 @@ class Clearance:
         """
         gradients = self._memory.gradients
         rates = -(gradients @ wanted)
-        near = np.flatnonzero((self._now < HORIZON) & (rates > 0.0))
+        near = np.flatnonzero((self._now < CLEARANCE_TUNING.horizon) & (rates > 0.0))
         if not len(near):
             return []
         moves, rates = wanted != 0.0, rates[near]
         top, jerk = (bounds[[ACCELERATION, JERK]][:, moves] / np.abs(wanted[moves])).min(axis=1)
-        room = np.maximum(self._now - self._floors - RESERVE, 0.0)[near] / rates
+        room = np.maximum(self._now - self._floors - CLEARANCE_TUNING.reserve, 0.0)[near] / rates
         left = room - late * np.maximum(-(gradients[near] @ v), 0.0) / rates
         found = []
         for k, rate, time, rest in zip(near, rates.tolist(), room, left, strict=True):
             factor = min(fastest_before(float(rest), float(top), float(jerk)), float(time) / late)
-            allowed = max(factor * rate, SEEP * float(self._now[k] - self._floors[k]))
+            allowed = max(
+                factor * rate, CLEARANCE_TUNING.reserve_rate * float(self._now[k] - self._floors[k])
+            )
             if allowed < rate:
                 gap = self.gap(int(k))
                 assert gap is not None
@@ -308,7 +326,11 @@ class _Levers:
         ends = np.linalg.norm(self._table[:, :6].reshape(-1, 2, 3), axis=2).max(axis=1)
         reach = ends + self._table[:, 6]
         own = np.array([reach[balls].max() for balls in self._balls])
-        levers = np.where(self._slides, 1.0, np.minimum(own[:, np.newaxis] + self._away, LEVER))
+        levers = np.where(
+            self._slides,
+            1.0,
+            np.minimum(own[:, np.newaxis] + self._away, CLEARANCE_TUNING.longest_lever),
+        )
         return np.ascontiguousarray(np.where(self._moved, levers, 0.0) @ self._variables)
 
 
@@ -316,7 +338,7 @@ def warm_up() -> None:
     """Compile everything that distances in motion may call, before a control loop starts."""
     clearance, here = Clearance(sample_scene()), np.zeros(1)
     clearance.observe(here)
-    memory = np.zeros((1, COLUMNS))
+    memory = np.zeros((1, JOINT_COLUMNS))
     clearance.part(memory, here, 0.01)
     clearance.part_at_rest(memory, 0)
     kernels.state_at(memory, here, 0.0, 0.0, np.zeros((1, 3)))

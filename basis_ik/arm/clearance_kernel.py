@@ -14,7 +14,7 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.arm.joints_kernel import PROFILE, START
+from basis_ik.arm.joints_kernel import PROFILE, START_STATE
 from basis_ik.arm.profile_kernel import SEGMENTS, after, duration, sample
 from basis_ik.collision.distance_kernel import (
     COLUMNS,
@@ -38,13 +38,15 @@ PairFields = tuple[FloatArray, FloatArray, FloatArray]
 """levers (p, n): by how much the two of a pair come nearer at most, by the variables [m/rad or 1];
 floors (p,): the distances that they keep [m]; and their distances now (p,) [m]."""
 
-# m: by so much a pair may move from one instant to the next, however near it is. Between them a
+# [m]: a pair may move by so much from one instant to the next, however near it is. Between them a
 # body that passes an edge at a distance d comes nearer by at most a square of this over 8 d.
-STRIDE = 2e-3
-SHORTEST = 1e-4  # s, from one instant to the next
-NEAR = 0.05  # m above its padding by the covers, below which the shapes of a pair are compared
-EDGE = 1e-6  # m: rounding allowance of a distance
-CREEP = 1e-5  # m: a pair that is at its floor may use so much of it as the unit of its part
+LEAST_STRIDE = 2e-3
+SHORTEST_STRIDE = 1e-4  # [s], from one instant to the next
+# [m], above its padding by the covers: the shapes of a nearer pair are compared.
+SHAPES_BELOW = 0.05
+DISTANCE_ROUNDING = 1e-6  # [m], rounding allowance of a distance
+# [m]: a pair that is at its floor may use so much of it as the unit of its part.
+FLOOR_ALLOWANCE = 1e-5
 
 
 @jit
@@ -81,12 +83,12 @@ def state_at(
         states: Result.
     """
     for i in range(memory.shape[0]):
-        x = memory[i, START]
+        x = memory[i, START_STATE]
         if time < 0.0:
             states[i, 1] = (x - before[i]) / period
             states[i, 0], states[i, 2] = x + time * states[i, 1], 0.0
         else:
-            v, a = memory[i, START + 1], memory[i, START + 2]
+            v, a = memory[i, START_STATE + 1], memory[i, START_STATE + 2]
             states[i, 0], states[i, 1], states[i, 2], _ = sample(memory[i, PROFILE:], x, v, a, time)
 
 
@@ -131,7 +133,7 @@ def distance_of(
     fields, cover, shapes, ranges, (frames, _, world) = scene
     row[DISTANCE] = need
     measure_row(cover, world, number, row)
-    if row[DISTANCE] < need and row[DISTANCE] < NEAR:
+    if row[DISTANCE] < need and row[DISTANCE] < SHAPES_BELOW:
         separate_links(fields, shapes, ranges[number], frames, row, scratch, cover[-1][number])
     return float(row[DISTANCE])
 
@@ -152,7 +154,7 @@ def measure_near(
     fields, cover, shapes, ranges, work = scene
     measure_pairs(fields, cover, q, work, rows, gradients, within)
     for k in range(rows.shape[0]):
-        if rows[k, DISTANCE] < NEAR:
+        if rows[k, DISTANCE] < SHAPES_BELOW:
             separate_links(fields, shapes, ranges[k], work[0], rows[k], gradients[k], cover[-1][k])
 
 
@@ -187,7 +189,7 @@ def part_of_room(
         jerks[i] = 0.0
         for k in range(SEGMENTS):
             jerks[i] = max(jerks[i], abs(row[SEGMENTS + k]))
-        x, v, a = memory[i, START], memory[i, START + 1], memory[i, START + 2]
+        x, v, a = memory[i, START_STATE], memory[i, START_STATE + 1], memory[i, START_STATE + 2]
         ways[i] = way_left(row, x, v, a, begin)
         if period > 0.0:
             ways[i] += abs(x - before[i])
@@ -224,26 +226,30 @@ def part_of_room(
                 reach += levers[k, i] * ways[i]
             need = floors[k] + reach
             distance = distance_of(scene, k, need, first, scratch)
-            if distance > lowest[k] + EDGE:
+            if distance > lowest[k] + DISTANCE_ROUNDING:
                 kept[k] = max(kept[k], min(distance, 0.0))
             lowest[k] = min(lowest[k], distance)
-            used = (now[k] + CREEP - distance) / (now[k] + CREEP - floors[k] + EDGE)
+            used = (now[k] + FLOOR_ALLOWANCE - distance) / (
+                now[k] + FLOOR_ALLOWANCE - floors[k] + DISTANCE_ROUNDING
+            )
             if used > part:
                 part, worst = used, k
-            if not distance >= kept[k] - EDGE:  # nor is NaN
+            if not distance >= kept[k] - DISTANCE_ROUNDING:  # nor is NaN
                 state_at(memory, before, period, total, states)
                 for i in range(n):
                     measured[i] = states[i, 0]
                 forward_frames(chain, measured, frames, tip)
                 place_balls(frames, cover[0], world)
                 distance = distance_of(scene, k, need, first, scratch)
-                used = (now[k] + CREEP - distance) / (now[k] + CREEP - floors[k] + EDGE)
-                return max(used if used > part else part, 1.0 + CREEP), k, time
+                used = (now[k] + FLOOR_ALLOWANCE - distance) / (
+                    now[k] + FLOOR_ALLOWANCE - floors[k] + DISTANCE_ROUNDING
+                )
+                return max(used if used > part else part, 1.0 + FLOOR_ALLOWANCE), k, time
             if ends or distance >= need:
                 due[k] = inf
             else:
-                room = max(distance - kept[k], STRIDE)
-                span = max(span_of(levers[k], states, jerks, room), SHORTEST)
+                room = max(distance - kept[k], LEAST_STRIDE)
+                span = max(span_of(levers[k], states, jerks, room), SHORTEST_STRIDE)
                 # The profiles' velocities are not those of the way to their begin.
                 due[k] = min(time + span, 0.0) if time < 0.0 else min(time + span, total)
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from basis_ik.arm.admission import Refused, printable
-from basis_ik.arm.input_filter import POSES, Filtered, FilterRules, filtered
+from basis_ik.arm.input_filter import POSE_CHANGE, Filtered, FilterRules, filtered
 from basis_ik.arm.log import Log
 from basis_ik.arm.settings import DeviceRules
 from basis_ik.arm.target_input import Arrival, FrameStamp, TargetInput
@@ -20,12 +20,20 @@ from basis_ik.arm.targets import DeviceTarget
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.rigid import RigidTransform
 
-# Poses of a device that are closer in time than this [s] may differ by as much as in that time:
-# what stamps and arrivals are off.
-SHORTEST = 0.02
-# A turn of the device by more than this [rad] since it was taken is taken anew: near half a turn
-# the shortest rotation changes its direction. A single step is at most the second.
-TURN, LARGEST_STEP = 1.0, 2.0
+
+class ClutchTuning(NamedTuple):
+    """Bounds on the motion of a device."""
+
+    # [s]: poses that are closer in time may differ by as much as in that time. Stamps and arrivals
+    # are off by it.
+    shortest_interval: float = 0.02
+    # [rad], since the device was taken: after a larger turn it is taken anew. Near half a turn the
+    # shortest rotation changes its direction.
+    largest_turn: float = 1.0
+    largest_step: float = 2.0  # [rad], turn from one pose to the next
+
+
+CLUTCH_TUNING = ClutchTuning()
 
 
 class _Held(NamedTuple):
@@ -173,7 +181,7 @@ class Clutch:
         held = self._held
         if held is not None and held.moved and not own:  # the target was refused or dropped
             held = None
-        seen = self._seen = filtered(self._seen, pose, time, how, POSES)
+        seen = self._seen = filtered(self._seen, pose, time, how, POSE_CHANGE)
         why = "engaged" if held is None else _break(held, at, seen.raw, time, rules)
         if how.outliers and len(seen.recent) < 3:  # none of them is confirmed
             return
@@ -193,9 +201,9 @@ class Clutch:
             self.text = "engaged"
             self._log.info("clutch", why.split()[0], f"clutch: {why}")
             return
-        if held.turn > TURN:
+        if held.turn > CLUTCH_TUNING.largest_turn:
             held = held._replace(device=held.seen.value, tip=held.target)
-        way, turn = POSES.between(held.device, seen.value)
+        way, turn = POSE_CHANGE.between(held.device, seen.value)
         target = _moved(held, turn, way)
         moved = held.moved or bool(turn.any() or way.any())
         self._held = held._replace(
@@ -223,10 +231,10 @@ def _break(
         return "the device has another frame"
     if rules != held.rules:
         return "parameters have changed"
-    way, turn = np.linalg.norm(POSES.between(held.seen.raw, pose), axis=1).tolist()
-    lasted = max(time - held.time, SHORTEST)
+    way, turn = np.linalg.norm(POSE_CHANGE.between(held.seen.raw, pose), axis=1).tolist()
+    lasted = max(time - held.time, CLUTCH_TUNING.shortest_interval)
     if way > rules.max_linear_speed * lasted:
         return f"jump of the device by {way:.3g} m in {lasted:.3g} s"
-    if turn > min(rules.max_angular_speed * lasted, LARGEST_STEP):
+    if turn > min(rules.max_angular_speed * lasted, CLUTCH_TUNING.largest_step):
         return f"jump of the device by {turn:.3g} rad in {lasted:.3g} s"
     return ""

@@ -9,7 +9,7 @@ from math import inf
 
 from basis_ik.verdict import Reason
 
-HOLD_TIME = 0.3  # s
+HOLD_TIME = 0.3  # [s], for which a reason stays on display after it was last found
 
 
 class Debounced:

@@ -15,31 +15,45 @@ from typing import NamedTuple
 import numpy as np
 
 from basis_ik.arm import joints_kernel as kernels
-from basis_ik.arm.joints_kernel import ACCELERATION, JERK, LOWER, UPPER
-from basis_ik.arm.limiter import WIDEST, Motion, plan_motion
+from basis_ik.arm.joints_kernel import ACCELERATION, JERK, LOWER_BOUND, UPPER_BOUND
+from basis_ik.arm.limiter import WIDEST_SPACING, Motion, plan_motion
 from basis_ik.arm.limits import MotionLimits
 from basis_ik.errors import BasisIkError
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.safety_kernel import SLACK
 
-CHECKED = 1e-4  # s between two instants at which a motion is compared with the limits
-STOPPABLE = 5e-3  # s between two at which it must be possible to stop
-AT_ONCE = 50_000  # instants that are compared together: their arrays stay small
-LONGEST = 600.0  # s
-ROUNDED = 1.01  # a motion that exceeds a limit by no more than this factor is made slower by it
-REST = 1e-3  # rad/s or m/s: a slower joint rests at the begin and the end
-SAME = 1e-9  # rad or m: places that do not differ by more are the same
-CLOSE = 1e-6  # rad or m: joints in motion that are farther from the motion's way are not on it
-BESIDE = 0.1  # rad or m: farthest way at rest to the motion's begin, or back to where it was left
-SHARE = 0.5  # of the joints' limits that a change of the pace may need
-ENDING = 2.5  # times the square of a joint's deceleration over its jerk: it is about to rest
-ROOM = 0.97  # of the limits of jerk, for the mean jerk of a period is less than the largest
-OUTSET = 1.4  # times `SHARE` of the jerk that the first period from rest may need
-SHORTEST = 1e-6  # s between two samples
-CAPPED = 5e-3  # s between samples whose links' speeds count
-LIKELY = 16  # places near which the arm is looked for
-NEAR = np.linspace(-1.0, 1.0, 41)  # where it is looked for there, and how often closer
-PASSES, CLOSER = 6, 0.05
+
+class GivenTuning(NamedTuple):
+    """Tuning of motions that are given: of their check, and of the way along them."""
+
+    check_interval: float = 1e-4  # [s], between instants that are compared with the limits
+    stop_interval: float = 5e-3  # [s], between instants at which it must be possible to stop
+    most_instants: int = 50_000  # that are compared together: their arrays stay small
+    longest: float = 600.0  # [s]
+    largest_excess: float = 1.01  # factor on a limit up to which a motion is made slower by it
+    rest_speed: float = 1e-3  # [rad/s or m/s]: a slower joint rests at the begin and the end
+    same: float = 1e-9  # [rad or m]: places that do not differ by more are the same
+    way_tolerance: float = 1e-6  # [rad or m]: joints in motion farther from the way are not on it
+    # [rad or m], farthest way at rest to the motion's begin, or back to where it was left.
+    largest_lead: float = 0.1
+    pace_share: float = 0.5  # of the joints' limits, that a change of the pace may need
+    # A joint that brakes is about to rest if its speed is below this factor times the square of its
+    # deceleration over its jerk.
+    end_factor: float = 2.5
+    jerk_share: float = 0.97  # of the limits: a period's mean jerk is less than its largest
+    first_factor: float = 1.4  # times `pace_share` of the jerk, for the first period from rest
+    shortest_interval: float = 1e-6  # [s], between two samples
+    cap_interval: float = 5e-3  # [s], between samples whose links' speeds count
+    # The arm is looked for near the most likely places, in passes that are ever narrower.
+    most_places: int = 16
+    passes: int = 6
+    narrowing: float = 0.05  # factor on the width, from pass to pass
+
+
+GIVEN_TUNING = GivenTuning()
+
+
+PLACES_OF_A_PASS = np.linspace(-1.0, 1.0, 41)  # where a pass looks, in its width
 
 
 class MotionRefusedError(BasisIkError):
@@ -55,7 +69,8 @@ def given_motion(
     """Return a motion from rest to rest through given samples.
 
     Without accelerations they are those of the cubics between the samples, at each the mean of both
-    sides. Where it begins or ends with an acceleration, there are `WIDEST` of rest before or after.
+    sides. Where it begins or ends with an acceleration, there are `WIDEST_SPACING` of rest before
+    or after.
 
     Args:
         times: Since the start [s], (k,).
@@ -77,11 +92,13 @@ def given_motion(
     if times[0] < 0.0 or not (np.diff(times) > 0.0).all():
         k = 0 if times[0] < 0.0 else 1 + int(np.argmax(np.diff(times) <= 0.0))
         raise MotionRefusedError(f"time_from_start of points[{k}] is not after the one before")
-    if times[-1] > LONGEST:
-        raise MotionRefusedError(f"it takes {times[-1]:.4g} s, more than {LONGEST:g} s")
+    if times[-1] > GIVEN_TUNING.longest:
+        raise MotionRefusedError(
+            f"it takes {times[-1]:.4g} s, more than {GIVEN_TUNING.longest:g} s"
+        )
     for k, where in ((0, "begins"), (-1, "ends")):
         fastest = float(np.abs(velocities[k]).max())
-        if fastest > REST:
+        if fastest > GIVEN_TUNING.rest_speed:
             raise MotionRefusedError(f"it {where} in motion, at {fastest:.3g} rad/s or m/s")
     velocities = velocities.copy()
     velocities[[0, -1]] = 0.0
@@ -110,7 +127,7 @@ def _from_rest_to_rest(motion: Motion) -> Motion:
     for k in (0, -1):
         if states[2][k].any():
             at = 0 if k == 0 else len(times)
-            times = np.insert(times, at, times[k] + (WIDEST if k else -WIDEST))
+            times = np.insert(times, at, times[k] + (WIDEST_SPACING if k else -WIDEST_SPACING))
             rest = [states[0][k], *np.zeros((2, len(states[0][k])))]
             states = [np.insert(e, at, r, axis=0) for e, r in zip(states, rest, strict=True)]
     return Motion(times - times[0], *states)
@@ -119,8 +136,8 @@ def _from_rest_to_rest(motion: Motion) -> Motion:
 def keep_limits(motion: Motion, limits: MotionLimits, names: Sequence[str]) -> Motion:
     """Return a motion that keeps all limits; it is slower by what it is beyond them by rounding.
 
-    Positions, speeds and accelerations are compared every `CHECKED` and at the samples. Wherever
-    the arm is on its way, it must be able to stop before its position limits.
+    Positions, speeds and accelerations are compared every `check_interval` and at the samples.
+    Wherever the arm is on its way, it must be able to stop before its position limits.
 
     Args:
         motion: The motion.
@@ -132,12 +149,12 @@ def keep_limits(motion: Motion, limits: MotionLimits, names: Sequence[str]) -> M
     """
     bounds = limits.scaled(1.0, 1.0, 1.0)
     # A joint that begins outside its limits does not go farther out.
-    bounds[LOWER] = lower = np.minimum(limits.lower, motion.positions[0]) - SLACK
-    bounds[UPPER] = upper = np.maximum(limits.upper, motion.positions[0]) + SLACK
-    count = max(math.ceil(motion.times[-1] / CHECKED), 1)
+    bounds[LOWER_BOUND] = lower = np.minimum(limits.lower, motion.positions[0]) - SLACK
+    bounds[UPPER_BOUND] = upper = np.maximum(limits.upper, motion.positions[0]) + SLACK
+    count = max(math.ceil(motion.times[-1] / GIVEN_TUNING.check_interval), 1)
     every = np.union1d(np.linspace(0.0, motion.times[-1], count + 1), motion.times)
     excess = 1.0
-    for part in np.array_split(every, len(every) // AT_ONCE + 1):
+    for part in np.array_split(every, len(every) // GIVEN_TUNING.most_instants + 1):
         q, v, a = at_times(motion, part)
         beyond = np.maximum(lower - q, q - upper)
         if not (beyond <= 0.0).all():
@@ -152,7 +169,7 @@ def keep_limits(motion: Motion, limits: MotionLimits, names: Sequence[str]) -> M
             ratio = np.abs(values) / most
             i, k = map(int, np.unravel_index(int(ratio.argmax()), ratio.shape))
             excess = max(excess, float(ratio[i, k]) ** (1.0 / order))
-            if not excess <= ROUNDED:
+            if not excess <= GIVEN_TUNING.largest_excess:
                 raise MotionRefusedError(
                     f"{names[k]} would have {values[i, k]:.4g} of {what} at {part[i]:.3f} s, and "
                     f"its limit is {most[k]:.4g}"
@@ -164,12 +181,12 @@ def keep_limits(motion: Motion, limits: MotionLimits, names: Sequence[str]) -> M
 
 
 def _check_stops(motion: Motion, bounds: FloatArray, names: Sequence[str]) -> None:
-    count = max(math.ceil(motion.times[-1] / STOPPABLE), 1)
+    count = max(math.ceil(motion.times[-1] / GIVEN_TUNING.stop_interval), 1)
     every = np.linspace(0.0, motion.times[-1], count + 1)[1:]
-    memory = np.zeros((len(names), kernels.COLUMNS))
+    memory = np.zeros((len(names), kernels.JOINT_COLUMNS))
     for time, state in zip(every, at_times(motion, every).transpose(1, 2, 0), strict=True):
         memory[:, :3] = state
-        moves = memory[:, kernels.SPEED : kernels.RATE + 1].any(axis=1)
+        moves = memory[:, kernels.JOINT_SPEED : kernels.JOINT_RATE + 1].any(axis=1)
         if not moves.any() or kernels.can_stop(memory, bounds):
             continue
         for k in np.flatnonzero(moves).tolist():
@@ -212,7 +229,9 @@ def at_times(motion: Motion, times: FloatArray) -> FloatArray:
 
 def paced(motion: Motion, pace: float, since: float = 0.0) -> Motion:
     """Return what is left of a motion since a time [s], at a pace in (0, 1]."""
-    first = int(np.searchsorted(motion.times, since + pace * SHORTEST, side="right"))
+    first = int(
+        np.searchsorted(motion.times, since + pace * GIVEN_TUNING.shortest_interval, side="right")
+    )
     begin = at_times(motion, np.array([since]))
     states = [np.concatenate([b, e[first:]]) for b, e in zip(begin, motion[1:], strict=True)]
     times = np.append(0.0, (motion.times[first:] - since) / pace)
@@ -237,16 +256,16 @@ class _Place(NamedTuple):
     """Change of the rate [1/s]."""
 
 
-START = _Place(0.0, 0.0, 0.0)
+BEGIN_OF_WAY = _Place(0.0, 0.0, 0.0)
 
 
 class Along:
     """Leads the joints along a motion, at a pace from 0 to 1 that may change.
 
-    The motion keeps all limits at its own pace. A change of the pace takes `SHARE` of the limits of
-    acceleration and jerk at most, and less where the motion itself needs them: a slow motion comes
-    to rest soon. The joints stay on the motion's way. Where the arm rests beside it, it first moves
-    to it.
+    The motion keeps all limits at its own pace. A change of the pace takes `pace_share` of the
+    limits of acceleration and jerk at most, and less where the motion itself needs them: a slow
+    motion comes to rest soon. The joints stay on the motion's way. Where the arm rests beside it,
+    it first moves to it.
 
     Args:
         motion: The motion, from rest to rest, within the limits.
@@ -268,14 +287,16 @@ class Along:
         self._capped = capped
         self._share: float | None = None
         # The largest of the motion's velocities and accelerations: those that the pace multiplies.
-        speeds, growths = (np.maximum(np.abs(each).max(axis=0), REST) for each in motion[2:4])
-        self._gain = SHARE * float((limits.acceleration / speeds).min())
-        self._rise = SHARE * float((limits.jerk / speeds).min())
-        self._ease = SHARE / 3.0 * float((limits.jerk / growths).min())
-        self._outset = SHARE * float((limits.jerk / limits.velocity).min())
+        speeds, growths = (
+            np.maximum(np.abs(each).max(axis=0), GIVEN_TUNING.rest_speed) for each in motion[2:4]
+        )
+        self._gain = GIVEN_TUNING.pace_share * float((limits.acceleration / speeds).min())
+        self._rise = GIVEN_TUNING.pace_share * float((limits.jerk / speeds).min())
+        self._ease = GIVEN_TUNING.pace_share / 3.0 * float((limits.jerk / growths).min())
+        self._outset = GIVEN_TUNING.pace_share * float((limits.jerk / limits.velocity).min())
         self._lead: Motion | None = None  # to the place, from where the arm rests
         self._led = 0.0  # time on it [s]
-        self._place = START
+        self._place = BEGIN_OF_WAY
         self._begun = False  # whether the arm may have left the motion's begin
         self.lost = False
 
@@ -295,7 +316,7 @@ class Along:
 
     def _keeping_caps(self, motion: Motion) -> float:
         """Return the pace at which a motion keeps the caps."""
-        count = min(max(math.ceil(motion.times[-1] / CAPPED), 100), 4000) + 1
+        count = min(max(math.ceil(motion.times[-1] / GIVEN_TUNING.cap_interval), 100), 4000) + 1
         times = np.linspace(0.0, motion.times[-1], count)
         return self._capped(times, np.ascontiguousarray(at_times(motion, times)[0]))
 
@@ -315,9 +336,11 @@ class Along:
         way = at_times(self._motion, np.array([self._place.time]))[0, 0]
         off = float(np.abs(way - states[:, 0]).max())
         moves = bool(states[:, 1:].any())
-        self.lost = not off <= (CLOSE if moves else BESIDE)
-        if off > SAME and not (self.lost or moves):
-            lead = plan_motion(self._bounds, np.ascontiguousarray(states[:, 0]), way, WIDEST)
+        self.lost = not off <= (GIVEN_TUNING.way_tolerance if moves else GIVEN_TUNING.largest_lead)
+        if off > GIVEN_TUNING.same and not (self.lost or moves):
+            lead = plan_motion(
+                self._bounds, np.ascontiguousarray(states[:, 0]), way, WIDEST_SPACING
+            )
             self._lead = paced(lead, self._keeping_caps(lead))
 
     def _finds_lead(self, states: FloatArray) -> bool:
@@ -326,7 +349,10 @@ class Along:
         if lead is None:
             return False
         led = lead.time_of(np.ascontiguousarray(states[:, 0]))
-        if led >= lead.times[-1] or (np.abs(lead.at(led)[:, 0] - states[:, 0]) > CLOSE).any():
+        if (
+            led >= lead.times[-1]
+            or (np.abs(lead.at(led)[:, 0] - states[:, 0]) > GIVEN_TUNING.way_tolerance).any()
+        ):
             return False
         self._led = led
         return True
@@ -338,33 +364,35 @@ class Along:
         are as near the one closest in time.
         """
         if not self._begun:
-            return START
+            return BEGIN_OF_WAY
         total = float(self._motion.times[-1])
-        times = np.linspace(0.0, total, 2 + math.ceil(total / WIDEST))
+        times = np.linspace(0.0, total, 2 + math.ceil(total / WIDEST_SPACING))
         off = self._off(states, times)
         beside = np.pad(off, 1, constant_values=np.inf)
         least = np.flatnonzero((off <= beside[:-2]) & (off <= beside[2:]))
-        likely = times[least[np.argsort(off[least], kind="stable")[:LIKELY]]].tolist()
+        likely = times[
+            least[np.argsort(off[least], kind="stable")[: GIVEN_TUNING.most_places]]
+        ].tolist()
         found = [self._nearest(states, time) for time in likely]
-        closest = min(each for each, _ in found) + CLOSE
+        closest = min(each for each, _ in found) + GIVEN_TUNING.way_tolerance
         near = [time for each, time in found if each <= closest]
         time = min(near, key=lambda each: abs(each - self._place.time))
         return _Place(time, float(self._rates(states, np.array([time]))[0]), 0.0)
 
     def _nearest(self, states: FloatArray, time: float) -> tuple[float, float]:
         """Return how far the motion is from states near a time, and when."""
-        width = WIDEST
-        for _ in range(PASSES):
-            times = self._within(time + width * NEAR)
+        width = WIDEST_SPACING
+        for _ in range(GIVEN_TUNING.passes):
+            times = self._within(time + width * PLACES_OF_A_PASS)
             off = self._off(states, times)
             k = int(np.argmin(off))
-            time, width = float(times[k]), width * CLOSER
+            time, width = float(times[k]), width * GIVEN_TUNING.narrowing
         return float(off[k]), time
 
     def _rates(self, states: FloatArray, times: FloatArray) -> FloatArray:
         """Return the rates (t,) at which the motion is nearest to the velocities of states."""
         slopes = at_times(self._motion, times)[1]
-        steep = np.maximum((slopes * slopes).sum(axis=1), REST**2)
+        steep = np.maximum((slopes * slopes).sum(axis=1), GIVEN_TUNING.rest_speed**2)
         rates: FloatArray = np.clip(slopes @ states[:, 1] / steep, 0.0, 1.0)
         return rates
 
@@ -373,7 +401,7 @@ class Along:
         q, v, _ = at_times(self._motion, times)
         rates = self._rates(states, times)[:, np.newaxis]
         away = np.abs(v * rates - states[:, 1]).max(axis=1)
-        off: FloatArray = np.abs(q - states[:, 0]).max(axis=1) + WIDEST * away
+        off: FloatArray = np.abs(q - states[:, 0]).max(axis=1) + WIDEST_SPACING * away
         return off
 
     def _within(self, times: Sequence[float] | FloatArray) -> FloatArray:
@@ -414,14 +442,17 @@ class Along:
         low, high = self._room(v, a, period)
         missing = pace - rate
         wanted = min(self._gain, math.sqrt(2.0 * self._rise * abs(missing)))
-        ends = (v * a < 0.0) & (np.abs(v) * self._bounds[JERK] < ENDING * a**2)
+        ends = (v * a < 0.0) & (np.abs(v) * self._bounds[JERK] < GIVEN_TUNING.end_factor * a**2)
         if missing > 0.0 or ends.any():  # near its own pace the motion leaves no jerk for more
             wanted = min(wanted, self._ease * (1.0 - rate**3))
         if rate == gain == 0.0:  # not at once too near to what may be in the way
-            wanted = min(wanted, OUTSET * self._outset * period)
+            wanted = min(wanted, GIVEN_TUNING.first_factor * self._outset * period)
         wanted = math.copysign(wanted, missing)
         wanted = min(max(wanted, low), high) if low <= high else 0.5 * (low + high)
-        if abs(missing) <= max(abs(wanted) * period, CLOSE) and low <= 0.0 <= high:
+        if (
+            abs(missing) <= max(abs(wanted) * period, GIVEN_TUNING.way_tolerance)
+            and low <= 0.0 <= high
+        ):
             return pace, 0.0
         return min(max(rate + wanted * period, 0.0), 1.0), wanted
 
@@ -439,11 +470,15 @@ class Along:
         _, rate, gain = self._place
         own = a * rate**2
         here = own[0] + v[0] * gain
-        step = np.maximum(ROOM * self._bounds[JERK] * period, np.abs(own[1] - own[0]))
+        step = np.maximum(
+            GIVEN_TUNING.jerk_share * self._bounds[JERK] * period, np.abs(own[1] - own[0])
+        )
         most = np.maximum(self._bounds[ACCELERATION], np.abs(own[1]))
         ends = np.stack([np.maximum(-most, here - step), np.minimum(most, here + step)]) - own[1]
         slope = v[1] + 2.0 * rate * period * a[1]
-        ends = np.sort(ends / np.where(np.abs(slope) > SAME, slope, SAME), axis=0)
+        ends = np.sort(
+            ends / np.where(np.abs(slope) > GIVEN_TUNING.same, slope, GIVEN_TUNING.same), axis=0
+        )
         return float(ends[0].max()), float(ends[1].min())
 
     def _states(self) -> FloatArray:
@@ -474,8 +509,8 @@ class Along:
         self._begun = True
         times, way = [0.0], [states]
         while (left := self.rest(override)) is None and (override > 0.0 or self._place.rate > 0.0):
-            way.append(self.step(WIDEST, override))
-            times.append(times[-1] + WIDEST)
+            way.append(self.step(WIDEST_SPACING, override))
+            times.append(times[-1] + WIDEST_SPACING)
         motion = Motion(np.array(times), *np.ascontiguousarray(np.stack(way).transpose(2, 0, 1)))
         if left is not None:
             motion = _joined(motion, left)

@@ -15,21 +15,29 @@ from numpy.typing import NDArray
 from basis_ik.arm.joints_kernel import is_equal
 from basis_ik.numerics.arrays import FloatArray
 
-LONGEST = 0.25  # goals farther apart in time than this are single goals [s]
-PAIR = 0.1  # two goals at most this far apart are a moving one; otherwise it takes three [s]
-SHORTEST = 1e-3  # a goal replaces an earlier one that is closer in time than this [s]
-OLDEST = 0.1  # largest age of a goal on arrival; older ones count as this old [s]
-MOST, INTERVALS = 48, 24  # stored goals, and stored intervals between them
-# The next goal is overdue this fraction of the usual interval after the longest recent interval.
-OVERDUE = 0.5
-# A kind of motion is rated by a prediction made this fraction of its current look-ahead ago, but at
-# least this time ago [s]: only then do errors of its velocity show.
-AHEAD, FORESIGHT = 0.5, 0.06
-MEMORY = 0.3  # time constant of the averaged prediction error [s]
-SWITCH_RATIO = 0.8  # error ratio below which another kind replaces the current one
-MOVING_RATIO = 0.7  # error ratio below which a goal at rest counts as a moving one
-TINY = 1e-9  # errors below this count as equal; as time in which the joints move so far [s]
-PASSES = 2  # iterations to find missing goals of an evenly sent motion
+
+class PredictionTuning(NamedTuple):
+    """Tuning of the estimate of how a goal moves."""
+
+    longest_interval: float = 0.25  # [s]: goals farther apart in time are single goals
+    pair_interval: float = 0.1  # [s]: two goals so close are a moving one; otherwise it takes three
+    shortest_interval: float = 1e-3  # [s]: a goal replaces an earlier one that is closer in time
+    largest_age: float = 0.1  # [s], of a goal on arrival; older ones count as this old
+    most_goals: int = 48  # stored ones
+    most_intervals: int = 24  # stored ones, between goals
+    # The next goal is overdue this fraction of the usual interval after the longest recent one.
+    overdue: float = 0.5
+    # A kind of motion is rated by an earlier prediction: only then do errors of its velocity show.
+    look_back: float = 0.5  # fraction of its current look-ahead
+    least_look_back: float = 0.06  # [s]
+    memory: float = 0.3  # [s], time constant of the averaged prediction error
+    switch_ratio: float = 0.8  # error ratio below which another kind replaces the current one
+    moving_ratio: float = 0.7  # error ratio below which a goal at rest counts as a moving one
+    error_tolerance: float = 1e-9  # [s], in which the joints move so far; smaller errors are equal
+    passes: int = 2  # iterations to find missing goals of an evenly sent motion
+
+
+PREDICTION_TUNING = PredictionTuning()
 
 
 class _Kind(NamedTuple):
@@ -42,8 +50,8 @@ class _Kind(NamedTuple):
     """Whether the goals are assumed to be evenly spaced, with varying delays."""
 
 
-RESTS, LINEAR = 0, 1
-KINDS = (
+AT_REST_KIND, LINEAR_KIND = 0, 1
+MOTION_KINDS = (
     _Kind(0, 0.0),
     _Kind(1, 0.05),
     _Kind(2, 0.2),
@@ -54,7 +62,7 @@ KINDS = (
 )
 
 
-POWERS = np.arange(1 + max(kind.degree for kind in KINDS))
+POWERS = np.arange(1 + max(kind.degree for kind in MOTION_KINDS))
 
 
 class _Sample(NamedTuple):
@@ -105,11 +113,11 @@ class GoalMotion:
 
     def __init__(self, speeds: FloatArray) -> None:
         self._speeds = speeds
-        self._degrees = np.array([kind.degree for kind in KINDS])
-        self._windows = np.array([kind.window for kind in KINDS])
-        self._even = np.array([kind.even for kind in KINDS])
+        self._degrees = np.array([kind.degree for kind in MOTION_KINDS])
+        self._windows = np.array([kind.window for kind in MOTION_KINDS])
+        self._even = np.array([kind.even for kind in MOTION_KINDS])
         self._still: FloatArray = np.zeros_like(speeds)
-        self._intervals: deque[float] = deque(maxlen=INTERVALS)
+        self._intervals: deque[float] = deque(maxlen=PREDICTION_TUNING.most_intervals)
         self.reset()
 
     def reset(self) -> None:
@@ -122,9 +130,9 @@ class GoalMotion:
     def _begin(self) -> None:
         """Discard the estimate of the motion."""
         self._samples: list[_Sample] = []
-        self._fits: deque[_Fits] = deque(maxlen=MOST)
-        self._misses, self._weights = np.zeros((2, len(KINDS)))
-        self._kind, self._reach, self._timeout = LINEAR, 0.0, 0.0
+        self._fits: deque[_Fits] = deque(maxlen=PREDICTION_TUNING.most_goals)
+        self._misses, self._weights = np.zeros((2, len(MOTION_KINDS)))
+        self._kind, self._reach, self._timeout = LINEAR_KIND, 0.0, 0.0
         self._intervals.clear()
 
     def observe(self, goal: FloatArray, now: float, time: float | None = None) -> FloatArray:
@@ -137,7 +145,13 @@ class GoalMotion:
                 with it.
         """
         if self._goal is None or time != self._of or not is_equal(goal, self._goal):
-            self._add(_Sample(max(now if time is None else time, now - OLDEST), goal.copy()), now)
+            self._add(
+                _Sample(
+                    max(now if time is None else time, now - PREDICTION_TUNING.largest_age),
+                    goal.copy(),
+                ),
+                now,
+            )
             self._goal, self._of = self._samples[-1].place, time
         if not self._fits or now - self._seen > self._timeout:
             return np.array([goal, self._still, self._still])
@@ -153,9 +167,12 @@ class GoalMotion:
             return
         self._intervals.append(interval)
         usual = sum(self._intervals) / len(self._intervals)
-        self._timeout = max(self._intervals) + OVERDUE * usual
-        newer = sample.time - self._samples[-1].time > SHORTEST
-        self._samples = [*self._samples[1 - MOST : None if newer else -1], sample]
+        self._timeout = max(self._intervals) + PREDICTION_TUNING.overdue * usual
+        newer = sample.time - self._samples[-1].time > PREDICTION_TUNING.shortest_interval
+        self._samples = [
+            *self._samples[1 - PREDICTION_TUNING.most_goals : None if newer else -1],
+            sample,
+        ]
         if len(self._samples) == 1:
             return
         times = np.array([each.time for each in self._samples])
@@ -169,11 +186,11 @@ class GoalMotion:
 
     def _continues(self, sample: _Sample, interval: float) -> bool:
         """Return whether a goal continues the motion of the previous ones."""
-        if not self._samples or not interval <= LONGEST:
+        if not self._samples or not interval <= PREDICTION_TUNING.longest_interval:
             return False
         before = self._samples[-1]
         apart = sample.time - before.time
-        if not 0.0 <= apart <= LONGEST:
+        if not 0.0 <= apart <= PREDICTION_TUNING.longest_interval:
             return False
         # A late goal may arrive together with the next one.
         usual = sum(self._intervals) / len(self._intervals) if self._intervals else 0.0
@@ -187,14 +204,18 @@ class GoalMotion:
             times: Time of that goal in each kind (k,).
             apart: Time since the previous goal [s].
         """
-        horizon = max(AHEAD * self._reach, FORESIGHT)
+        horizon = max(PREDICTION_TUNING.look_back * self._reach, PREDICTION_TUNING.least_look_back)
         newest = self._samples[-1]
-        old = (fits for fits in reversed(self._fits) if newest.time - fits.since[RESTS] >= horizon)
+        old = (
+            fits
+            for fits in reversed(self._fits)
+            if newest.time - fits.since[AT_REST_KIND] >= horizon
+        )
         fits = next(old, self._fits[0])
         off = fits.places(times) - newest.place
-        misses = (np.abs(off) / self._speeds).max(axis=1) + TINY
+        misses = (np.abs(off) / self._speeds).max(axis=1) + PREDICTION_TUNING.error_tolerance
         parts = np.where(fits.known, misses / misses[fits.known].mean(), 0.0)
-        kept = math.exp(-apart / MEMORY)
+        kept = math.exp(-apart / PREDICTION_TUNING.memory)
         self._misses = kept * self._misses + parts
         self._weights = kept * self._weights + fits.known
 
@@ -206,7 +227,7 @@ class GoalMotion:
         known = counts <= last
         chosen = np.arange(last) >= last - counts[:, np.newaxis]
         # In units of the window, so that the normal equations are well conditioned.
-        units = np.maximum(-(ago * chosen).min(axis=1), SHORTEST)
+        units = np.maximum(-(ago * chosen).min(axis=1), PREDICTION_TUNING.shortest_interval)
         used = (self._degrees[:, np.newaxis] >= POWERS) & known[:, np.newaxis]
         part = ago / units[:, np.newaxis]
         powers = np.stack([np.ones_like(part), part, part * part, part * part * part], axis=2)
@@ -220,14 +241,18 @@ class GoalMotion:
     def _choose(self) -> None:
         """Choose the kind with the best predictions."""
         known = self._weights > 0.0
-        scores = np.full(len(KINDS), np.inf)
+        scores = np.full(len(MOTION_KINDS), np.inf)
         scores[known] = self._misses[known] / self._weights[known]
-        scores[self._kind] *= SWITCH_RATIO
-        best = LINEAR + int(np.argmin(scores[LINEAR:]))
+        scores[self._kind] *= PREDICTION_TUNING.switch_ratio
+        best = LINEAR_KIND + int(np.argmin(scores[LINEAR_KIND:]))
         if not known[best]:
-            best = LINEAR if self._intervals[-1] <= PAIR else RESTS
-        elif scores[best] > MOVING_RATIO * scores[RESTS]:
-            best = RESTS
+            best = (
+                LINEAR_KIND
+                if self._intervals[-1] <= PREDICTION_TUNING.pair_interval
+                else AT_REST_KIND
+            )
+        elif scores[best] > PREDICTION_TUNING.moving_ratio * scores[AT_REST_KIND]:
+            best = AT_REST_KIND
         self._kind = best
 
 
@@ -236,7 +261,7 @@ def _evenly_spaced(times: FloatArray) -> FloatArray:
     apart, steps = np.diff(times), np.arange(len(times))
     usual, middle = np.sort(apart)[len(apart) // 2], times.sum() / len(times)
     counts = np.append(0.0, np.cumsum(np.maximum(np.round(apart / usual), 1.0)))
-    for _ in range(PASSES):
+    for _ in range(PREDICTION_TUNING.passes):
         off = counts - counts.sum() / len(counts)
         interval = float(off @ times) / float(off @ off)
         counts = np.round((times - middle) / interval + (counts - off))

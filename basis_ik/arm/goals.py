@@ -127,4 +127,4 @@ class ChunkGoal:
 
 
 Goal = PoseGoal | PointGoal | TwistGoal | JointVelocityGoal | JointGoal | MotionGoal | ChunkGoal
-JOGGING = (TwistGoal, JointVelocityGoal)  # goals without an end
+JOG_GOALS = (TwistGoal, JointVelocityGoal)  # goals without an end

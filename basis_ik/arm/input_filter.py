@@ -12,7 +12,7 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.arm.goal_motion import LONGEST
+from basis_ik.arm.goal_motion import PREDICTION_TUNING
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.rigid import RigidTransform
 
@@ -30,7 +30,7 @@ class FilterRules(NamedTuple):
     """Way [m] and turn [rad], or change of a joint [rad or m], that moves nothing; empty: none."""
 
 
-OFF = FilterRules()
+NO_FILTER = FilterRules()
 
 
 class Change(NamedTuple):
@@ -82,7 +82,11 @@ def filtered(
         rules: What is done.
         change: How samples differ.
     """
-    if before is None or rules == OFF or time - before.time > LONGEST:
+    if (
+        before is None
+        or rules == NO_FILTER
+        or time - before.time > PREDICTION_TUNING.longest_interval
+    ):
         return Filtered(time, (sample,), sample, sample, sample)
     if not time > before.time:
         return before
@@ -133,9 +137,9 @@ def _pose_picked(poses: Sequence[RigidTransform], parts: NDArray[np.intp]) -> Ri
     return RigidTransform.from_rotation_translation(turn.rotation, place.translation)
 
 
-POSES = Change(_pose_between, _pose_moved, _pose_picked)
+POSE_CHANGE = Change(_pose_between, _pose_moved, _pose_picked)
 """Of poses: way [m], and rotation vector [rad], along the axes of their frame."""
-JOINTS = Change(
+JOINTS_CHANGE = Change(
     lambda one, other: (other - one)[:, np.newaxis],
     lambda sample, rows: sample + rows[:, 0],
     lambda samples, parts: np.array(samples)[parts, np.arange(len(parts))],

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from basis_ik.arm.execution.execution import MOVED_AWAY
 from basis_ik.numerics.arrays import FloatArray
 
-# The arm is where it braked within this distance [rad or m]: farther away, something has moved it.
-CLOSE = 0.05
-STILL_TIME = 0.1  # s for which the measured arm must rest before it goes on
+STILL_TIME = 0.1  # [s], for which the measured arm must rest before it goes on
 
 
 class Interruption:
@@ -59,5 +58,6 @@ class Interruption:
         if not (np.abs(measured - self._still_at) <= self._tolerance).all():
             self._still_since, self._still_at = now, measured
         places = (self._destination, self._braked_to)
-        near = any((np.abs(measured - each) <= CLOSE).all() for each in places if each is not None)
+        known = [each for each in places if each is not None]
+        near = any((np.abs(measured - each) <= MOVED_AWAY).all() for each in known)
         return near and now - self._still_since >= STILL_TIME

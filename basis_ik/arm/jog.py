@@ -12,18 +12,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import exp, inf
+from typing import NamedTuple
 
 import numpy as np
 
-from basis_ik.arm.caps import SPARE
+from basis_ik.arm.caps import CAP_TUNING
 from basis_ik.arm.clearance import Approach
 from basis_ik.arm.goals import TwistGoal
 from basis_ik.arm.joints_kernel import (
     ACCELERATION,
-    COLUMNS,
     JERK,
-    LOWER,
-    UPPER,
+    JOINT_COLUMNS,
+    LOWER_BOUND,
+    UPPER_BOUND,
     VELOCITY,
 )
 from basis_ik.arm.joints_kernel import step_joints as step_joints
@@ -31,7 +32,7 @@ from basis_ik.arm.limiter import Limiter
 from basis_ik.arm.limits import MotionLimits, fastest_before
 from basis_ik.arm.line_stop import LineStop
 from basis_ik.arm.profile_kernel import ROW, plan_stop, sample
-from basis_ik.arm.singularity import VERY_NEAR, Gains, Notice, Singularities
+from basis_ik.arm.singularity import SINGULARITY_TUNING, Gains, Notice, Singularities
 from basis_ik.arm.twist_kernel import states_on_line, weights_on_line
 from basis_ik.collision.collision_scene import Gap
 from basis_ik.numerics.arrays import FloatArray
@@ -42,45 +43,54 @@ from basis_ik.solvers.pose.track import track
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Reason, Verdict, shown_length
 
-# Fractions of the joints' limits that jogging uses. Velocity; the rest is for corrections:
-FAST = 0.9
-# Acceleration and jerk for changes of the twist; acceleration to keep the tip on its line at
-# constant speed; acceleration and jerk to come to rest at a position limit:
-CHANGE, STEADY, STOP = 0.7, 0.2, 0.5
-LOST = 0.02  # largest fraction of a twist that may be lost away from singularities
-AHEAD = 0.1  # look-ahead for the joints' velocities [s]
-WARNING = 0.5  # look-ahead for the warning of a singularity [s]
-ALONG = 1e-9  # a smaller relative deviation counts as none
-LATE = 3.0  # periods until braking before a position limit takes effect
-SLIGHT = 1e-6  # a joint slower than another by this factor counts as at rest
-# A step off a singularity: largest motion of each joint [rad or m], motion of the tip [m or rad],
-# and its relative tolerance.
-STEP, STEP_WAY, STEP_ERROR = 0.15, 1e-3, 0.02
-# Distance at which a joint's position limit begins to count [rad, or reaches for a slide], at most
-# this fraction of the joint's range; only joints to spare keep away from limits.
-NEAR_LIMIT, OF_RANGE = 0.5, 0.25
-SETTLING = 0.1  # time constant of the joints' weights [s]
-STANDING = 1e-3  # a twist scaled below this factor counts as held
-# The direction is fixed on the final part of a line, where samples are coarse: this many times the
-# distance that the largest jerk covers in a period. Within this distance [m and rad] it only stops.
-LAST, NEAR = 4.0, 1e-6
-# Largest relative growth of the joints' velocities on the line while the tip stops; and the
-# fraction of its speed below which the tip stops instead of creeping towards a singularity.
-GROWTH, CREEPING = 0.3, 0.04
-# Next to a singularity, a shorter remaining distance [m and rad] is covered in joint space if it
-# would take longer than this time [s].
-SHORT, LONG = 5e-4, 0.5
-CORRECTIONS = 3  # iterations for the next positions; each leaves a hundredth of the error
-MOST = 1e9  # bound on speed, acceleration and jerk of a tip whose motion needs no joint
-SWERVE = 1e-3  # fraction of a twist across its line, above which the direction changes
-# Fraction of acceleration and jerk for starting and stopping on a line; and increment of it.
-EASY, EASIER = 0.5, 0.02
-# Fractions of acceleration and jerk for a stop on the line, tried one after the other; and its
-# largest duration, relative to the joints' own time to rest.
-SHARES, MOST_LATE = (1.0, 0.95, 0.9, 0.8, 0.7), 1.3
-SLIDES = 4  # obstacles along which a twist is turned, one after the other
-AXES = np.eye(6)[:3]  # twists along the axes
-TRIM = 0.05  # fraction of the joints' limits that reduces it
+
+class JogTuning(NamedTuple):
+    """Tuning of a jog; fractions are of the joints' limits, unless stated otherwise."""
+
+    velocity: float = 0.9  # fraction of velocity limits; the rest is for corrections
+    change: float = 0.7  # fraction of acceleration and jerk for changes of the twist
+    line_acceleration: float = 0.2  # fraction that keeps the tip on its line at constant speed
+    stop: float = 0.5  # fraction of acceleration and jerk for the stop at a position limit
+    largest_loss: float = 0.02  # fraction of a twist that may be lost away from singularities
+    look_ahead: float = 0.1  # [s], for the joints' velocities
+    warning_time: float = 0.5  # [s], look-ahead for the warning of a singularity
+    direction_tolerance: float = 1e-9  # a smaller relative deviation counts as none
+    brake_delay: float = 3.0  # [periods], until braking before a position limit takes effect
+    rest_ratio: float = 1e-6  # a joint slower than another by this factor counts as at rest
+    # A step off a singularity.
+    step_size: float = 0.15  # [rad or m], largest motion of each joint
+    step_way: float = 1e-3  # [m or rad], motion of the tip
+    step_tolerance: float = 0.02  # of `step_way`
+    # Only joints to spare keep away from their position limits.
+    limit_distance: float = 0.5  # [rad, or reaches for a slide], at which a limit begins to count
+    limit_share: float = 0.25  # largest such distance, as a fraction of the joint's range
+    weight_time: float = 0.1  # [s], time constant of the joints' weights
+    held_scale: float = 1e-3  # a twist scaled below this factor counts as held
+    # The direction is fixed on the final part of a line, because samples are coarse there.
+    final_way: float = 4.0  # its length, in distances that the largest jerk covers in a period
+    end_tolerance: float = 1e-6  # [m and rad], distance to the end within which the tip only stops
+    # Before a singularity the tip stops instead of creeping towards it.
+    largest_growth: float = 0.3  # of the joints' velocities during the stop, relative
+    least_speed: float = 0.04  # fraction of the tip's speed below which it stops
+    # Next to a singularity, a short way is covered in joint space if it would take long.
+    short_way: float = 5e-4  # [m and rad]
+    long_time: float = 0.5  # [s]
+    corrections: int = 3  # iterations for the next positions; each leaves a hundredth of the error
+    largest_bound: float = 1e9  # of speed, acceleration, jerk of a tip whose motion needs no joint
+    largest_across: float = 1e-3  # fraction of a twist across its line that changes no direction
+    across_share: float = 0.05  # fraction of acceleration and jerk that reduces a smaller one
+    # Starting and stopping on a line takes the least fraction of acceleration and jerk that does.
+    first_share: float = 0.5
+    share_step: float = 0.02  # increment of that fraction
+    stop_shares: tuple[float, ...] = (1.0, 0.95, 0.9, 0.8, 0.7)  # tried in turn to stop on the line
+    longest_stop: float = 1.3  # duration of that stop, relative to the joints' own time to rest
+    most_slides: int = 4  # obstacles along which a twist is turned, one after the other
+
+
+JOG_TUNING = JogTuning()
+
+
+LINEAR_TWISTS = np.eye(6)[:3]  # twists along the axes
 
 
 @dataclass(frozen=True)
@@ -132,14 +142,16 @@ class Jog:
         self._columns: FloatArray = np.zeros((n, 6))
         self._work: FloatArray = np.zeros((2, 12))
         self._moves: FloatArray = np.zeros((5, n))
-        near = NEAR_LIMIT * np.where(chain.prismatic, chain.reach, 1.0)
-        self._near: FloatArray = np.minimum(near, OF_RANGE * (chain.upper - chain.lower))
+        near = JOG_TUNING.limit_distance * np.where(chain.prismatic, chain.reach, 1.0)
+        self._near: FloatArray = np.minimum(
+            near, JOG_TUNING.limit_share * (chain.upper - chain.lower)
+        )
         # Weights of the joints as `states_on_line` takes them: equal, present, and intended.
         self._even: FloatArray = np.stack([np.append(np.ones(n), 0.0), np.zeros(n + 1)])
         self._weights, self._aim = self._even, self._even[0]
-        self._line: FloatArray = np.zeros((1, COLUMNS))
+        self._line: FloatArray = np.zeros((1, JOINT_COLUMNS))
         self._line_limits: FloatArray = np.zeros((5, 1))
-        self._line_limits[LOWER], self._line_limits[UPPER] = -inf, inf
+        self._line_limits[LOWER_BOUND], self._line_limits[UPPER_BOUND] = -inf, inf
         self._used = True
         self.reset()
 
@@ -202,8 +214,8 @@ class Jog:
         self._aim = self._weights[0]
         if self._stop is not None and self._advance_stop(self._stop, q):
             return self._limiter.position
-        longest = MOST_LATE * self._limiter.time_to_rest()
-        for share in SHARES:
+        longest = JOG_TUNING.longest_stop * self._limiter.time_to_rest()
+        for share in JOG_TUNING.stop_shares:
             self._since = 0
             self._stop = LineStop(
                 q, self._twist, self._rate, self._limiter.bounds, share, self._line_states
@@ -254,11 +266,11 @@ class Jog:
         self._turn_axes(q, in_tip=False)
         way = _way(self._chain.forward(q), target)
         size = float(np.linalg.norm(way))
-        along = way / size if size > NEAR else np.zeros(6)
-        if size > NEAR and len(q) > 6:
-            self._weigh(q, FAST * self._bounds(q, along, self._even)[0] * along)
+        along = way / size if size > JOG_TUNING.end_tolerance else np.zeros(6)
+        if size > JOG_TUNING.end_tolerance and len(q) > 6:
+            self._weigh(q, JOG_TUNING.velocity * self._bounds(q, along, self._even)[0] * along)
         fastest, _, jerk = self._bounds(q, along)
-        if size > LAST * jerk * period**3:
+        if size > JOG_TUNING.final_way * jerk * period**3:
             self._final_direction = None
         elif self._final_direction is None:
             self._final_direction = along
@@ -267,7 +279,7 @@ class Jog:
         if self._final_direction is not None:
             along, size = self._final_direction, float(way @ self._final_direction)
         fastest = self._approach_speed(q, along, size, fastest)
-        if abs(size) <= NEAR or fastest == 0.0:  # there, or held
+        if abs(size) <= JOG_TUNING.end_tolerance or fastest == 0.0:  # there, or held
             if not self.moving:
                 return None if self.held is None else limiter.brake()
             return self._brake(q)
@@ -283,10 +295,10 @@ class Jog:
 
         Arguments as of `_approach_step`.
         """
-        if abs(size) > NEAR:
+        if abs(size) > JOG_TUNING.end_tolerance:
             fastest = min(fastest, float(np.linalg.norm(self._scaled(q, fastest * along))))
             fastest *= self._factor_to_stop(q, fastest * along)
-            if abs(size) < SHORT and abs(size) > LONG * fastest:
+            if abs(size) < JOG_TUNING.short_way and abs(size) > JOG_TUNING.long_time * fastest:
                 fastest = 0.0
         return fastest * self._limiter.override
 
@@ -299,12 +311,12 @@ class Jog:
         if self.held is not None:
             return 0.0
         _, v, a = np.abs(self._states(q, twist)[0].T)
-        time = 2.0 * float(np.sqrt(v / (EASY * self._limiter.bounds[JERK])).max())
+        time = 2.0 * float(np.sqrt(v / (JOG_TUNING.first_share * self._limiter.bounds[JERK])).max())
         growth = time * float(a.max()) / float(v.max())
-        if growth <= GROWTH:
+        if growth <= JOG_TUNING.largest_growth:
             return 1.0
-        part = float((GROWTH / growth) ** (2.0 / 3.0))
-        if part < CREEPING:
+        part = float((JOG_TUNING.largest_growth / growth) ** (2.0 / 3.0))
+        if part < JOG_TUNING.least_speed:
             self.held = Held(Verdict.SINGULAR)
             return 0.0
         return part
@@ -316,7 +328,7 @@ class Jog:
         speeds = np.abs(self._states(q, along, None, weights)[0][:, 1])
         with np.errstate(divide="ignore"):  # a joint at rest sets no bound
             most = self._limiter.bounds[[VELOCITY, ACCELERATION, JERK]] / speeds
-        least: FloatArray = np.minimum(most.min(axis=1), MOST)
+        least: FloatArray = np.minimum(most.min(axis=1), JOG_TUNING.largest_bound)
         return least
 
     def _approach_step(
@@ -332,11 +344,11 @@ class Jog:
         """
         speed, push = float(self._twist @ along), float(self._rate @ along)
         across, rate_across = self._twist - speed * along, self._rate - push * along
-        turns = np.linalg.norm(across) > SWERVE * np.linalg.norm(self._twist)
-        part, trim = (0.5, 0.5 * CHANGE) if turns else (1.0, TRIM)
+        turns = np.linalg.norm(across) > JOG_TUNING.largest_across * np.linalg.norm(self._twist)
+        part, trim = (0.5, 0.5 * JOG_TUNING.change) if turns else (1.0, JOG_TUNING.across_share)
         line, limits = self._line, self._line_limits
         _, top, jerk = part * self._bounds(q, along)
-        share = min(CHANGE, self._share_to_stop(size, speed, push, top, jerk))
+        share = min(JOG_TUNING.change, self._share_to_stop(size, speed, push, top, jerk))
         limits[VELOCITY:, 0] = fastest, share * top, share * jerk
         line[0, :3] = 0.0, speed, push
         still = np.zeros(1)
@@ -352,12 +364,12 @@ class Jog:
         It is as small as possible: the bounds change along the line, which needs a reserve.
         """
         size, speed, push = (size, speed, push) if size > 0.0 else (-size, -speed, -push)
-        share = EASY
-        while share < CHANGE:
+        share = JOG_TUNING.first_share
+        while share < JOG_TUNING.change:
             plan_stop(speed, push, share * top, share * jerk, self._row)
             if sample(self._row, 0.0, speed, push, inf)[0] <= size:
                 break
-            share += EASIER
+            share += JOG_TUNING.share_step
         return share
 
     def _advance(self, q: FloatArray, then: FloatArray) -> FloatArray:
@@ -376,7 +388,10 @@ class Jog:
             then: The tip's displacement in the period, its twist and rate after it (3, 6).
         """
         limiter, period = self._limiter, self._limiter.period
-        lower, upper = np.minimum(limiter.bounds[LOWER], q), np.maximum(limiter.bounds[UPPER], q)
+        lower, upper = (
+            np.minimum(limiter.bounds[LOWER_BOUND], q),
+            np.maximum(limiter.bounds[UPPER_BOUND], q),
+        )
         _, v, a = limiter.state.T
         way, twist, rate = then
         # A constant jerk connects the states before and after. The joints' displacement deviates
@@ -386,7 +401,7 @@ class Jog:
         extra = self._speeds(middle, way - 0.5 * period * smooth)
         goal = q + period * (v + 0.5 * period * a)
         weights = self._next_weights()
-        for _ in range(CORRECTIONS):
+        for _ in range(JOG_TUNING.corrections):
             states, _ = self._states(goal, twist, rate, weights)
             smooth = v + states[:, 1] + period / 6.0 * (a - states[:, 2])
             goal = np.clip(q + 0.5 * period * smooth + extra, lower, upper)
@@ -406,8 +421,8 @@ class Jog:
             twist: The desired twist (6,).
         """
         bounds = self._limiter.bounds
-        gaps = np.maximum([q - bounds[LOWER], bounds[UPPER] - q], 0.0)
-        stops = (STOP * bounds[[ACCELERATION, JERK]]).T.tolist()
+        gaps = np.maximum([q - bounds[LOWER_BOUND], bounds[UPPER_BOUND] - q], 0.0)
+        stops = (JOG_TUNING.stop * bounds[[ACCELERATION, JERK]]).T.tolist()
         caps = np.array(
             [
                 [fastest_before(gap, *stop) for gap, stop in zip(row, stops, strict=True)]
@@ -415,7 +430,8 @@ class Jog:
             ]
         )
         caps = np.minimum(
-            np.minimum(caps, gaps / (LATE * self._limiter.period)), FAST * bounds[VELOCITY]
+            np.minimum(caps, gaps / (JOG_TUNING.brake_delay * self._limiter.period)),
+            JOG_TUNING.velocity * bounds[VELOCITY],
         )
         caps[0] *= -1.0
         self._moves[0], self._aim = q, np.zeros(len(q) + 1)
@@ -433,17 +449,17 @@ class Jog:
         off = weights - self._aim
         if not (off.any() or rates.any()):
             return self._weights
-        # Critically damped: (off + slope t) exp(-t / SETTLING).
-        slope, fade = rates + off / SETTLING, exp(-period / SETTLING)
+        # Critically damped: (off + slope t) exp(-t / weight_time).
+        slope, fade = rates + off / JOG_TUNING.weight_time, exp(-period / JOG_TUNING.weight_time)
         left = off + slope * period
-        return np.stack([self._aim + left * fade, (slope - left / SETTLING) * fade])
+        return np.stack([self._aim + left * fade, (slope - left / JOG_TUNING.weight_time) * fade])
 
     def _capped(self, q: FloatArray, twist: FloatArray) -> FloatArray:
         """Return a twist (6,), scaled down to the caps on speeds."""
-        for ahead in (0.0, AHEAD):
+        for ahead in (0.0, JOG_TUNING.look_ahead):
             at = q + ahead * self._speeds(q, twist)
             part = self._limiter.part_of_caps(at, self._speeds(at, twist))
-            twist = twist if part <= SPARE else SPARE / part * twist
+            twist = twist if part <= CAP_TUNING.jogging else CAP_TUNING.jogging / part * twist
         return twist
 
     def _step_off(self, q: FloatArray, goal: TwistGoal) -> FloatArray | None:
@@ -455,14 +471,21 @@ class Jog:
         self._tried = attempt
         root_T_tip = self._chain.forward(q)
         axes = root_T_tip.rotation if goal.in_tip else np.eye(3)
-        way, turn = (axes @ np.array(v) * STEP_WAY / size for v in (goal.linear, goal.angular))
+        way, turn = (
+            axes @ np.array(v) * JOG_TUNING.step_way / size for v in (goal.linear, goal.angular)
+        )
         rotation = RigidTransform.exp(np.concatenate([np.zeros(3), turn])).rotation
         target = RigidTransform.from_rotation_translation(
             rotation @ root_T_tip.rotation, root_T_tip.translation + way
         )
-        near = STEP_ERROR * STEP_WAY
+        near = JOG_TUNING.step_tolerance * JOG_TUNING.step_way
         found = track(
-            self._chain, target, q, STEP, position_tolerance=near, orientation_tolerance=near
+            self._chain,
+            target,
+            q,
+            JOG_TUNING.step_size,
+            position_tolerance=near,
+            orientation_tolerance=near,
         )
         return found.positions.copy() if found.success else None
 
@@ -512,14 +535,18 @@ class Jog:
         states, lost = self._states(q, twist)
         to_stop, joint = self._to_stop(q, states[:, 1])
         here = self._steady(states)
-        states_ahead, _ = self._states(q + AHEAD * here * states[:, 1], twist)
+        states_ahead, _ = self._states(q + JOG_TUNING.look_ahead * here * states[:, 1], twist)
         ahead = self._steady(states_ahead)
         self.held = obstacle
         # Slow motion out of a singularity is allowed, but not into one.
-        if (lost > LOST and len(q) >= 6) or ahead <= min(here, STANDING):
+        if (lost > JOG_TUNING.largest_loss and len(q) >= 6) or ahead <= min(
+            here, JOG_TUNING.held_scale
+        ):
             self.held = Held(Verdict.SINGULAR)
-        elif to_stop <= STANDING:
-            bound = self._limiter.bounds[UPPER if states[joint, 1] > 0.0 else LOWER, joint]
+        elif to_stop <= JOG_TUNING.held_scale:
+            bound = self._limiter.bounds[
+                UPPER_BOUND if states[joint, 1] > 0.0 else LOWER_BOUND, joint
+            ]
             self.held = Held(Verdict.LIMIT, joint=self._chain.joint_names[joint], bound=bound)
         part = min(here, ahead, to_stop)
         if self.held is None and len(q) >= 6:
@@ -532,13 +559,13 @@ class Jog:
         Also returns why it is held, if nothing of the twist is left. Arguments as of `_scaled`.
         """
         wanted = twist
-        for _ in range(SLIDES if self.slides else 0):
+        for _ in range(JOG_TUNING.most_slides if self.slides else 0):
             closing = self._approaches(q, twist)
             if not closing:
                 return twist, None
-            across = [-float(closing[0].gradient @ self._speeds(q, axis)) for axis in AXES]
+            across = [-float(closing[0].gradient @ self._speeds(q, axis)) for axis in LINEAR_TWISTS]
             size = float(np.dot(across, across))
-            if size <= ALONG:
+            if size <= JOG_TUNING.direction_tolerance:
                 break
             twist = twist.copy()
             twist[:3] -= (closing[0].rate - closing[0].allowed) / size * np.array(across)
@@ -547,11 +574,13 @@ class Jog:
             return twist, None
         first = closing[0]
         twist = first.allowed / first.rate * twist
-        held = np.linalg.norm(twist) <= STANDING * np.linalg.norm(wanted)
+        held = np.linalg.norm(twist) <= JOG_TUNING.held_scale * np.linalg.norm(wanted)
         return twist, held_by(first.gap) if held else None
 
     def _approaches(self, q: FloatArray, twist: FloatArray) -> list[Approach]:
-        return self._limiter.approaches(self._speeds(q, twist), STOP, LATE)
+        return self._limiter.approaches(
+            self._speeds(q, twist), JOG_TUNING.stop, JOG_TUNING.brake_delay
+        )
 
     def _limit_by_gain(
         self, q: FloatArray, twist: FloatArray, part: float, here: FloatArray, ahead: FloatArray
@@ -569,16 +598,16 @@ class Jog:
         now = gains.of(here, twist)
         if self.singularities == "slow":
             for speeds in (here, ahead):
-                most = gains.most(gains.of(speeds, twist), FAST) * bounds[VELOCITY]
+                most = gains.most(gains.of(speeds, twist), JOG_TUNING.velocity) * bounds[VELOCITY]
                 with np.errstate(divide="ignore"):
                     part = min(part, float((most / np.abs(speeds)).min()))
-        soon = gains.of(self._speeds(q + WARNING * part * here, twist), twist)
+        soon = gains.of(self._speeds(q + JOG_TUNING.warning_time * part * here, twist), twist)
         if self.singularities == "stop":
             rest = part * np.abs(here)
             times = rest / bounds[ACCELERATION] + 2.0 * np.sqrt(rest / bounds[JERK])
-            way = 0.5 * float(times.max()) + LATE * self._limiter.period
+            way = 0.5 * float(times.max()) + JOG_TUNING.brake_delay * self._limiter.period
             there = gains.of(self._speeds(q + way * part * here, twist), twist)
-            if there.max() >= max(VERY_NEAR, float(now.max())):
+            if there.max() >= max(SINGULARITY_TUNING.very_near, float(now.max())):
                 self.held = Held(Verdict.SINGULAR, joint=", ".join(gains.names(there)))
         if self.held is None:
             self.notice = gains.notice(now, soon)
@@ -588,28 +617,30 @@ class Jog:
         """Return the factor on a twist, at most 1, for the limits of velocity and acceleration."""
         bounds, (_, v, a) = self._limiter.bounds, np.abs(states.T)
         with np.errstate(divide="ignore"):
-            fast = FAST * bounds[VELOCITY] / v
-            curved = np.sqrt(STEADY * bounds[ACCELERATION] / a)
+            fast = JOG_TUNING.velocity * bounds[VELOCITY] / v
+            curved = np.sqrt(JOG_TUNING.line_acceleration * bounds[ACCELERATION] / a)
         return min(1.0, float(fast.min()), float(curved.min()))
 
     def _to_stop(self, q: FloatArray, v: FloatArray) -> tuple[float, int]:
         """Return the factor on velocities (n,) to let all joints stop, and the worst joint."""
         bounds, speeds = self._limiter.bounds, np.abs(v)
-        moves = speeds > SLIGHT * speeds.max()
+        moves = speeds > JOG_TUNING.rest_ratio * speeds.max()
         if not moves.any():
             return inf, 0
-        gap = np.where(v > 0.0, bounds[UPPER] - q, q - bounds[LOWER])
-        late = LATE * self._limiter.period
+        gap = np.where(v > 0.0, bounds[UPPER_BOUND] - q, q - bounds[LOWER_BOUND])
+        late = JOG_TUNING.brake_delay * self._limiter.period
         time = np.divide(gap, speeds, out=np.full_like(v, inf), where=moves)
         joint = int(np.argmin(time))
         left = float(time[joint]) - late * abs(self._limiter.velocity[joint]) / speeds[joint]
-        top, jerk = (STOP * bounds[[ACCELERATION, JERK]][:, moves] / speeds[moves]).min(axis=1)
+        top, jerk = (JOG_TUNING.stop * bounds[[ACCELERATION, JERK]][:, moves] / speeds[moves]).min(
+            axis=1
+        )
         part = fastest_before(left, float(top), float(jerk))
         return min(part, float(time[joint]) / late), joint
 
     def _after(self, q: FloatArray, desired: FloatArray, time: float) -> FloatArray:
         """Return displacement, twist and rate (3, 6) after a time of change to a desired twist."""
-        change = self._faded(q, self._twist - desired, self._rate, time, CHANGE)
+        change = self._faded(q, self._twist - desired, self._rate, time, JOG_TUNING.change)
         change[:2] += time * desired, desired
         return change
 
@@ -637,7 +668,7 @@ class Jog:
         across = rate - along * away
         fading = 0.0
         jerk = self._limiter.bounds[JERK]
-        if np.linalg.norm(across) > ALONG * np.linalg.norm(rate):
+        if np.linalg.norm(across) > JOG_TUNING.direction_tolerance * np.linalg.norm(rate):
             share = 0.5 * share
             fading = float((np.abs(self._speeds(q, across)) / (share * jerk)).max())
         speeds = np.abs(self._speeds(q, away))

@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from basis_ik.arm.caps import SPARE
-from basis_ik.arm.jog import LATE, STANDING, Held, held_by
-from basis_ik.arm.joints_kernel import ACCELERATION, JERK, LOWER, UPPER, VELOCITY
+from basis_ik.arm.caps import CAP_TUNING
+from basis_ik.arm.jog import JOG_TUNING, Held, held_by
+from basis_ik.arm.joints_kernel import ACCELERATION, JERK, LOWER_BOUND, UPPER_BOUND, VELOCITY
 from basis_ik.arm.limiter import Limiter
 from basis_ik.arm.limits import fastest_before
 from basis_ik.arm.profile_kernel import ROW, plan_stop, sample
@@ -17,10 +19,17 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.chain import Chain
 from basis_ik.verdict import Verdict
 
-# Fractions of the joints' limits: velocity; acceleration and jerk for changes of the velocity;
-# acceleration and jerk to come to rest at a position limit.
-FAST, CHANGE, STOP = 0.999, 0.95, 0.4
-OBSTACLES = 6  # for which joints are slowed down, one after the other
+
+class JointJogTuning(NamedTuple):
+    """Tuning of a jog of joints; fractions are of their limits."""
+
+    velocity: float = 0.999
+    change: float = 0.95  # fraction of acceleration and jerk for changes of the velocity
+    stop: float = 0.4  # fraction of acceleration and jerk for the stop at a position limit
+    most_obstacles: int = 6  # for which joints are slowed down, one after the other
+
+
+JOINT_JOG_TUNING = JointJogTuning()
 
 
 class JointJog:
@@ -51,7 +60,7 @@ class JointJog:
         bounds, states = limiter.bounds, limiter.state
         desired = self._within_limits(velocities, states)
         for i, (_, v, a) in enumerate(states):
-            top, jerk = CHANGE * bounds[[ACCELERATION, JERK], i]
+            top, jerk = JOINT_JOG_TUNING.change * bounds[[ACCELERATION, JERK], i]
             plan_stop(v - desired[i], a, float(top), float(jerk), self._row)
             x, v, a, _ = sample(self._row, 0.0, v - desired[i], a, period)
             states[i] = states[i, 0] + desired[i] * period + x, v + desired[i], a
@@ -63,21 +72,28 @@ class JointJog:
         """Return velocities (n,) reduced at position limits; set `held` if one becomes zero."""
         bounds = self._limiter.bounds
         with np.errstate(divide="ignore"):
-            part = min(1.0, float((FAST * bounds[VELOCITY] / np.abs(velocities)).min()))
+            part = min(
+                1.0,
+                float((JOINT_JOG_TUNING.velocity * bounds[VELOCITY] / np.abs(velocities)).min()),
+            )
         desired: FloatArray = self._limiter.override * part * velocities
         desired = desired * min(
-            1.0, SPARE / max(self._limiter.part_of_caps(states[:, 0], desired), SPARE)
+            1.0,
+            CAP_TUNING.jogging
+            / max(self._limiter.part_of_caps(states[:, 0], desired), CAP_TUNING.jogging),
         )
-        gaps = np.where(desired > 0.0, bounds[UPPER] - states[:, 0], states[:, 0] - bounds[LOWER])
+        gaps = np.where(
+            desired > 0.0, bounds[UPPER_BOUND] - states[:, 0], states[:, 0] - bounds[LOWER_BOUND]
+        )
         self.held = None
         desired = self._before_obstacles(desired)
         for i in np.flatnonzero(desired):
-            left = gaps[i] - LATE * self._limiter.period * abs(states[i, 1])
-            top, jerk = STOP * bounds[[ACCELERATION, JERK], i]
+            left = gaps[i] - JOG_TUNING.brake_delay * self._limiter.period * abs(states[i, 1])
+            top, jerk = JOINT_JOG_TUNING.stop * bounds[[ACCELERATION, JERK], i]
             speed = fastest_before(float(left), float(top), float(jerk))
-            speed = min(speed, float(gaps[i]) / (LATE * self._limiter.period))
-            if speed <= STANDING * abs(desired[i]):
-                bound = float(bounds[UPPER if desired[i] > 0.0 else LOWER, i])
+            speed = min(speed, float(gaps[i]) / (JOG_TUNING.brake_delay * self._limiter.period))
+            if speed <= JOG_TUNING.held_scale * abs(desired[i]):
+                bound = float(bounds[UPPER_BOUND if desired[i] > 0.0 else LOWER_BOUND, i])
                 name = self._chain.joint_names[i]
                 self.held = Held(Verdict.LIMIT, joint=name, bound=bound)
                 speed = 0.0
@@ -89,12 +105,14 @@ class JointJog:
 
         Only the joints that bring a pair nearer are slowed down, in proportion to how they do it.
         """
-        for _ in range(OBSTACLES):
-            closing = self._limiter.approaches(desired, STOP, LATE)
+        for _ in range(JOINT_JOG_TUNING.most_obstacles):
+            closing = self._limiter.approaches(
+                desired, JOINT_JOG_TUNING.stop, JOG_TUNING.brake_delay
+            )
             if not closing:
                 break
             first = closing[0]
-            if first.allowed <= STANDING * first.rate:
+            if first.allowed <= JOG_TUNING.held_scale * first.rate:
                 self.held = held_by(first.gap)
             nearer = first.gradient * desired < 0.0
             pull = np.where(nearer, first.gradient, 0.0)

@@ -30,19 +30,21 @@ from basis_ik.numerics.angles_kernel import whole_turns
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
 
-POSITION, SPEED, RATE, START, GOAL, PROFILE = 0, 1, 2, 3, 6, 7
-COLUMNS = PROFILE + ROW
-LOWER, UPPER, VELOCITY, ACCELERATION, JERK = 0, 1, 2, 3, 4
+JOINT_POSITION, JOINT_SPEED, JOINT_RATE, START_STATE, GOAL, PROFILE = 0, 1, 2, 3, 6, 7
+JOINT_COLUMNS = PROFILE + ROW
+LOWER_BOUND, UPPER_BOUND, VELOCITY, ACCELERATION, JERK = 0, 1, 2, 3, 4
 # A straight line in joint space may take this factor longer than the slowest joint.
-STRAIGHT = 1.05
-# Fraction of its largest velocity with which a joint follows a goal; the rest is for catching up.
-FOLLOW = 0.9
-CURVE = 0.5  # the same for its largest acceleration
-EDGE = 1e-12  # rounding allowance at a position limit [rad or m]
-ROUNDING = 1.0 + 1e-9  # allowance at the other limits
-ROUNDED = 1e-9  # allowance for times, in periods
-HALVINGS = 30  # of the bracket for the fraction of its limits with which a joint stops last
-LEAST_PART = 1e-3
+STRAIGHT_FACTOR = 1.05
+# A joint follows a goal with these fractions of its largest velocity and acceleration. The rest is
+# for catching up.
+FOLLOWING_SPEED = 0.9
+FOLLOWING_ACCELERATION = 0.5
+POSITION_ROUNDING = 1e-12  # [rad or m], allowance at a position limit
+LIMIT_ROUNDING = 1.0 + 1e-9  # factor, allowance at the other limits
+TIME_ROUNDING = 1e-9  # [periods], allowance for times
+# Search for the fraction of its limits with which a joint stops together with the last one.
+LATE_STOP_BISECTIONS = 30
+LEAST_LATE_STOP = 1e-3  # fraction where the search begins; it is too slow
 
 
 @jit
@@ -60,11 +62,11 @@ def plan_joints(memory: FloatArray, limits: FloatArray) -> float:
     slowest, resting = 0.0, True
     velocity, acceleration, jerk = inf, inf, inf
     for i in range(memory.shape[0]):
-        x, v, a = memory[i, POSITION], memory[i, SPEED], memory[i, RATE]
+        x, v, a = memory[i, JOINT_POSITION], memory[i, JOINT_SPEED], memory[i, JOINT_RATE]
         distance, highest = memory[i, GOAL] - x, limits[VELOCITY, i]
         top, most = limits[ACCELERATION, i], limits[JERK, i]
         plan(distance, v, a, (-highest, highest, top, most), memory[i, PROFILE:])
-        memory[i, START], memory[i, START + 1], memory[i, START + 2] = x, v, a
+        memory[i, START_STATE], memory[i, START_STATE + 1], memory[i, START_STATE + 2] = x, v, a
         slowest = max(slowest, duration(memory[i, PROFILE:]))
         resting = resting and v == 0.0 and a == 0.0
         if distance != 0.0:
@@ -91,9 +93,9 @@ def _together(
     """
     line = memory[0, PROFILE:].copy()
     plan(1.0, 0.0, 0.0, (-velocity, velocity, acceleration, jerk), line)
-    straight = duration(line) <= STRAIGHT * slowest
+    straight = duration(line) <= STRAIGHT_FACTOR * slowest
     for i in range(memory.shape[0]):
-        row, distance = memory[i, PROFILE:], memory[i, GOAL] - memory[i, POSITION]
+        row, distance = memory[i, PROFILE:], memory[i, GOAL] - memory[i, JOINT_POSITION]
         own = duration(row)
         for k in range(SEGMENTS):
             if straight:
@@ -109,9 +111,9 @@ def _passed(x: float, v: float, a: float, limits: FloatArray, i: int, row: Float
     """Return 1 or -1 if joint i cannot stop before its upper or lower limit, else 0."""
     plan_stop(v, a, limits[ACCELERATION, i], limits[JERK, i], row)
     least, largest = position_range(row, x, v, a)
-    if largest > limits[UPPER, i] + EDGE:
+    if largest > limits[UPPER_BOUND, i] + POSITION_ROUNDING:
         return 1
-    return -1 if least < limits[LOWER, i] - EDGE else 0
+    return -1 if least < limits[LOWER_BOUND, i] - POSITION_ROUNDING else 0
 
 
 @jit
@@ -120,7 +122,7 @@ def begin(memory: FloatArray, positions: FloatArray) -> bool:
     finite = True
     for i in range(memory.shape[0]):
         memory[i, :] = 0.0
-        memory[i, POSITION] = positions[i]
+        memory[i, JOINT_POSITION] = positions[i]
         finite = finite and isfinite(positions[i])
     return finite
 
@@ -170,7 +172,7 @@ def can_stop(memory: FloatArray, limits: FloatArray) -> bool:
     """Return whether every joint can stop before its limits; memory (n, 27), limits (5, n)."""
     row = memory[0, PROFILE:].copy()
     for i in range(memory.shape[0]):
-        x, v, a = memory[i, POSITION], memory[i, SPEED], memory[i, RATE]
+        x, v, a = memory[i, JOINT_POSITION], memory[i, JOINT_SPEED], memory[i, JOINT_RATE]
         if _passed(x, v, a, limits, i, row) != 0:
             return False
     return True
@@ -179,10 +181,10 @@ def can_stop(memory: FloatArray, limits: FloatArray) -> bool:
 @helper
 def _keep(memory: FloatArray, i: int, x: float, v: float, a: float, limits: FloatArray) -> None:
     """Set the state of joint i; rounding does not move it out of the limits, or farther out."""
-    least = min(limits[LOWER, i], memory[i, POSITION])
-    largest = max(limits[UPPER, i], memory[i, POSITION])
-    memory[i, POSITION] = least if x < least else largest if x > largest else x
-    memory[i, SPEED], memory[i, RATE] = v, a
+    least = min(limits[LOWER_BOUND, i], memory[i, JOINT_POSITION])
+    largest = max(limits[UPPER_BOUND, i], memory[i, JOINT_POSITION])
+    memory[i, JOINT_POSITION] = least if x < least else largest if x > largest else x
+    memory[i, JOINT_SPEED], memory[i, JOINT_RATE] = v, a
 
 
 @jit
@@ -195,7 +197,7 @@ def advance(memory: FloatArray, limits: FloatArray, time: float) -> None:
         time: Since the profiles' start [s].
     """
     for i in range(memory.shape[0]):
-        x, v, a = memory[i, START], memory[i, START + 1], memory[i, START + 2]
+        x, v, a = memory[i, START_STATE], memory[i, START_STATE + 1], memory[i, START_STATE + 2]
         x, v, a, ended = sample(memory[i, PROFILE:], x, v, a, time)
         _keep(memory, i, memory[i, GOAL] if ended else x, v, a, limits)
 
@@ -231,11 +233,11 @@ def _follow(
     acceleration is ignored. If the joint then could not stop before a position limit, it moves to
     that limit instead.
     """
-    x, v, a = memory[i, POSITION], memory[i, SPEED], memory[i, RATE]
+    x, v, a = memory[i, JOINT_POSITION], memory[i, JOINT_SPEED], memory[i, JOINT_RATE]
     speed, top, jerk = limits[VELOCITY, i], limits[ACCELERATION, i], limits[JERK, i]
     row = memory[i, PROFILE:]
-    w = min(max(w, -FOLLOW * speed), FOLLOW * speed)
-    c = min(max(c, -CURVE * top), CURVE * top)
+    w = min(max(w, -FOLLOWING_SPEED * speed), FOLLOWING_SPEED * speed)
+    c = min(max(c, -FOLLOWING_ACCELERATION * top), FOLLOWING_ACCELERATION * top)
     for _ in range(2):
         rest = top - abs(c)
         plan(goal - x, v - w, a - c, (-speed - w, speed - w, rest, jerk), row)
@@ -250,7 +252,7 @@ def _follow(
         c = 0.0
     passed = _passed(y, u, b, limits, i, row)
     if passed != 0:
-        bound = limits[UPPER if passed > 0 else LOWER, i]
+        bound = limits[UPPER_BOUND if passed > 0 else LOWER_BOUND, i]
         plan(bound - x, v, a, (-speed, speed, top, jerk), row)
         y, u, b, ended = sample(row, x, v, a, period)
         y = bound if ended else y
@@ -286,7 +288,7 @@ def step_joints(
     """
     moves, known = False, ticks > 0
     for i in range(goal.shape[0]):
-        lower, upper = limits[LOWER, i], limits[UPPER, i]
+        lower, upper = limits[LOWER_BOUND, i], limits[UPPER_BOUND, i]
         clamped = lower if goal[i] < lower else upper if goal[i] > upper else goal[i]
         known = known and clamped == memory[i, GOAL]
         memory[i, GOAL] = clamped
@@ -306,9 +308,9 @@ def step_joints(
 def _plan_brake(memory: FloatArray, limits: FloatArray) -> None:
     """Plan the quickest stop of each joint."""
     for i in range(memory.shape[0]):
-        x, v, a = memory[i, POSITION], memory[i, SPEED], memory[i, RATE]
+        x, v, a = memory[i, JOINT_POSITION], memory[i, JOINT_SPEED], memory[i, JOINT_RATE]
         plan_stop(v, a, limits[ACCELERATION, i], limits[JERK, i], memory[i, PROFILE:])
-        memory[i, START], memory[i, START + 1], memory[i, START + 2] = x, v, a
+        memory[i, START_STATE], memory[i, START_STATE + 1], memory[i, START_STATE + 2] = x, v, a
         memory[i, GOAL] = sample(memory[i, PROFILE:], x, v, a, inf)[0]
 
 
@@ -341,17 +343,17 @@ def plan_brake_together(memory: FloatArray, limits: FloatArray) -> float:
     longest = 0.0
     for i in range(memory.shape[0]):
         row = memory[i, PROFILE:]
-        x, v, a = memory[i, POSITION], memory[i, SPEED], memory[i, RATE]
+        x, v, a = memory[i, JOINT_POSITION], memory[i, JOINT_SPEED], memory[i, JOINT_RATE]
         plan_stop(v, a, limits[ACCELERATION, i], limits[JERK, i], row)
-        memory[i, START], memory[i, START + 1], memory[i, START + 2] = x, v, a
+        memory[i, START_STATE], memory[i, START_STATE + 1], memory[i, START_STATE + 2] = x, v, a
         longest = max(longest, duration(row))
     for i in range(memory.shape[0]):
         row = memory[i, PROFILE:]
-        x, v, a = memory[i, START], memory[i, START + 1], memory[i, START + 2]
+        x, v, a = memory[i, START_STATE], memory[i, START_STATE + 1], memory[i, START_STATE + 2]
         top, jerk = limits[ACCELERATION, i], limits[JERK, i]
-        low, high = LEAST_PART, 1.0  # too slow, and fast enough
+        low, high = LEAST_LATE_STOP, 1.0  # too slow, and fast enough
         if v != 0.0 or a != 0.0:
-            for _ in range(HALVINGS):
+            for _ in range(LATE_STOP_BISECTIONS):
                 part = 0.5 * (low + high)
                 plan_stop(v, a, max(part * top, abs(a)), part * jerk, row)
                 if duration(row) > longest:
@@ -361,8 +363,8 @@ def plan_brake_together(memory: FloatArray, limits: FloatArray) -> float:
             high = max(high, _least_part(v, a, limits[VELOCITY, i], jerk))
             plan_stop(v, a, max(high * top, abs(a)), high * jerk, row)
             least, largest = position_range(row, x, v, a)
-            lower, upper = min(limits[LOWER, i], x), max(limits[UPPER, i], x)
-            if least < lower - EDGE or largest > upper + EDGE:
+            lower, upper = min(limits[LOWER_BOUND, i], x), max(limits[UPPER_BOUND, i], x)
+            if least < lower - POSITION_ROUNDING or largest > upper + POSITION_ROUNDING:
                 plan_stop(v, a, top, jerk, row)
         memory[i, GOAL] = sample(row, x, v, a, inf)[0]
     return longest
@@ -393,9 +395,9 @@ def _keeps_speed(now: FloatArray, then: FloatArray, limits: FloatArray, i: int) 
         limits: (5, n).
         i: The joint.
     """
-    was = _comes_to(now[SPEED], now[RATE], limits[JERK, i])
-    speed = _comes_to(then[SPEED], then[RATE], limits[JERK, i])
-    return bool(abs(speed) <= max(limits[VELOCITY, i], abs(was)) * ROUNDING)
+    was = _comes_to(now[JOINT_SPEED], now[JOINT_RATE], limits[JERK, i])
+    speed = _comes_to(then[JOINT_SPEED], then[JOINT_RATE], limits[JERK, i])
+    return bool(abs(speed) <= max(limits[VELOCITY, i], abs(was)) * LIMIT_ROUNDING)
 
 
 @helper
@@ -416,10 +418,12 @@ def _can_lead(c: float, v: float, x: float, edge: float) -> bool:
         if not width >= 0.0:
             return False
         # The middle of the interval, as remaining time s = 1 - t.
-        middle = (0.5 - v) / (2.0 * width) if width > ROUNDED else 0.5
-        if width <= ROUNDED and abs(v - 0.5) > ROUNDED:
+        middle = (0.5 - v) / (2.0 * width) if width > TIME_ROUNDING else 0.5
+        if width <= TIME_ROUNDING and abs(v - 0.5) > TIME_ROUNDING:
             return False
-        if not (middle >= 0.5 * width - ROUNDED and middle + 0.5 * width <= 1.0 + ROUNDED):
+        if not (
+            middle >= 0.5 * width - TIME_ROUNDING and middle + 0.5 * width <= 1.0 + TIME_ROUNDING
+        ):
             return False
         if not x <= 1.0 / 6.0 - width * (middle * middle + width * width / 12.0) + edge:
             return False
@@ -432,24 +436,27 @@ def _allowed(
     now: FloatArray, then: FloatArray, limits: FloatArray, i: int, period: float, row: FloatArray
 ) -> bool:
     """Return whether joint i may move from `now`, its row of `memory`, to `then` (3,)."""
-    x, v, a = then[POSITION], then[SPEED], then[RATE]
-    if not abs(v) <= max(limits[VELOCITY, i], abs(now[SPEED])) * ROUNDING:
+    x, v, a = then[JOINT_POSITION], then[JOINT_SPEED], then[JOINT_RATE]
+    if not abs(v) <= max(limits[VELOCITY, i], abs(now[JOINT_SPEED])) * LIMIT_ROUNDING:
         return False
-    if not abs(a) <= max(limits[ACCELERATION, i], abs(now[RATE])) * ROUNDING:
+    if not abs(a) <= max(limits[ACCELERATION, i], abs(now[JOINT_RATE])) * LIMIT_ROUNDING:
         return False
     if not _keeps_speed(now, then, limits, i):
         return False
     # Relative to the motion without jerk, in units of the largest jerk's effect.
-    y, u, b = after(now[POSITION], now[SPEED], now[RATE], 0.0, period)
-    most = limits[JERK, i] * period * ROUNDING
-    edge = EDGE / (most * period * period)
+    y, u, b = after(now[JOINT_POSITION], now[JOINT_SPEED], now[JOINT_RATE], 0.0, period)
+    most = limits[JERK, i] * period * LIMIT_ROUNDING
+    edge = POSITION_ROUNDING / (most * period * period)
     x_off, v_off = (x - y) / (most * period * period), (v - u) / (most * period)
     if not _can_lead((a - b) / most, v_off, x_off, edge):
         return False
     plan_stop(v, a, limits[ACCELERATION, i], limits[JERK, i], row)
     least, largest = position_range(row, x, v, a)
-    lower, upper = min(limits[LOWER, i], now[POSITION]), max(limits[UPPER, i], now[POSITION])
-    return bool(lower - EDGE <= least and largest <= upper + EDGE)
+    lower, upper = (
+        min(limits[LOWER_BOUND, i], now[JOINT_POSITION]),
+        max(limits[UPPER_BOUND, i], now[JOINT_POSITION]),
+    )
+    return bool(lower - POSITION_ROUNDING <= least and largest <= upper + POSITION_ROUNDING)
 
 
 @jit
@@ -474,5 +481,12 @@ def take(memory: FloatArray, states: FloatArray, limits: FloatArray, period: flo
         if not _allowed(memory[i], states[i], limits, i, period, row):
             return False
     for i in range(memory.shape[0]):
-        _keep(memory, i, states[i, POSITION], states[i, SPEED], states[i, RATE], limits)
+        _keep(
+            memory,
+            i,
+            states[i, JOINT_POSITION],
+            states[i, JOINT_SPEED],
+            states[i, JOINT_RATE],
+            limits,
+        )
     return True

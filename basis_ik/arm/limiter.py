@@ -20,24 +20,42 @@ from basis_ik.collision.collision_scene import Gap, Scene
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.checks import finite_array
 
-WIDEST = 0.02  # s: largest spacing of a window's commands, unless the period is larger
-# Pieces of the braking at the end of a window. A controller's interpolation exceeds the
-# acceleration limits by at most 4 %; with three pieces, by 5 %.
-TAIL = 5
-PARTS = 16  # of a curve that is split in search of a place on it
-SHORTEST_SEGMENT = 1e-6  # s: shorter ones change nothing that can be seen
-EXACT = 1e-10  # s: a time is not searched any closer
-ROUNDING = 1e-15  # of positions of 1 rad or m: they are the same
-LONGEST_STOP = 1.0  # s: with a reduced acceleration, while the joints move
-RATES = [kernels.ACCELERATION, kernels.JERK]
-LITTLE = 1e-2  # of a squared distance: off the way, a place is near enough
+WIDEST_SPACING = 0.02  # [s], largest spacing of a window's commands, unless the period is larger
+
+
+class BrakeTuning(NamedTuple):
+    """Tuning of the braking."""
+
+    # Pieces of the braking at the end of a window. A controller's interpolation exceeds the
+    # acceleration limits by at most 4 %; with three pieces, by 5 %.
+    pieces: int = 5
+    shortest_segment: float = 1e-6  # [s]: shorter ones change nothing that can be seen
+    longest_stop: float = 1.0  # [s], with a reduced acceleration, while the joints move
+
+
+BRAKE_TUNING = BrakeTuning()
+
+
+class CurveTuning(NamedTuple):
+    """Tuning of the search for the place on a curve that is nearest to a position."""
+
+    parts: int = 16  # of a curve that is split
+    time_tolerance: float = 1e-10  # [s]: a time is not searched any closer
+    rounding: float = 1e-15  # of positions of 1 rad or m: they are the same
+    off_tolerance: float = 1e-2  # of a squared distance: off the way, a place is near enough
+
+
+CURVE_TUNING = CurveTuning()
+
+
+CHANGE_ROWS = [kernels.ACCELERATION, kernels.JERK]
 
 
 def _splitting() -> FloatArray:
-    """Return the matrix (6 * PARTS, 6) from a Bézier curve's control points to its parts'."""
+    """Return the matrix (6 * parts, 6) from a Bézier curve's control points to its parts'."""
     half = np.array([[math.comb(i, j) / 2.0**i for j in range(6)] for i in range(6)])
     halves, parts = np.concatenate([half, half[::-1, ::-1]]), np.eye(6)[np.newaxis]
-    while len(parts) < PARTS:
+    while len(parts) < CURVE_TUNING.parts:
         parts = (halves @ parts).reshape(-1, 6, 6)
     return parts.reshape(-1, 6)
 
@@ -124,21 +142,21 @@ class Motion(NamedTuple):
         states[0] -= positions
         widths = np.append(np.diff(begins), 0.0)  # the last curve is the end
         curves = control_points(states, widths)
-        rounding = (ROUNDING * (1.0 + float(np.abs(positions).max()))) ** 2
+        rounding = (CURVE_TUNING.rounding * (1.0 + float(np.abs(positions).max()))) ** 2
         while True:  # each curve is in the box around its control points
             outside = np.maximum(np.maximum(curves.min(axis=1), -curves.max(axis=1)), 0.0)
             least, off = (np.einsum("kn,kn->k", each, each) for each in (outside, curves[:, 0]))
-            allowed = rounding + LITTLE * off.min()
+            allowed = rounding + CURVE_TUNING.off_tolerance * off.min()
             near = least <= off.min() + allowed
-            split = near & (off - least > allowed) & (widths > EXACT)
+            split = near & (off - least > allowed) & (widths > CURVE_TUNING.time_tolerance)
             if not split.any():
                 return float(begins[near].min())
-            parts = widths[split, np.newaxis] / PARTS
-            times = begins[split, np.newaxis] + parts * np.arange(PARTS)
+            parts = widths[split, np.newaxis] / CURVE_TUNING.parts
+            times = begins[split, np.newaxis] + parts * np.arange(CURVE_TUNING.parts)
             pieces = (SPLIT @ curves[split]).reshape(-1, *curves.shape[1:])
             near &= ~split
             begins = np.concatenate([begins[near], times.ravel()])
-            widths = np.concatenate([widths[near], np.repeat(parts, PARTS)])
+            widths = np.concatenate([widths[near], np.repeat(parts, CURVE_TUNING.parts)])
             curves = np.concatenate([curves[near], pieces])
 
 
@@ -174,7 +192,7 @@ class Limiter:
     ) -> None:
         self.limits, self.period, self._caps = limits, period, caps
         n = len(limits.lower)
-        self._memory: FloatArray = np.zeros((n, kernels.COLUMNS))
+        self._memory: FloatArray = np.zeros((n, kernels.JOINT_COLUMNS))
         self._before = self._memory.copy()
         self._still = np.zeros(n)
         self._wanted = limits.scaled(1.0, 1.0, 1.0)
@@ -271,12 +289,12 @@ class Limiter:
     @property
     def position(self) -> FloatArray:
         """The last command (n,) [rad or m]."""
-        return np.array(self._memory[:, kernels.POSITION])
+        return np.array(self._memory[:, kernels.JOINT_POSITION])
 
     @property
     def velocity(self) -> FloatArray:
         """The velocity at the last command (n,) [rad/s or m/s]."""
-        return np.array(self._memory[:, kernels.SPEED])
+        return np.array(self._memory[:, kernels.JOINT_SPEED])
 
     @property
     def bounds(self) -> FloatArray:
@@ -286,7 +304,7 @@ class Limiter:
     @property
     def at_rest(self) -> bool:
         """Whether velocity and acceleration are zero."""
-        return not self._memory[:, kernels.SPEED : kernels.RATE + 1].any()
+        return not self._memory[:, kernels.JOINT_SPEED : kernels.JOINT_RATE + 1].any()
 
     def step(
         self,
@@ -450,7 +468,7 @@ class Limiter:
             return []
         self._caps.observe(self.position, at_rest=self.at_rest)
         bounds = self._kept.copy()
-        bounds[RATES] *= share
+        bounds[CHANGE_ROWS] *= share
         clearance = self._caps.clearance
         return clearance.approaches(wanted, self.velocity, bounds, late * self.period)
 
@@ -475,11 +493,11 @@ class Limiter:
         It brakes to rest. The joints stop together: on a line the tip hardly leaves it.
 
         Returns:
-            The motion, TAIL pieces; one if it is shorter than a period, none at rest.
+            The motion, of `BRAKE_TUNING.pieces`; one if it is shorter than a period, none at rest.
         """
         memory = self._memory.copy()
         longest = kernels.plan_brake_together(memory, self._kept)
-        pieces = 0 if longest == 0.0 else 1 if longest < self.period else TAIL
+        pieces = 0 if longest == 0.0 else 1 if longest < self.period else BRAKE_TUNING.pieces
         return _sampled(memory, self._kept, np.linspace(0.0, longest, 1 + pieces))
 
     def remainder(self, goal: FloatArray | None) -> Motion | None:
@@ -516,7 +534,7 @@ class Limiter:
         ends = np.cumsum(rows[:, : rows.shape[1] // 2], axis=1).ravel() - elapsed
         times = [0.0]
         for end in np.sort(ends):
-            if end > times[-1] + SHORTEST_SEGMENT:
+            if end > times[-1] + BRAKE_TUNING.shortest_segment:
                 times.append(float(end))
         out = np.empty((len(times), len(memory), 3))
         out[0] = self._memory[:, :3]
@@ -553,9 +571,9 @@ class Limiter:
             limits = limits.copy()
             passes = goal is not None and self._passes(goal, limits)
             if self.to_rest and not braking and goal is None:
-                limits[RATES] = self._kept[RATES]
-            elif braking or passes or self._time_to_rest(limits) > LONGEST_STOP:
-                limits[RATES] = np.maximum(limits[RATES], self._kept[RATES])
+                limits[CHANGE_ROWS] = self._kept[CHANGE_ROWS]
+            elif braking or passes or self._time_to_rest(limits) > BRAKE_TUNING.longest_stop:
+                limits[CHANGE_ROWS] = np.maximum(limits[CHANGE_ROWS], self._kept[CHANGE_ROWS])
             if np.array_equal(limits, self._kept):
                 return
         if self._can_stop(limits):
@@ -567,7 +585,7 @@ class Limiter:
         kernels.brake(memory, limits, self.period, 0)
         kernels.advance(memory, limits, np.inf)
         is_ahead = (goal - self.position) * velocity > 0.0
-        is_passed = (memory[:, kernels.POSITION] - goal) * velocity > 0.0
+        is_passed = (memory[:, kernels.JOINT_POSITION] - goal) * velocity > 0.0
         return bool((is_ahead & is_passed).any())
 
     def _can_stop(self, limits: FloatArray) -> bool:
@@ -610,8 +628,8 @@ def plan_motion(limits: FloatArray, start: FloatArray, goal: FloatArray, period:
         NotFiniteError: A position is NaN or infinite.
     """
     n = limits.shape[1]
-    memory = np.zeros((n, kernels.COLUMNS))
-    memory[:, kernels.POSITION] = finite_array("start", start, n)
+    memory = np.zeros((n, kernels.JOINT_COLUMNS))
+    memory[:, kernels.JOINT_POSITION] = finite_array("start", start, n)
     memory[:, kernels.GOAL] = finite_array("goal", goal, n)
     times = sample_times(kernels.plan_joints(memory, limits), period)
     return _sampled(memory, limits, times)

@@ -18,12 +18,20 @@ from basis_ik.arm.joints_kernel import ACCELERATION, JERK
 from basis_ik.arm.profile_kernel import ROW, duration, plan_stop, sample
 from basis_ik.numerics.arrays import FloatArray
 
-# Times at which the demand on the joints is evaluated, as fractions of the stop; and the interval
-# of the finite difference for the change of an acceleration [s].
-FORESEEN, INSTANT = (0.0, 0.3, 0.5, 0.75, 1.0), 1e-3
-LEAST = 0.2  # fraction of a joint's limits reserved for the stop, at any curvature
-HALVINGS = 6  # of the bracket for the fraction of the jerk that stops a turn of the twist
-STRAIGHT = 1e-9  # largest relative deviation of a rate that counts as along the twist
+
+class LineStopTuning(NamedTuple):
+    """Tuning of the plan of a stop."""
+
+    # Fractions of the stop at which the demand on the joints is evaluated.
+    times: tuple[float, ...] = (0.0, 0.3, 0.5, 0.75, 1.0)
+    interval: float = 1e-3  # [s], of the finite difference for the change of an acceleration
+    least_share: float = 0.2  # of a joint's limits, reserved for the stop at any curvature
+    bisections: int = 6  # for the fraction of the jerk that stops a turn of the twist
+    direction_tolerance: float = 1e-9  # relative deviation of a rate that counts as along the twist
+
+
+LINE_STOP_TUNING = LineStopTuning()
+
 
 StatesOnLine = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 """Maps positions (n,), twist (6,) and its rate (6,) to the joints' states (n, 3)."""
@@ -75,7 +83,7 @@ class LineStop:
         self._rows: FloatArray = np.zeros((2, ROW))
         self._plan(self._needs(q, states, 0.0, None))
         total, worst = self.duration, None
-        for part in FORESEEN:
+        for part in LINE_STOP_TUNING.times:
             worst = self._needs(q, states, part * total, worst)
         assert worst is not None
         self._plan(worst)
@@ -101,19 +109,23 @@ class LineStop:
         q = q + states(q, way, still)[:, 1]
         along, aside = (states(q, each, still)[:, 1] for each in self._directions)
         _, speeds, accelerations = states(q, twist, rate).T
-        later = states(q + INSTANT * speeds, twist + INSTANT * rate, rate)[:, 2]
+        later = states(
+            q + LINE_STOP_TUNING.interval * speeds, twist + LINE_STOP_TUNING.interval * rate, rate
+        )[:, 2]
         bend = accelerations - states(q, rate, still)[:, 1]
-        found = Needs(*map(np.abs, (along, aside, bend, (later - accelerations) / INSTANT)))
+        found = Needs(
+            *map(np.abs, (along, aside, bend, (later - accelerations) / LINE_STOP_TUNING.interval))
+        )
         return found if worst is None else Needs(*map(np.maximum, found, worst))
 
     def _plan(self, needs: Needs) -> None:
         """Plan both profiles, with durations as equal as possible."""
-        top = np.maximum(self._top - needs.acceleration, LEAST * self._top)
-        jerk = np.maximum(self._jerk - needs.jerk, LEAST * self._jerk)
+        top = np.maximum(self._top - needs.acceleration, LINE_STOP_TUNING.least_share * self._top)
+        jerk = np.maximum(self._jerk - needs.jerk, LINE_STOP_TUNING.least_share * self._jerk)
         bounds = np.stack([top, jerk])
         low, high = (0.0, 1.0) if self._directions[1].any() else (1.0, 1.0)
         part = 0.5 * (low + high)
-        for _ in range(HALVINGS if low < high else 1):
+        for _ in range(LINE_STOP_TUNING.bisections if low < high else 1):
             aside = (1.0 - part) * _least(bounds, needs.aside)
             along = _least(bounds - np.outer(aside, needs.aside), needs.along)
             for begin, most, row in zip(self._begin, (along, aside), self._rows, strict=True):
@@ -133,7 +145,7 @@ def _directions(
     size, turn = float(np.linalg.norm(twist)), float(np.linalg.norm(rate))
     if size > 0.0:
         aside = rate - (rate @ twist) / size**2 * twist
-        if np.linalg.norm(aside) <= STRAIGHT * turn:
+        if np.linalg.norm(aside) <= LINE_STOP_TUNING.direction_tolerance * turn:
             return twist / size, np.zeros(6)
     elif turn > 0.0:
         return rate / turn, np.zeros(6)

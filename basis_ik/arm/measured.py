@@ -16,12 +16,18 @@ from numpy.typing import NDArray
 from basis_ik.arm.admission import Refusal, Refused, StampRules, admit_stamp, printable
 from basis_ik.descent.pose_search_kernel import LARGEST_ANGLE
 
-# Factor on a joint's velocity limit up to which a measurement is accepted, because stamps jitter.
-FASTEST = 2.0
-JUMP_MARGIN = 0.05  # rad or m: allowance for encoder noise and late stamps
-JUMP_TIME = 0.5  # s for which a new position must last to be accepted
-CONFLICT_TIME = 2.0  # s: the same after jumps to and fro, whose first source may only pause
-STEADY_OFFSET = 0.1  # of the timeout: the offset of a wrong clock varies by less
+
+class MeasuredTuning(NamedTuple):
+    """What measured positions are accepted."""
+
+    speed_factor: float = 2.0  # on a joint's velocity limit, because stamps jitter
+    jump_margin: float = 0.05  # [rad or m], allowance for encoder noise and late stamps
+    jump_time: float = 0.5  # [s], for which a new position must last to be accepted
+    conflict_time: float = 2.0  # [s], after jumps to and fro: their first source may only pause
+    offset_tolerance: float = 0.1  # of the timeout: a wrong clock's offset varies by less
+
+
+MEASURED_TUNING = MeasuredTuning()
 
 
 class StateStamp(NamedTuple):
@@ -163,7 +169,7 @@ class MeasuredState:
             (k, after)
             for k, i in self._places
             # The usual case, which must be cheap.
-            if abs(positions[i] - self._positions[k]) > JUMP_MARGIN
+            if abs(positions[i] - self._positions[k]) > MEASURED_TUNING.jump_margin
             and self._jumps(k, self._last(k), after := _Reading(positions[i], now, counted))
         ]
         if jumped:
@@ -190,7 +196,8 @@ class MeasuredState:
                 returned, arrived = returned or back, arrived or not back
         if returned:
             self._returns += 1
-        elif jumped or (arrived and self._jump_time == JUMP_TIME):  # the message was only late
+        elif jumped or (arrived and self._jump_time == MEASURED_TUNING.jump_time):
+            # The message was only late.
             self._doubted = -math.inf
         return None
 
@@ -211,9 +218,12 @@ class MeasuredState:
             self._offset = None
             return admitted
         before = self._offset
-        if before is None or abs(offset - before.nanoseconds) > STEADY_OFFSET * stamp.timeout:
+        if (
+            before is None
+            or abs(offset - before.nanoseconds) > MEASURED_TUNING.offset_tolerance * stamp.timeout
+        ):
             before = self._offset = _Offset(offset, now)
-        if now - before.since < JUMP_TIME:
+        if now - before.since < MEASURED_TUNING.jump_time:
             return admitted
         # The offset is steady while time passes, so these are not old states sent repeatedly.
         detail = f"{admitted.detail}, steadily: the publisher's clock is off, or use_sim_time is"
@@ -222,7 +232,8 @@ class MeasuredState:
     def _jumps(self, k: int, before: _Reading, after: _Reading) -> bool:
         """Return whether a joint cannot have moved between two readings."""
         return self._way(k, before, after) > (
-            FASTEST * self._velocity[k] * _elapsed(before, after) + JUMP_MARGIN
+            MEASURED_TUNING.speed_factor * self._velocity[k] * _elapsed(before, after)
+            + MEASURED_TUNING.jump_margin
         )
 
     def _way(self, k: int, before: _Reading, after: _Reading) -> float:
@@ -241,7 +252,7 @@ class MeasuredState:
     @property
     def _jump_time(self) -> float:
         """Time that a new position must last [s]."""
-        return JUMP_TIME if self._returns < 2 else CONFLICT_TIME
+        return MEASURED_TUNING.jump_time if self._returns < 2 else MEASURED_TUNING.conflict_time
 
     def _in_doubt(self, now: float) -> bool:
         return now - self._doubted < self._jump_time

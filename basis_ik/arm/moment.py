@@ -5,6 +5,8 @@
 
 from typing import NamedTuple
 
+SECOND = 1_000_000_000  # [ns]
+
 
 class Moment(NamedTuple):
     """The time on both clocks of a control loop; read once in each period."""

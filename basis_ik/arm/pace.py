@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from basis_ik.numerics.arrays import FloatArray
 
-SLOWEST = 1e-6  # least fraction, because it must not be zero
+LEAST_PACE = 1e-6  # least fraction, because it must not be zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,4 +48,4 @@ class Pace:
         if time_left > 0.0:
             time_needed = float((np.abs(remaining) / self.speeds).max())
             fraction = min(fraction, time_needed / time_left)
-        return max(fraction, SLOWEST)
+        return max(fraction, LEAST_PACE)

@@ -20,19 +20,30 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.arm.joints_kernel import ACCELERATION, JERK, VELOCITY
-from basis_ik.arm.limiter import WIDEST, Motion, control_points
+from basis_ik.arm.limiter import WIDEST_SPACING, Motion, control_points
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.checks import finite_array
 
-CORNER = 0.2  # rad, in joint space: where the way turns by more from row to row, the arm rests
-SAME = 1e-9  # s at full speed: rows nearer to each other are one
-PARTS = 6  # of the way between two rows, each of one acceleration along the way
-GAIN = 0.99  # of its duration: a motion that is not shorter than this is no better
-PATIENCE = 2  # rounds in a row that make a motion no better
-# Of the time in which the slowest joint reaches its largest acceleration. The jerk of the result
-# exceeds that along the way where the latter changes: with 1, motions last about 4 % longer.
-AVERAGED = 1.3
-CHECKS = np.linspace(0.0, 1.0, 17)  # where on each piece of the result the limits are checked
+
+class PathTimingTuning(NamedTuple):
+    """Tuning of the times along a path of joint positions."""
+
+    corner: float = 0.2  # [rad], turn of the way in joint space at a row, above which the arm rests
+    row_tolerance: float = 1e-9  # [s], at full speed: rows nearer to each other are one
+    parts: int = 6  # of the way between two rows, each of one acceleration along the way
+    gain: float = 0.99  # of its duration: a motion that is not shorter than this is no better
+    idle_rounds: int = 2  # in a row that make a motion no better
+    # Of the time in which the slowest joint reaches its largest acceleration. The jerk of the
+    # result exceeds that along the way where the latter changes. With 1, motions last about 4 %
+    # longer.
+    average_time: float = 1.3
+
+
+PATH_TIMING_TUNING = PathTimingTuning()
+
+
+# Where on each piece of the result the limits are checked.
+CHECK_FRACTIONS = np.linspace(0.0, 1.0, 17)
 
 
 def time_path(rows: FloatArray, limits: FloatArray) -> Motion:
@@ -43,9 +54,9 @@ def time_path(rows: FloatArray, limits: FloatArray) -> Motion:
         limits: As from `MotionLimits.scaled`, shape (5, n).
 
     Returns:
-        The motion. Its samples are about `WIDEST` apart, and the quintics between them keep the
-        limits of velocity, acceleration and jerk. It rests at corners: rows at which the way turns
-        by more than `CORNER`, with joints measured in their largest velocities.
+        The motion. Its samples are about `WIDEST_SPACING` apart, and the quintics between them keep
+        the limits of velocity, acceleration and jerk. It rests at corners: rows at which the way
+        turns by more than `corner`, with joints measured in their largest velocities.
 
     Raises:
         ShapeError: The rows have not one position for each joint.
@@ -57,17 +68,17 @@ def time_path(rows: FloatArray, limits: FloatArray) -> Motion:
         still = np.zeros((1, limits.shape[1]))
         return Motion(np.zeros(1), rows[:1], still, still)
     best, share, idle = None, np.ones(len(way.fastest)), 0
-    while best is None or idle < PATIENCE:
+    while best is None or idle < PATH_TIMING_TUNING.idle_rounds:
         pace = _Pace.along(way, share)
         motion, times, excess = pace.sampled(way, limits)
-        gains = best is None or motion.times[-1] < GAIN * best.times[-1]
+        gains = best is None or motion.times[-1] < PATH_TIMING_TUNING.gain * best.times[-1]
         best, idle = (motion, 0) if gains else (best, idle + 1)
         share = share / pace.worst(way, times, excess)
     return best
 
 
 class _Way(NamedTuple):
-    """Cubics through m rows, and how fast they may be gone; i is one of the (m - 1) * PARTS parts.
+    """Cubics through m rows, and how fast they may be gone; i is one of (m - 1) * `parts`.
 
     Attributes:
         u: Length of the way at each row (m,), in the joints' largest velocities [s].
@@ -92,7 +103,7 @@ class _Way(NamedTuple):
         """Return the way through rows (m, n), or None if they are all the same."""
         scaled = rows / limits[VELOCITY]
         gaps = np.linalg.norm(np.diff(scaled, axis=0), axis=1)
-        apart = np.append(True, gaps > SAME)
+        apart = np.append(True, gaps > PATH_TIMING_TUNING.row_tolerance)
         if not apart[1:].any():
             return None
         apart[len(apart) - 1 - int(np.argmax(apart[::-1]))] = False  # its place is the last row's
@@ -102,12 +113,12 @@ class _Way(NamedTuple):
         gaps = np.linalg.norm(steps, axis=1)
         ahead = steps / gaps[:, np.newaxis]
         turns = 2.0 * np.arcsin(np.minimum(0.5 * np.linalg.norm(np.diff(ahead, axis=0), axis=1), 1))
-        corners = np.flatnonzero(turns > CORNER) + 1
+        corners = np.flatnonzero(turns > PATH_TIMING_TUNING.corner) + 1
         ends = [0, *corners.tolist(), len(rows) - 1]
         cubics = np.concatenate(
             [_cubics(gaps[a:b], rows[a : b + 1]) for a, b in itertools.pairwise(ends)], axis=1
         )
-        s = gaps[:, np.newaxis] * np.linspace(0.0, 1.0, PARTS + 1)
+        s = gaps[:, np.newaxis] * np.linspace(0.0, 1.0, PATH_TIMING_TUNING.parts + 1)
         first = np.abs(_polynomial(cubics, s, 1))
         second = np.abs(_polynomial(cubics, s, 2))
         first, second = (np.maximum(each[:, 1:], each[:, :-1]) for each in (first, second))
@@ -118,7 +129,8 @@ class _Way(NamedTuple):
         steepest = 1.0 / (first / limits[ACCELERATION]).max(axis=2)
         return cls(
             np.append(0.0, np.cumsum(gaps)), cubics, corners, most.ravel(), steepest.ravel(),
-            AVERAGED * float((limits[ACCELERATION] / limits[JERK]).max()), rows[-1],
+            PATH_TIMING_TUNING.average_time * float((limits[ACCELERATION] / limits[JERK]).max()),
+            rows[-1],
         )  # fmt: skip
 
 
@@ -136,11 +148,11 @@ class _Pace(NamedTuple):
     @classmethod
     def along(cls, way: _Way, share: FloatArray) -> _Pace:
         """Return the fastest pace with constant acceleration in each part."""
-        gaps = np.repeat(np.diff(way.u) / PARTS, PARTS)
+        gaps = np.repeat(np.diff(way.u) / PATH_TIMING_TUNING.parts, PATH_TIMING_TUNING.parts)
         u = np.append(0.0, np.cumsum(gaps))
         squares = (way.fastest * share) ** 2
         squares = np.minimum(np.append(0.0, squares), np.append(squares, 0.0))
-        squares[way.corners * PARTS] = 0.0
+        squares[way.corners * PATH_TIMING_TUNING.parts] = 0.0
         rises = np.append(0.0, np.cumsum(2.0 * way.steepest * share**2 * gaps))
         squares = rises + np.minimum.accumulate(squares - rises)
         squares = (np.minimum.accumulate((squares + rises)[::-1]))[::-1] - rises
@@ -148,7 +160,7 @@ class _Pace(NamedTuple):
         durations = 2.0 * gaps / (speeds[1:] + speeds[:-1])
         accelerations = np.diff(speeds) / durations
         # At each corner the arm rests for the window: no average has both sides of it.
-        at = way.corners * PARTS
+        at = way.corners * PATH_TIMING_TUNING.parts
         durations = np.insert(durations, at, way.window)
         accelerations = np.append(np.insert(accelerations, at, 0.0), 0.0)
         u, speeds = np.insert(u, at, u[at]), np.insert(speeds, at, 0.0)
@@ -180,9 +192,9 @@ class _Pace(NamedTuple):
             The motion, stretched in time between two rests so that it just keeps the limits; the
             times (k,) of its samples before that, and by how much it was too fast between them.
         """
-        rests = way.corners * PARTS + np.arange(1, len(way.corners) + 1)
+        rests = way.corners * PATH_TIMING_TUNING.parts + np.arange(1, len(way.corners) + 1)
         ends = [0.0, *self.times[rests].tolist(), float(self.times[-1]) + way.window]
-        counts = [math.ceil((b - a) / WIDEST) for a, b in itertools.pairwise(ends)]
+        counts = [math.ceil((b - a) / WIDEST_SPACING) for a, b in itertools.pairwise(ends)]
         times = np.concatenate(
             [np.linspace(a, b, k, endpoint=False)
              for (a, b), k in zip(itertools.pairwise(ends), counts, strict=True)] + [ends[-1:]]
@@ -211,7 +223,7 @@ class _Pace(NamedTuple):
 
     def worst(self, way: _Way, times: FloatArray, excess: FloatArray) -> FloatArray:
         """Return by how much the motion is too fast where each part of the way matters (i,)."""
-        rests = way.corners * PARTS + np.arange(len(way.corners))
+        rests = way.corners * PATH_TIMING_TUNING.parts + np.arange(len(way.corners))
         begins, ends = (np.delete(each, rests) for each in (self.times[:-1], self.times[1:]))
         low = np.searchsorted(times, begins, side="right") - 1
         high = np.searchsorted(times, ends + way.window, side="left")
@@ -282,13 +294,13 @@ def _solved(gaps: list[float], right: FloatArray) -> FloatArray:
 
 
 def _derivatives() -> tuple[FloatArray, ...]:
-    """Return matrices from the control points of a quintic to its derivatives at `CHECKS`."""
+    """Return matrices from the control points of a quintic to derivatives at `CHECK_FRACTIONS`."""
     matrices, degree, matrix = [], 5, np.eye(6)
     for _ in range(3):
         matrix = degree * np.diff(matrix, axis=0)
         degree -= 1
         basis = [
-            math.comb(degree, i) * CHECKS**i * (1.0 - CHECKS) ** (degree - i)
+            math.comb(degree, i) * CHECK_FRACTIONS**i * (1.0 - CHECK_FRACTIONS) ** (degree - i)
             for i in range(degree + 1)
         ]
         matrices.append(np.stack(basis, axis=1) @ matrix)

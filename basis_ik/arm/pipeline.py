@@ -20,7 +20,7 @@ from basis_ik.arm.debounce import Debounced
 from basis_ik.arm.given_motion import Along, at_times
 from basis_ik.arm.goal_motion import GoalMotion
 from basis_ik.arm.goals import (
-    JOGGING,
+    JOG_GOALS,
     ChunkGoal,
     Goal,
     JointVelocityGoal,
@@ -31,7 +31,7 @@ from basis_ik.arm.goals import (
 )
 from basis_ik.arm.jog import Held, Jog, held_by
 from basis_ik.arm.joint_jog import JointJog
-from basis_ik.arm.joints_kernel import FOLLOW, VELOCITY, is_equal
+from basis_ik.arm.joints_kernel import FOLLOWING_SPEED, VELOCITY, is_equal
 from basis_ik.arm.limiter import Limiter, Motion
 from basis_ik.arm.limits import MotionLimits
 from basis_ik.arm.settings import Wish
@@ -49,19 +49,35 @@ from basis_ik.verdict import Reason, Verdict
 
 # Steps of a solve that fit into a control period, about a millisecond. A FABRIK pass takes longer.
 # Solves that need more, mostly for unreachable targets, go on elsewhere.
-QUICK, QUICK_PASSES = 2000, 300
-SOON = 0.05  # s over which a chunk's acceleration is a mean; a joint changes its own as quickly
-FULL = 6  # joints that a chain needs to move its tip along any line
-BESIDE = 0.1  # rad or m: largest distance of the joints at the line's end from a solution there
-# A tip within this distance of a goal [m and rad], plus the goal's motion in this time [s], follows
-# it or moves to it in joint space, which is as straight. Otherwise it moves on a line.
-CLOSE, CLOSE_TURN, CATCH_UP = 0.03, 0.1, 0.3
-# An arm that rests within the first distance of its last command [rad or m], and has since moved by
-# at most the second, is as close to that command as it can get.
-BESIDE_COMMAND, STILL = 0.05, 0.005
-# Maximum number of samples of a whole motion; the controller interpolates in between.
-MOST_SAMPLES = 500
-INSTANT = 4e-3  # s between two at which the way of a motion that was given is looked at
+QUICK_STEPS = 2000
+QUICK_PASSES = 300
+# [s], over which a chunk's acceleration is a mean; a joint changes its own as quickly.
+CHUNK_ACCELERATION_TIME = 0.05
+JOINTS_OF_A_LINE = 6  # joints that a chain needs to move its tip along any line
+
+
+class LineTuning(NamedTuple):
+    """When a tip moves to its goal on a line.
+
+    A tip that is near its goal follows it, or moves to it in joint space, which is as straight.
+    """
+
+    distance: float = 0.03  # [m], plus the goal's motion in `catch_up`
+    turn: float = 0.1  # [rad], plus the goal's motion in `catch_up`
+    catch_up: float = 0.3  # [s]
+    end_distance: float = 0.1  # [rad or m], of the joints at the line's end from a solution there
+
+
+LINE_TUNING = LineTuning()
+
+
+# An arm that rests this near to its last command, and has since moved by at most that drift, is as
+# close to the command as it can get.
+NEAR_COMMAND = 0.05  # [rad or m]
+COMMAND_DRIFT = 0.005  # [rad or m]
+# Largest number of samples of a whole motion; the controller interpolates in between.
+MOST_MOTION_SAMPLES = 500
+WAY_INTERVAL = 4e-3  # [s], between instants at which the way of a given motion is looked at
 
 
 class Phase(enum.Enum):
@@ -282,16 +298,16 @@ class Pipeline:
         start = measured if self._destination is None else self._destination
         start = start if seed is None else seed
         seed = np.minimum(np.maximum(start, self._chain.lower), self._chain.upper)
-        if not (isinstance(goal, JOGGING) and isinstance(self.goal, JOGGING)):
+        if not (isinstance(goal, JOG_GOALS) and isinstance(self.goal, JOG_GOALS)):
             self._held.reset()
             self._clear_notice()
-        if not isinstance(goal, JOGGING):
+        if not isinstance(goal, JOG_GOALS):
             self._limiter.renew()
         self.goal, self.solution = goal, None
         self._solved_wish = self.wish
         if isinstance(goal, (PoseGoal, PointGoal)):
             by_passes = self.solver == "fabrik" and isinstance(goal, PoseGoal)
-            quick = QUICK_PASSES if by_passes else QUICK
+            quick = QUICK_PASSES if by_passes else QUICK_STEPS
             solution: Solution | None = self._solve_quickly(goal, seed, quick)
             scene = self._limiter.scene
             self._solved_in = None if scene is None else _version(scene)
@@ -314,7 +330,7 @@ class Pipeline:
             self._use(solution, measured)
             return
         self._long_solves.cancel()
-        if isinstance(goal, JOGGING):
+        if isinstance(goal, JOG_GOALS):
             self._go_to(measured if self.command is None else self.command)
             self._valid = True
         elif isinstance(goal, ChunkGoal):
@@ -348,7 +364,7 @@ class Pipeline:
     @property
     def leads_lines(self) -> bool:
         """Whether the chain has enough joints to move its tip along any line."""
-        return len(self._lower) >= FULL
+        return len(self._lower) >= JOINTS_OF_A_LINE
 
     @property
     def scene(self) -> Scene | None:
@@ -473,8 +489,8 @@ class Pipeline:
         if self._ended_at is None:
             return measured
         command, measured_then = self._ended_at
-        still = (np.abs(measured - measured_then) <= STILL).all()
-        near = (np.abs(measured - command) <= BESIDE_COMMAND).all()
+        still = (np.abs(measured - measured_then) <= COMMAND_DRIFT).all()
+        near = (np.abs(measured - command) <= NEAR_COMMAND).all()
         return command if still and near else measured
 
     def _solve(
@@ -694,13 +710,15 @@ class Pipeline:
         states = course.at(now)
         if not course.poses:
             # It jumps at each point; taken to last, it would let the joints swing about the course.
-            states[2] = (course.at(now + SOON)[1] - states[1]) / SOON
+            states[2] = (
+                course.at(now + CHUNK_ACCELERATION_TIME)[1] - states[1]
+            ) / CHUNK_ACCELERATION_TIME
             return states
         assert self._destination is not None
         found = [self._destination]
         for time in (now, now + self._period):
             pose = PoseGoal(pose_of(course.at(time)[0]), goal.position_only)
-            solution = self._solve(pose, found[-1], QUICK, self.wish.constraint)
+            solution = self._solve(pose, found[-1], QUICK_STEPS, self.wish.constraint)
             found.append(solution.positions)
             self.solution = solution if time == now else self.solution
         velocity = (found[2] - found[1]) / self._period
@@ -735,13 +753,16 @@ class Pipeline:
         The tip must be close to the goal, and the joints fast enough to stay there.
         """
         speeds = self._limiter.override * self._limiter.bounds[VELOCITY]
-        if not (np.abs(velocity) <= FOLLOW * speeds).all():
+        if not (np.abs(velocity) <= FOLLOWING_SPEED * speeds).all():
             return False
         left = self._chain.forward(self._limiter.position).inverse() @ self._chain.forward(place)
         twist = self._chain.jacobian(place) @ velocity
         speed, turning = float(np.linalg.norm(twist[:3])), float(np.linalg.norm(twist[3:]))
-        near = float(np.linalg.norm(left.translation)) <= CLOSE + CATCH_UP * speed
-        return near and left.as_axis_angle()[1] <= CLOSE_TURN + CATCH_UP * turning
+        near = (
+            float(np.linalg.norm(left.translation))
+            <= LINE_TUNING.distance + LINE_TUNING.catch_up * speed
+        )
+        return near and left.as_axis_angle()[1] <= LINE_TUNING.turn + LINE_TUNING.catch_up * turning
 
     def _leave_line(self, destination: FloatArray) -> FloatArray:
         """Return the destination (n,) of the joints after the line."""
@@ -750,8 +771,10 @@ class Pipeline:
         self._line_end = None
         if held is None:
             # The line may have led the joints to another branch than the solution's.
-            found = self._solve(PoseGoal(end), here, QUICK)
-            near = found.success and np.abs(found.positions - here).max() <= BESIDE
+            found = self._solve(PoseGoal(end), here, QUICK_STEPS)
+            near = (
+                found.success and np.abs(found.positions - here).max() <= LINE_TUNING.end_distance
+            )
             place = found.positions.copy() if near else destination
         else:
             errors = self._chain.forward(here).inverse() @ end
@@ -788,7 +811,7 @@ class Pipeline:
             self.solution = Solution(joints, shown.verdict, 0.0, 0.0, 0, 0, shown)
 
     def _scale(self) -> None:
-        self._limiter.to_rest = not (self._followed or isinstance(self.goal, JOGGING))
+        self._limiter.to_rest = not (self._followed or isinstance(self.goal, JOG_GOALS))
         self._limiter.scale(self.velocity_scaling, self.acceleration_scaling)
         self._limiter.slow_down(self.speed_override)
 
@@ -837,7 +860,7 @@ class Pipeline:
         self._limiter.go_on(start)
         self._scale()
         goal = None if braking else self._destination
-        motion = self._limiter.plan(goal, MOST_SAMPLES, spacing)
+        motion = self._limiter.plan(goal, MOST_MOTION_SAMPLES, spacing)
         gap, scene = self._limiter.blocked, self._limiter.scene
         # There it is as far away as it may be, unless it is nearer now.
         near = None if gap is None else replace(gap, distance=min(gap.distance, 0.0))
@@ -850,7 +873,7 @@ class Pipeline:
             if gap is None and not self._along.lost:
                 motion, self.obstacle = given, None
             elif not braking:
-                motion = self._limiter.plan(None, MOST_SAMPLES, spacing)
+                motion = self._limiter.plan(None, MOST_MOTION_SAMPLES, spacing)
                 self.obstacle = None if gap is None else held_by(gap)
         way = np.ascontiguousarray(motion.positions)  # another layout would compile kernels again
         # Every sample is checked as a command.
@@ -874,7 +897,7 @@ class Pipeline:
         scene = self._limiter.scene
         if scene is None:
             return None
-        count = max(math.ceil(motion.times[-1] / INSTANT), 1) + 1
+        count = max(math.ceil(motion.times[-1] / WAY_INTERVAL), 1) + 1
         for q in at_times(motion, np.linspace(0.0, motion.times[-1], count))[0]:
             if not scene.is_free(q):
                 return scene.collisions(q)[0]
@@ -935,7 +958,7 @@ class Pipeline:
         self.command = command
         arrived = braking or is_equal(command, self._destination)
         goes_on = self._course is not None and self._when < self._course.end
-        ends = braking or not (self.waiting or goes_on or isinstance(self.goal, JOGGING))
+        ends = braking or not (self.waiting or goes_on or isinstance(self.goal, JOG_GOALS))
         if arrived and self._limiter.at_rest and ends:
             self._repeat(measured)
         elif not braking:
@@ -967,7 +990,7 @@ class Pipeline:
         braking = self.phase is Phase.BRAKING or not self._valid
         if self.on_line or self._followed or self._line_end is not None:
             return None
-        if not braking and (isinstance(self.goal, JOGGING) or self._destination is None):
+        if not braking and (isinstance(self.goal, JOG_GOALS) or self._destination is None):
             return None
         if braking and self._along is not None and not self._limiter.at_rest:
             return None

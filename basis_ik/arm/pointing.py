@@ -13,8 +13,8 @@ import numpy as np
 from basis_ik.arm.goals import Ray, Triple
 from basis_ik.transforms.rigid import RigidTransform
 
-STALL = 5.0  # s without progress after which a goal is aborted
-NEARER = 1e-4  # rad, or m for a prismatic joint: least progress
+STALL_TIME = 5.0  # [s], without progress, after which a goal is aborted
+LEAST_PROGRESS = 1e-4  # [rad, or m for a prismatic joint]
 
 
 @dataclass
@@ -33,7 +33,7 @@ class Progress:
 
     def observe(self, angle: float, way: float, now: float) -> None:
         """Add a pointing error [rad] and the joints' remaining distance [rad or m] at now [s]."""
-        if angle < self.angle - NEARER or way < self.way - NEARER:
+        if angle < self.angle - LEAST_PROGRESS or way < self.way - LEAST_PROGRESS:
             self.since = max(self.since, now)
             self.angle, self.way = min(angle, self.angle), min(way, self.way)
 
@@ -43,7 +43,7 @@ class Progress:
 
     def stalled(self, now: float) -> bool:
         """Return whether there has been no progress for too long."""
-        return now - self.since > STALL
+        return now - self.since > STALL_TIME
 
 
 def pointing_error(root_T_tip: RigidTransform, ray: Ray, root_point: Triple) -> float:

@@ -20,11 +20,18 @@ from basis_ik.collision.collision_scene import Scene
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.solvers.pose.solve import Solution
 
-STEP = 0.05  # s between two commands of a rehearsal, which needs no more of them than it shows
-LONGEST = 60.0  # s of a motion, which is not rehearsed farther
-AGAIN = 0.25  # s until the same target is rehearsed again, because something changes
-MOVED = 0.01  # rad or m by which a joint rests elsewhere than where a rehearsal began
-LASTS = 60.0  # s after which a preview is too old to go
+
+class PreviewTuning(NamedTuple):
+    """Tuning of the previews of motions."""
+
+    step: float = 0.05  # [s], between two commands of a rehearsal, which needs only what it shows
+    longest: float = 60.0  # [s], of a motion, which is not rehearsed farther
+    retry_time: float = 0.25  # [s], until a target is rehearsed again, because something changes
+    moved: float = 0.01  # [rad or m], by which a joint rests elsewhere than a rehearsal began
+    lifetime: float = 60.0  # [s], after which a preview is too old to go
+
+
+PREVIEW_TUNING = PreviewTuning()
 
 
 class Rehearsal(NamedTuple):
@@ -39,7 +46,7 @@ class Rehearsal(NamedTuple):
     way: FloatArray
     """Their way, from where they rest (k, n)."""
     duration: float
-    """How long it would take [s]; infinite if longer than `LONGEST`."""
+    """How long it would take [s]; infinite if longer than `longest`."""
     hindrance: str
     """What would end it before the goal; empty if nothing does."""
 
@@ -74,12 +81,12 @@ def rehearse(
     while pipeline.waiting:
         pipeline.set_goal(goal, start)
     seed, way, duration = start + pipeline.remaining(start), [start], math.inf
-    while STEP * len(way) <= LONGEST:
+    while PREVIEW_TUNING.step * len(way) <= PREVIEW_TUNING.longest:
         command = pipeline.step(start)
         if command is not None:
             way.append(command)
         if command is None or pipeline.phase is not Phase.MOVING or pipeline.obstacle is not None:
-            duration = STEP * (len(way) - 1)
+            duration = PREVIEW_TUNING.step * (len(way) - 1)
             break
     unsafe = pipeline.phase.value if pipeline.phase is Phase.UNSAFE else ""
     hindrance = unsafe or str(pipeline.obstacle or "")
@@ -137,14 +144,14 @@ class Preview:
             self._target, self._since, self._asked_at = target, now, -math.inf
         asked = target, target.goal, around
         known = asked == self._asked and not self._has_moved(start)
-        if self._job is None and not known and now >= self._asked_at + AGAIN:
+        if self._job is None and not known and now >= self._asked_at + PREVIEW_TUNING.retry_time:
             self._asked, self._asked_at = asked, now
             self._job = self._submit(work(target.goal, start))
 
     def _has_moved(self, start: FloatArray) -> bool:
         """Return whether an arm that rests there (n,) does not where the rehearsal began."""
         return self.rehearsal is not None and bool(
-            (np.abs(start - self.rehearsal.way[0]) > MOVED).any()
+            (np.abs(start - self.rehearsal.way[0]) > PREVIEW_TUNING.moved).any()
         )
 
     def why_not(self, target: Placed, start: FloatArray, now: float) -> str:
@@ -157,8 +164,8 @@ class Preview:
         """
         if target is not self.ready:
             return "the preview is not ready yet: look at it, and call ~/go again"
-        if now > self._since + LASTS:
-            return f"the preview is older than {LASTS:g} s: send the target again"
+        if now > self._since + PREVIEW_TUNING.lifetime:
+            return f"the preview is older than {PREVIEW_TUNING.lifetime:g} s: send the target again"
         if self._has_moved(start):
             return "the arm has moved since the preview: look at it again, and call ~/go again"
         return ""

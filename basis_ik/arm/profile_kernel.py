@@ -17,11 +17,12 @@ from basis_ik.numerics.jit import helper, jit
 
 SEGMENTS = 10
 ROW = 2 * SEGMENTS
-# Segments of a profile: return below the largest acceleration; return below the largest velocity
-# (ramp of the acceleration, hold); accelerate (ramp, hold); level off; cruise; stop (ramp, hold,
-# ramp).
-RECOVER, SLOW, PUSH, LEVEL, CRUISE, STOP = 0, 1, 3, 5, 6, 7
-CLOSE = 1e-14  # tolerance of the distance [rad or m]; relative above 1
+# Where the segments of a profile begin. The first two return below the largest acceleration, and
+# below the largest velocity (ramp of the acceleration, hold). Then it speeds up (ramp, hold),
+# levels off, cruises, and stops (ramp, hold, ramp).
+RECOVER_SEGMENT, SLOW_SEGMENT, PUSH_SEGMENT = 0, 1, 3
+LEVEL_SEGMENT, CRUISE_SEGMENT, STOP_SEGMENT = 5, 6, 7
+PROFILE_TOLERANCE = 1e-14  # [rad or m], of the distance; relative above 1
 
 
 @helper
@@ -90,7 +91,7 @@ def _push_time(
     The distance never decreases with the time, so the root can be bracketed. The method is that of
     Chandrupatla (1997): inverse interpolation where it is certain to help, otherwise bisection.
     """
-    close = CLOSE * max(1.0, abs(distance))
+    close = PROFILE_TOLERANCE * max(1.0, abs(distance))
     x1, x2 = 0.0, longest
     f1 = _excess(distance, v, a, top, jerk, x1)
     f2 = _excess(distance, v, a, top, jerk, x2)
@@ -124,17 +125,17 @@ def _recover(
     """Write the motion back into lowered limits; return the state at its end."""
     x = 0.0
     if abs(a) > top:
-        row[RECOVER] = (abs(a) - top) / jerk
-        row[SEGMENTS + RECOVER] = -copysign(jerk, a)
-        x, v, _ = after(x, v, a, -copysign(jerk, a), row[RECOVER])
+        row[RECOVER_SEGMENT] = (abs(a) - top) / jerk
+        row[SEGMENTS + RECOVER_SEGMENT] = -copysign(jerk, a)
+        x, v, _ = after(x, v, a, -copysign(jerk, a), row[RECOVER_SEGMENT])
         a = copysign(top, a)
     reach = v + 0.5 * a * abs(a) / jerk
     if reach > highest or reach < lowest:
         # The motion to the bound without its last ramp.
         bound = highest if reach > highest else lowest
         sign, ramp, hold, _ = stop(v - bound, a, top, jerk)
-        row[SLOW], row[SLOW + 1] = ramp, hold
-        row[SEGMENTS + SLOW] = sign * jerk
+        row[SLOW_SEGMENT], row[SLOW_SEGMENT + 1] = ramp, hold
+        row[SEGMENTS + SLOW_SEGMENT] = sign * jerk
         x, v, a = after(x, v, a, sign * jerk, ramp)
         x, v, a = after(x, v, a, 0.0, hold)
     return x, v, a
@@ -142,8 +143,11 @@ def _recover(
 
 @helper
 def _write_stop(v: float, a: float, top: float, jerk: float, turn: float, row: FloatArray) -> None:
-    sign, row[STOP], row[STOP + 1], row[STOP + 2] = stop(v, a, top, jerk)
-    row[SEGMENTS + STOP], row[SEGMENTS + STOP + 2] = turn * sign * jerk, -turn * sign * jerk
+    sign, row[STOP_SEGMENT], row[STOP_SEGMENT + 1], row[STOP_SEGMENT + 2] = stop(v, a, top, jerk)
+    row[SEGMENTS + STOP_SEGMENT], row[SEGMENTS + STOP_SEGMENT + 2] = (
+        turn * sign * jerk,
+        -turn * sign * jerk,
+    )
 
 
 @jit
@@ -195,13 +199,13 @@ def plan(
     time, left = longest, -_excess(distance, v, a, top, jerk, longest)
     if left < 0.0:
         time = _push_time(distance, v, a, top, jerk, longest)
-    row[PUSH] = min(time, max(top - a, 0.0) / jerk)
-    row[PUSH + 1] = time - row[PUSH]
-    row[SEGMENTS + PUSH] = turn * jerk
+    row[PUSH_SEGMENT] = min(time, max(top - a, 0.0) / jerk)
+    row[PUSH_SEGMENT + 1] = time - row[PUSH_SEGMENT]
+    row[SEGMENTS + PUSH_SEGMENT] = turn * jerk
     _, v, a = _push(v, a, top, jerk, time)
     if left > 0.0:
-        row[LEVEL], row[SEGMENTS + LEVEL] = max(a, 0.0) / jerk, -turn * jerk
-        row[CRUISE] = left / fastest
+        row[LEVEL_SEGMENT], row[SEGMENTS + LEVEL_SEGMENT] = max(a, 0.0) / jerk, -turn * jerk
+        row[CRUISE_SEGMENT] = left / fastest
         v, a = fastest, 0.0
     _write_stop(v, a, top, jerk, turn, row)
 
@@ -229,7 +233,7 @@ def sample(
         time: Since its start [s].
     """
     for i in range(SEGMENTS):
-        if i == CRUISE and row[i] > 0.0:
+        if i == CRUISE_SEGMENT and row[i] > 0.0:
             a = 0.0  # its rounding error would accumulate over a long cruise
         if time < row[i]:
             x, v, a = after(x, v, a, row[SEGMENTS + i], time)

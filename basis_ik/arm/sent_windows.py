@@ -18,12 +18,21 @@ import numpy as np
 from basis_ik.arm.limiter import Motion
 from basis_ik.numerics.arrays import FloatArray
 
-# s, and times the usual inexactness of stamps: a controller may still follow that is so far off
-OFF, OFF_TIMES = 2e-3, 4.0
-SAME = 1e-9  # rad or m: positions that do not differ by more are the same
-CLOSE = 2e-6  # rad or m: a controller follows a window if its reference is closer to it
-NEAR = 1e-3  # rad or m: a controller whose reference is farther from all windows has left them
-MOVES = 1e-5  # rad/s or m/s: a slower joint does not tell exactly where on its way it is
+
+class WindowMatch(NamedTuple):
+    """How near a controller's reference must be to a window to follow it."""
+
+    # A controller that is late by less may still follow a window: by this time, or by this factor
+    # times the usual error of stamps.
+    late_time: float = 2e-3  # [s]
+    late_factor: float = 4.0
+    same: float = 1e-9  # [rad or m]: positions that do not differ by more are the same
+    follows: float = 2e-6  # [rad or m]: a controller whose reference is closer follows the window
+    leaves: float = 1e-3  # [rad or m]: one whose reference is farther from all has left them
+    rest_speed: float = 1e-5  # [rad/s or m/s]: a slower joint does not tell where on its way it is
+
+
+WINDOW_MATCH = WindowMatch()
 
 
 class Window(NamedTuple):
@@ -74,13 +83,13 @@ class Window(NamedTuple):
         """
         elapsed = self.motion.time_of(positions)
         states = self.motion.at(elapsed)
-        if (np.abs(states[:, 0] - positions) > CLOSE).any():
+        if (np.abs(states[:, 0] - positions) > WINDOW_MATCH.follows).any():
             return None
-        if np.abs(states[:, 1]).max() > MOVES:
+        if np.abs(states[:, 1]).max() > WINDOW_MATCH.rest_speed:
             return self._replace(begin=time - round(1e9 * elapsed))
-        if (np.abs(self.motion.positions[-1] - positions) <= SAME).all():
+        if (np.abs(self.motion.positions[-1] - positions) <= WINDOW_MATCH.same).all():
             return self._replace(begin=time - (self.end - self.begin))
-        if (np.abs(self.motion.positions[0] - positions) <= SAME).all():
+        if (np.abs(self.motion.positions[0] - positions) <= WINDOW_MATCH.same).all():
             return self._replace(begin=time)
         return self
 
@@ -219,14 +228,16 @@ class SentWindows:
             return True
         if not self.windows:
             last, self._rested_at = self._rested_at, reference if stamp >= self.over else None
-            rests = last is not None and (np.abs(reference - last) <= SAME).all()
+            rests = last is not None and (np.abs(reference - last) <= WINDOW_MATCH.same).all()
             self.seen, self.resting = stamp, reference if rests else None
             return True
         before, self.seen, self._last = (self.seen, self._last), stamp, reference
         self._untaken = [each for each in self._untaken if stamp < each.over]
         if self.pending:
             return self._observe_begin(stamp, reference)
-        on_way = [each.is_at(reference, stamp, CLOSE, inexact) for each in self.windows]
+        on_way = [
+            each.is_at(reference, stamp, WINDOW_MATCH.follows, inexact) for each in self.windows
+        ]
         if any(on_way):
             followed = on_way.index(True)
             for k in range(followed + 1, len(self.windows)):  # where both rest
@@ -249,7 +260,12 @@ class SentWindows:
         elif delayed and self._relocate(stamp, reference):
             return True
         elif not any(
-            each.is_at(reference, stamp, NEAR, max(OFF, OFF_TIMES * inexact))
+            each.is_at(
+                reference,
+                stamp,
+                WINDOW_MATCH.leaves,
+                max(WINDOW_MATCH.late_time, WINDOW_MATCH.late_factor * inexact),
+            )
             for each in self.windows
         ):
             return False
@@ -259,21 +275,23 @@ class SentWindows:
     def _dropped_at(self, stamp: int, reference: FloatArray, inexact: float) -> Window | None:
         """Return the window, taken to be lost too early, that the controller follows, or None."""
         for window in self._untaken:
-            if window.is_at(reference, stamp, CLOSE, inexact):
+            if window.is_at(reference, stamp, WINDOW_MATCH.follows, inexact):
                 return window
         return None
 
     def _stands(self, since: int, before: FloatArray | None, reference: FloatArray) -> bool:
         """Return whether the controller holds the arm while all windows move on."""
-        if before is None or not (np.abs(reference - before) <= SAME).all():
+        if before is None or not (np.abs(reference - before) <= WINDOW_MATCH.same).all():
             return False
         ways = [each.at(self.seen)[:, 0] - each.at(since)[:, 0] for each in self.windows]
-        return all((np.abs(way) > CLOSE).any() for way in ways)
+        return all((np.abs(way) > WINDOW_MATCH.follows).any() for way in ways)
 
     def _observe_begin(self, stamp: int, reference: FloatArray) -> bool:
         window = self.windows[0]
         starts = [window.motion.positions[0], self._rested_at]
-        if any(at is not None and (np.abs(reference - at) <= SAME).all() for at in starts):
+        if any(
+            at is not None and (np.abs(reference - at) <= WINDOW_MATCH.same).all() for at in starts
+        ):
             self.pending = bool(window.motion.velocities.any())
             return True
         return self._relocate(stamp, reference)
@@ -302,8 +320,8 @@ class SentWindows:
             return False
         followed = found[0]
         newest = self.windows[found[-1]]
-        stands = before is not None and (np.abs(reference - before) <= SAME).all()
-        if stands and (np.abs(newest.motion.positions[-1] - reference) <= SAME).all():
+        stands = before is not None and (np.abs(reference - before) <= WINDOW_MATCH.same).all()
+        if stands and (np.abs(newest.motion.positions[-1] - reference) <= WINDOW_MATCH.same).all():
             followed = found[-1]  # the others would move it on
         first = placed[followed]
         assert first is not None

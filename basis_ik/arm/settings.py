@@ -23,11 +23,12 @@ from basis_ik.search.pose_constraint import PoseConstraint, Six, Triple
 
 # Drives that overshoot leave a joint slightly outside its limits. Farther outside than this, its
 # encoder or the model is wrong, or the arm was moved by hand.
-MOST_OUTSIDE = 0.5  # rad
-MOST_OUTSIDE_SLIDE = 0.1  # m
+MOST_OUTSIDE_HINGE = 0.5  # [rad]
+MOST_OUTSIDE_SLIDE = 0.1  # [m]
 
-# A tip that turns or moves less than this by all joints, per unit of them, does not [of its reach].
-LEAST_GAIN = 1e-6
+# Joints that move the tip in a direction by less than this, per unit of them and of its reach, do
+# not move it that way.
+LEAST_TIP_GAIN = 1e-6
 
 Postures = Mapping[str, tuple[float, ...] | str]
 """Positions (n,) by the name of the posture [rad or m], NaN of a joint that stays; or its fault."""
@@ -95,7 +96,7 @@ def is_spatial(chain: Chain) -> bool:
     scale = np.array([*3 * [1.0 / chain.reach], *3 * [1.0]])[:, np.newaxis]
     low, high = (np.clip(each, -np.pi, np.pi) for each in (chain.lower, chain.upper))
     samples = np.random.default_rng(0).uniform(low, high, (10, len(low)))
-    ranks = (np.linalg.matrix_rank(scale * chain.jacobian(q), tol=LEAST_GAIN) for q in samples)
+    ranks = (np.linalg.matrix_rank(scale * chain.jacobian(q), tol=LEAST_TIP_GAIN) for q in samples)
     return bool(max(ranks) == 6)
 
 
@@ -198,7 +199,7 @@ def outside(chain: Chain, margin: Sequence[float], measured: FloatArray) -> str:
     """
     apart = np.array(margin) if margin else 0.0
     lower, upper = chain.lower - apart, chain.upper + apart
-    most = np.where(chain.prismatic, MOST_OUTSIDE_SLIDE, MOST_OUTSIDE)
+    most = np.where(chain.prismatic, MOST_OUTSIDE_SLIDE, MOST_OUTSIDE_HINGE)
     beyond = np.maximum(lower - measured, measured - upper)
     if not (beyond > most).any():
         return ""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -16,9 +16,16 @@ from basis_ik.verdict import Reason, Verdict
 
 Singularities = Literal["pass", "slow", "stop"]
 
-# Gains of a joint above which a singularity is near, and above which the motion runs into it.
-NEAR, VERY_NEAR = 5.0, 10.0
-SLOW = 0.2  # fraction of a joint's largest speed allowed above twice NEAR
+
+class SingularityTuning(NamedTuple):
+    """What counts as near a singularity, by the gain of a joint."""
+
+    near: float = 5.0  # gain above which a singularity is near
+    very_near: float = 10.0  # gain above which the motion runs into it
+    slow: float = 0.2  # fraction of a joint's largest speed allowed above twice `near`
+
+
+SINGULARITY_TUNING = SingularityTuning()
 
 
 @dataclass(frozen=True)
@@ -63,14 +70,16 @@ class Gains:
 
     def names(self, gains: FloatArray) -> tuple[str, ...]:
         """Return the fast joints, by their gains (n,): the fastest and similar ones."""
-        return tuple(map(str, self._names[gains >= max(NEAR, 0.5 * float(gains.max()))]))
+        return tuple(
+            map(str, self._names[gains >= max(SINGULARITY_TUNING.near, 0.5 * float(gains.max()))])
+        )
 
     def notice(self, here: FloatArray, ahead: FloatArray) -> Notice | None:
         """Return the notice for the gains (n,) here and ahead, or None."""
         now, then = float(here.max()), float(ahead.max())
-        if now >= VERY_NEAR:
+        if now >= SINGULARITY_TUNING.very_near:
             return Notice(Verdict.SINGULAR, joints=self.names(here), passing=True)
-        if then >= max(NEAR, now):
+        if then >= max(SINGULARITY_TUNING.near, now):
             return Notice(Verdict.SINGULAR, joints=self.names(ahead))
         return None
 
@@ -82,4 +91,8 @@ class Gains:
             gains: Their gains (n,).
             fast: The fraction away from singularities.
         """
-        return np.clip(fast * (NEAR / np.maximum(gains, 1e-9)) ** 2, SLOW, fast)
+        return np.clip(
+            fast * (SINGULARITY_TUNING.near / np.maximum(gains, 1e-9)) ** 2,
+            SINGULARITY_TUNING.slow,
+            fast,
+        )

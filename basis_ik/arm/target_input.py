@@ -34,7 +34,15 @@ from basis_ik.arm.admission import (
     printable,
 )
 from basis_ik.arm.goals import ChunkGoal, Goal, PointGoal, PoseGoal, Ray, Triple
-from basis_ik.arm.input_filter import JOINTS, OFF, POSES, Change, Filtered, FilterRules, filtered
+from basis_ik.arm.input_filter import (
+    JOINTS_CHANGE,
+    NO_FILTER,
+    POSE_CHANGE,
+    Change,
+    Filtered,
+    FilterRules,
+    filtered,
+)
 from basis_ik.arm.log import Log
 from basis_ik.arm.pace import Pace
 from basis_ik.arm.targets import (
@@ -54,8 +62,8 @@ from basis_ik.transforms.rigid import RigidTransform
 T = TypeVar("T")
 UNMEASURED = Refused(Refusal.NOT_READY, "it is not known where the joints are")
 # Targets that expire.
-EXPIRING = (TwistTarget, JointVelocityTarget, DeviceTarget)
-FIXED = (*EXPIRING, ChunkTarget)  # targets that are transformed once
+EXPIRING_TARGETS = (TwistTarget, JointVelocityTarget, DeviceTarget)
+FIXED_TARGETS = (*EXPIRING_TARGETS, ChunkTarget)  # targets that are transformed once
 
 
 class FrameStamp(NamedTuple):
@@ -218,7 +226,7 @@ class TargetInput:
         *,
         position_only: bool,
         straight: bool = False,
-        how: FilterRules = OFF,
+        how: FilterRules = NO_FILTER,
     ) -> bool:
         """Accept a pose for the tip, or count a refusal; return whether it was accepted.
 
@@ -234,7 +242,7 @@ class TargetInput:
         stamp = self._admit_pose(at, pose, arrival, request)
         if stamp is None or isinstance(pose, Refused):
             return False
-        pose = self._filter("target_pose", at.frame_id, pose, stamp, arrival, how, POSES)
+        pose = self._filter("target_pose", at.frame_id, pose, stamp, arrival, how, POSE_CHANGE)
         target = PoseTarget(at.frame_id, stamp, pose, position_only, straight)
         return self._take(target, arrival, request)
 
@@ -365,7 +373,7 @@ class TargetInput:
         names: Sequence[str],
         positions: Sequence[float],
         arrival: Arrival,
-        how: FilterRules = OFF,
+        how: FilterRules = NO_FILTER,
     ) -> bool:
         """Accept positions of joints; return whether they were accepted.
 
@@ -392,7 +400,7 @@ class TargetInput:
         whole = self._whole([positions], columns)[0]
         if not np.isfinite(whole).all():
             return self.refuse(UNMEASURED, request)
-        whole = self._filter("joint_target", "", whole, stamp, arrival, how, JOINTS)
+        whole = self._filter("joint_target", "", whole, stamp, arrival, how, JOINTS_CHANGE)
         return self._take(JointTarget(stamp, tuple(whole.tolist())), arrival, request)
 
     def _filter(
@@ -665,7 +673,7 @@ class TargetInput:
             if placed is not None and placed is not new:
                 self._follow(placed, steady)
         target = self.target
-        if isinstance(target, EXPIRING) and not steady < target.expires:
+        if isinstance(target, EXPIRING_TARGETS) and not steady < target.expires:
             self._placed = None
         return None if self._placed is None else self._placed.goal
 
@@ -921,7 +929,7 @@ class TargetInput:
         return goal if refused is None else refused
 
     def _follows(self, target: Target) -> bool:
-        if not self._streams or target.stamp != 0 or isinstance(target, FIXED):
+        if not self._streams or target.stamp != 0 or isinstance(target, FIXED_TARGETS):
             return False
         frame = target.frame_id
         return frame not in ("", self._root_link) and not self.is_carried(frame)

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from basis_ik.arm.joints_kernel import is_near
 from basis_ik.numerics.arrays import FloatArray
 
-# Once one joint is lost, all joints that are off by more than this fraction of the margin are: if
-# the drives are off, the fastest joint is only the first to exceed the margin.
-FOLLOWS = 0.02
+# Once one joint is lost, so are all that are off by more than this fraction of the margin. If the
+# drives are off, the fastest joint is only the first to exceed the margin.
+FOLLOWING_FRACTION = 0.02
 
 
 class Departure:
@@ -65,7 +65,7 @@ class Tracking:
             f"{self._names[worst]} is {away[worst]:.3g} from where it was commanded in the last "
             f"{self.lag:g} s, more than {self.margin:g}"
         )
-        return Departure(~(away <= FOLLOWS * self.margin), text)
+        return Departure(~(away <= FOLLOWING_FRACTION * self.margin), text)
 
 
 class RecentCommands:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import NamedTuple
 
-from basis_ik.arm.joints_kernel import LOWER, UPPER, VELOCITY
+from basis_ik.arm.joints_kernel import LOWER_BOUND, UPPER_BOUND, VELOCITY
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
 from basis_ik.numerics.normal_equations_kernel import (
@@ -23,22 +23,25 @@ from basis_ik.numerics.normal_equations_kernel import (
 )
 from basis_ik.search.limb_kernel import fill_twists, place_limb
 
-DAMPING = 1e-9  # squared [m or rad]: joints with a smaller effect on the tip are not used
-INSTANT = 1e-4  # half the interval of the finite difference [s]
-FRAME, DESIRED = 0, 1  # rows of `work`
+TWIST_DAMPING = 1e-9  # squared [m or rad]: joints with a smaller effect on the tip are not used
+HALF_INTERVAL = 1e-4  # [s], half of the finite difference
+FRAME_ROW, DESIRED_ROW = 0, 1  # of `work`
 # Rows of `moves`, (5, n): the joints' positions and speeds; the roots of their weights in the norm
 # of the speeds; the self-motion away from limits; all 1.
-Q, SPEEDS, ROOTS, AWAY, EVEN = 0, 1, 2, 3, 4
-LEAST = 1e-4  # weight of a joint that moves out at its limit
-PUSH = 0.1  # speed of self-motion away from limits, relative to the speed of the joints
-GENTLE = 0.1  # relative speed of the joints above which self-motion is proportional to it
-ROUNDS, HALVINGS = 30, 12  # of Newton's method for bounds, most often two or three; of its steps
-SOLVED = 1e-9  # fraction of a twist within which the bounded speeds make it
-SLACK = 0.03  # root of the least weight in a step that the line search shortens
-ENOUGH = 1e-4  # share of the expected gain with which a step is accepted
-LITTLE = 1e-4  # fraction of a twist that the bounds may lose
-SMALLER, SIZES = 0.8, 12  # factor on a twist that the bounds do not allow; how often
-SHARED = 3.0  # times that the bounds may allow what the least norm allows, at most, of 7 joints
+Q, SPEEDS, ROOTS, AWAY, ONES = 0, 1, 2, 3, 4
+LEAST_WEIGHT = 1e-4  # of a joint that moves out at its limit
+SELF_MOTION_SPEED = 0.1  # of self-motion away from limits, relative to the speed of the joints
+GENTLE_SPEED = 0.1  # relative speed of the joints above which self-motion is proportional to it
+NEWTON_ROUNDS = 30  # of Newton's method for the bounds; most often it takes two or three
+NEWTON_HALVINGS = 12  # of its steps
+TWIST_TOLERANCE = 1e-9  # fraction of a twist within which the bounded speeds make it
+LEAST_ROOT = 0.03  # root of the least weight in a step that the line search shortens
+LEAST_DECREASE = 1e-4  # share of the expected gain with which a step is accepted
+LARGEST_TWIST_LOSS = 1e-4  # fraction of a twist that the bounds may lose
+TWIST_REDUCTION = 0.8  # factor on a twist that the bounds do not allow
+MOST_REDUCTIONS = 12  # by this factor
+# The bounds may allow at most so many times what the least norm allows, with 7 joints.
+LARGEST_SPARE_FACTOR = 3.0
 
 
 class Line(NamedTuple):
@@ -77,7 +80,7 @@ class Limits(NamedTuple):
 @helper
 def _solved(twists: FloatArray, roots: FloatArray, wanted: Six) -> Six:
     """Return (J W Jᵀ)⁻¹ V, damped, for the roots (n,) of the weights W."""
-    gram = diagonal_6(DAMPING)
+    gram = diagonal_6(TWIST_DAMPING)
     for k in range(twists.shape[0]):
         root = roots[k]
         column = (
@@ -139,7 +142,7 @@ def _lost(twists: FloatArray, speeds: FloatArray, wanted: Six) -> float:
 @helper
 def _openness(limits: Limits, k: int, q: float) -> tuple[float, float]:
     """Return how open a joint is, in [0, 1], and the direction of its nearer limit."""
-    below, above = q - limits.bounds[LOWER, k], limits.bounds[UPPER, k] - q
+    below, above = q - limits.bounds[LOWER_BOUND, k], limits.bounds[UPPER_BOUND, k] - q
     room, near = max(min(below, above), 0.0), limits.near[k]
     part = room / near if room < near else 1.0
     return part * part * (3.0 - 2.0 * part), -1.0 if below < above else 1.0
@@ -157,12 +160,12 @@ def _keep_away(twists: FloatArray, limits: Limits, moves: FloatArray) -> None:
         most = limits.bounds[VELOCITY, k]
         openness, outward = _openness(limits, k, moves[Q, k])
         close = close or openness < 1.0
-        away[k], moves[EVEN, k] = -outward * (1.0 - openness) * most, 1.0
+        away[k], moves[ONES, k] = -outward * (1.0 - openness) * most, 1.0
         square += (speeds[k] / most) ** 2
     if not close:
         return
-    amount = PUSH * square / sqrt(square + GENTLE * GENTLE)
-    x = _solved(twists, moves[EVEN], _made(twists, away))
+    amount = SELF_MOTION_SPEED * square / sqrt(square + GENTLE_SPEED * GENTLE_SPEED)
+    x = _solved(twists, moves[ONES], _made(twists, away))
     for k in range(away.shape[0]):
         away[k] = amount * (away[k] - _along(twists, k, x))
 
@@ -171,7 +174,7 @@ def _keep_away(twists: FloatArray, limits: Limits, moves: FloatArray) -> None:
 def _place(line: Line, time: float, scratch: Scratch, q: FloatArray) -> Six:
     """Write the Jacobian at q; return the twist at a time."""
     axes, twists, work = scratch
-    tip, b = work[FRAME].reshape((3, 4)), work[DESIRED]
+    tip, b = work[FRAME_ROW].reshape((3, 4)), work[DESIRED_ROW]
     place_limb(line.exact, q, axes, tip)
     fill_twists(line.exact, axes, tip, twists)
     _fill_desired(line, time, tip, b)
@@ -224,15 +227,15 @@ def _respond(
     """Write the speeds between bounds (n,) for the multipliers x, and the roots of their slopes.
 
     Returns:
-        The dual function, whose gradient is J q̇ + DAMPING x less the twist.
+        The dual function, whose gradient is J q̇ + TWIST_DAMPING x less the twist.
     """
     speeds, roots = moves[SPEEDS], moves[ROOTS]
-    value = 0.5 * DAMPING * _inner_product(x, x) - _inner_product(x, wanted)
+    value = 0.5 * TWIST_DAMPING * _inner_product(x, x) - _inner_product(x, wanted)
     for k in range(speeds.shape[0]):
         openness, outward = _openness(limits, k, moves[Q, k])
         pull, weight = _along(twists, k, x), 1.0
         if outward * pull > 0.0:
-            weight = openness + LEAST * (1.0 - openness)
+            weight = openness + LEAST_WEIGHT * (1.0 - openness)
         speeds[k] = min(caps[1, k], max(caps[0, k], weight * pull))
         roots[k] = sqrt(weight) if speeds[k] == weight * pull else 0.0
         value += speeds[k] * (pull - 0.5 * speeds[k] / weight)
@@ -261,21 +264,23 @@ def _bound(
         The multipliers.
     """
     roots, value = moves[ROOTS], _respond(twists, wanted, limits, caps, x, moves)
-    for _ in range(ROUNDS):
-        rest = _plus(_plus(wanted, -1.0, _made(twists, moves[SPEEDS])), -DAMPING, x)
-        if _inner_product(rest, rest) <= SOLVED * SOLVED * _inner_product(wanted, wanted):
+    for _ in range(NEWTON_ROUNDS):
+        rest = _plus(_plus(wanted, -1.0, _made(twists, moves[SPEEDS])), -TWIST_DAMPING, x)
+        if _inner_product(rest, rest) <= TWIST_TOLERANCE * TWIST_TOLERANCE * _inner_product(
+            wanted, wanted
+        ):
             break
         start, share = x, 1.0
-        for _ in range(HALVINGS):
+        for _ in range(NEWTON_HALVINGS):
             way = _solved(twists, roots, rest)
             x = _plus(start, share, way)
             there = _respond(twists, wanted, limits, caps, x, moves)
-            if there <= value - ENOUGH * share * _inner_product(rest, way):
+            if there <= value - LEAST_DECREASE * share * _inner_product(rest, way):
                 break
             # With too few joints left the step is huge: those at bounds take part, slightly.
             _respond(twists, wanted, limits, caps, start, moves)
             for k in range(roots.shape[0]):
-                roots[k] = max(roots[k], SLACK)
+                roots[k] = max(roots[k], LEAST_ROOT)
             share *= 0.5
         value = there
     return x
@@ -322,18 +327,21 @@ def weights_on_line(
         speeds[k] = _along(twists, k, first)
         part = max(part, abs(speeds[k]) / kept.bounds[VELOCITY, k])
     weights[speeds.shape[0]] = 0.0
-    least, size = _lost(twists, speeds, whole), min(1.0, SHARED / part) if part > 0.0 else 1.0
-    for _ in range(SIZES):
+    least, size = (
+        _lost(twists, speeds, whole),
+        min(1.0, LARGEST_SPARE_FACTOR / part) if part > 0.0 else 1.0,
+    )
+    for _ in range(MOST_REDUCTIONS):
         wanted = _plus(whole, size - 1.0, whole)
         x = _bound(twists, wanted, kept, caps, first, moves)
-        if _lost(twists, speeds, wanted) <= least + LITTLE:
+        if _lost(twists, speeds, wanted) <= least + LARGEST_TWIST_LOSS:
             for k in range(speeds.shape[0]):
                 free = _along(twists, k, x)
                 weights[k] = sqrt(speeds[k] / free) if free != 0.0 else 1.0
             _keep_away(twists, kept, moves)
             weights[speeds.shape[0]] = _push_within(speeds, moves[AWAY], caps)
             break
-        size *= SMALLER
+        size *= TWIST_REDUCTION
 
 
 @jit
@@ -346,7 +354,7 @@ def states_on_line(
 
     The velocities are the least-norm least-squares solution for the twist, and joints to spare move
     away from their limits. The accelerations are the derivative along the motion, by central
-    differences: exact up to INSTANT squared.
+    differences: exact up to HALF_INTERVAL squared.
 
     Args:
         line: The fields of a `Line`.
@@ -363,7 +371,7 @@ def states_on_line(
     motion, memory, kept = Line(*line), Scratch(*scratch), Limits(*limits)
     q, speeds, lost = moves[Q], moves[SPEEDS], 0.0
     for side in (0.0, 1.0, -1.0):  # here, ahead, behind
-        time = INSTANT * side
+        time = HALF_INTERVAL * side
         for k in range(q.shape[0]):
             q[k] = states[k, 0] + time * states[k, 1]
         missed = _speeds(motion, time, memory, kept, weights, moves)

@@ -26,7 +26,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from basis_ik import process
 from basis_ik.arm.chain_state import ChainState, Event
-from basis_ik.arm.limiter import WIDEST
+from basis_ik.arm.limiter import WIDEST_SPACING
 from basis_ik.arm.measured import StateStamp
 from basis_ik.arm.moment import Moment
 from basis_ik.arm.statistics import LoopMeter
@@ -456,7 +456,7 @@ class IkNode(LifecycleNode):
         """Whether commands are being sent, by windows too; then a target waits for a period."""
         if self._robot is None:
             return False
-        since = loop_time(self) - max(self.period, WIDEST)
+        since = loop_time(self) - max(self.period, WIDEST_SPACING)
         return any(arm.sent_since(since) for arm in self._robot.arms)
 
     def handle_target(self) -> bool:

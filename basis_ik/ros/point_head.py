@@ -23,7 +23,7 @@ from basis_ik.arm.chain_state import State
 from basis_ik.arm.goals import PointGoal, Ray
 from basis_ik.arm.limits import MotionLimits
 from basis_ik.arm.pace import Pace
-from basis_ik.arm.pointing import STALL, Progress, pointing_error
+from basis_ik.arm.pointing import STALL_TIME, Progress, pointing_error
 from basis_ik.arm.targets import PointTarget, Target
 from basis_ik.errors import BasisIkError
 from basis_ik.ros.action_forms import HEAD_GOAL, HEAD_HANDLE
@@ -183,7 +183,7 @@ class PointHeadServer:
             goal.progress.wait(loop_time(self._node))
         if self._goal is goal and goal.progress.stalled(loop_time(self._node)):
             arm.targets.clear()
-            self._abort("STALLED", f"no nearer for {STALL:g} s{self._missed(goal)}")
+            self._abort("STALLED", f"no nearer for {STALL_TIME:g} s{self._missed(goal)}")
 
     def _follow(self, goal: _Goal) -> None:
         """Check the progress of a goal whose target the arm follows."""

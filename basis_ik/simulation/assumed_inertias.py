@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,14 +17,17 @@ from basis_ik.robot.robot import RobotModel
 from basis_ik.robot.urdf import Joint
 from basis_ik.transforms.rigid import RigidTransform
 
-DENSITY = 1000.0
-"""Mean density of a link [kg/m³]; arms are hollow metal with drives inside."""
-SLENDERNESS = 8.0
-"""Length of a link, in radii."""
-SHORTEST = 0.1
-"""Least length of a link as a fraction of the longest; two joints often coincide."""
-ONLY_LENGTH = 0.1
-"""Length of all links if none has one [m]."""
+
+class AssumedLink(NamedTuple):
+    """The cylinder that a link without a stated mass is taken for."""
+
+    density: float = 1000.0  # [kg/m³], mean of a link; arms are hollow metal with drives inside
+    slenderness: float = 8.0  # length of a link, in radii
+    least_length: float = 0.1  # fraction of the longest link's; two joints often coincide
+    only_length: float = 0.1  # [m], of all links if none has one
+
+
+ASSUMED_LINK = AssumedLink()
 
 
 def assume_inertials(model: RobotModel, stated: Mapping[str, Inertial]) -> dict[str, Inertial]:
@@ -47,7 +51,7 @@ def assume_inertials(model: RobotModel, stated: Mapping[str, Inertial]) -> dict[
             if not stated.keys() & group.keys():
                 bare.append(joint.child)
     longest = max((float(np.linalg.norm(tip)) for tip in tips.values()), default=0.0)
-    shortest = SHORTEST * longest or ONLY_LENGTH
+    shortest = ASSUMED_LINK.least_length * longest or ASSUMED_LINK.only_length
     return {link: _cylinder(tips[link], shortest) for link in bare}
 
 
@@ -85,8 +89,8 @@ def _cylinder(tip: FloatArray, shortest: float) -> Inertial:
     length = float(np.linalg.norm(tip))
     axis = tip / length if length > 0.0 else np.array([0.0, 0.0, 1.0])
     length = max(length, shortest)
-    radius = length / SLENDERNESS
-    mass = DENSITY * np.pi * radius**2 * length
+    radius = length / ASSUMED_LINK.slenderness
+    mass = ASSUMED_LINK.density * np.pi * radius**2 * length
     along = 0.5 * mass * radius**2
     across = mass * (3.0 * radius**2 + length**2) / 12.0
     turn = turn_to_axis(axis)

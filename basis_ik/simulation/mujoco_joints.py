@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.simulation.drives import Feedback, SetPoints
-from basis_ik.simulation.mujoco_scene import STEP, PhysicsError, Scene, place
+from basis_ik.simulation.mujoco_scene import PHYSICS_STEP, PhysicsError, Scene, place
 from basis_ik.simulation.simulated_robot import SimulatedRobot
 
-BANDWIDTH = 2.0 * math.pi * 15.0
+DRIVE_BANDWIDTH = 2.0 * math.pi * 15.0
 """Bandwidth of the position loop with the heaviest load [rad/s]; critically damped."""
-POSTURES = 64
+INERTIA_SAMPLES = 64
 """Number of postures in which the drives' inertias are evaluated."""
-TURN = math.pi
+SAMPLED_TURN = math.pi
 """Range of these postures for a joint without limits, either way [rad]."""
 UNLIMITED_BRAKE = 1e6
 """Effort of the brake of a drive without a stated effort [Nm or N]."""
@@ -72,7 +72,10 @@ class MujocoJoints:
         ):
             self._gears[model.joint(name).dofadr[0], column] = multiplier
         inertia = self._greatest_inertia(robot)
-        self._stiffness, self._damping = BANDWIDTH**2 * inertia, 2.0 * BANDWIDTH * inertia
+        self._stiffness, self._damping = (
+            DRIVE_BANDWIDTH**2 * inertia,
+            2.0 * DRIVE_BANDWIDTH * inertia,
+        )
         self._friction = model.dof_frictionloss[self._v].copy()
         limited = model.actuator_forcelimited
         effort = model.actuator_forcerange[:, 1]
@@ -113,7 +116,7 @@ class MujocoJoints:
         self._set_points.positions = begin
         end = self._set_points.step(targets, braked, dt)
         speed = (end - begin) / dt
-        steps = math.ceil(dt / STEP - 1e-6)
+        steps = math.ceil(dt / PHYSICS_STEP - 1e-6)
         model.opt.timestep = dt / steps
         for i in range(steps):
             mujoco.mj_step1(model, data)
@@ -141,11 +144,11 @@ class MujocoJoints:
         Joints near the tip have little inertia themselves, but strong coupling to previous joints.
         """
         random = np.random.default_rng(1)
-        reach = np.where(robot.continuous, TURN, np.inf)
+        reach = np.where(robot.continuous, SAMPLED_TURN, np.inf)
         lower, upper = np.maximum(robot.lower, -reach), np.minimum(robot.upper, reach)
         greatest = np.zeros(len(robot.driven))
         momentum = np.zeros(self._model.nv)
-        for _ in range(POSTURES):
+        for _ in range(INERTIA_SAMPLES):
             place(self._model, self._data, robot, random.uniform(lower, upper))
             for i, gears in enumerate(self._gears.T):
                 mujoco.mj_mulM(self._model, self._data, momentum, np.ascontiguousarray(gears))

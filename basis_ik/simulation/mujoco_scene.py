@@ -24,7 +24,7 @@ from basis_ik.simulation.assumed_inertias import assume_inertials, is_moving
 from basis_ik.simulation.simulated_robot import SimulatedRobot
 from basis_ik.transforms.quaternion import wxyz_from_matrix
 
-STEP = 1e-3
+PHYSICS_STEP = 1e-3
 """Longest step of the engine [s]."""
 COUPLING_TIME = 5e-3
 """Time constant of mimic joints and friction [s]; MuJoCo's 20 ms are too soft for an arm."""
@@ -200,7 +200,7 @@ def _robot_spec(
     spec.compiler.balanceinertia = True  # rounded inertias are often impossible
     spec.compiler.degree = False
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
-    spec.option.timestep = STEP
+    spec.option.timestep = PHYSICS_STEP
     # Brakes hold; with MuJoCo's default they would creep.
     spec.option.noslip_iterations = 50
     spec.option.noslip_tolerance = 0.0

@@ -23,9 +23,9 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.elements import listed
 
 # [rad] or [m], beyond any joint's value; larger numbers would overflow the interpolation.
-LARGEST_VALUE = 1e9
+LARGEST_WAYPOINT_VALUE = 1e9
 # A final velocity below this counts as zero (single precision epsilon, as upstream).
-STANDSTILL = float(np.finfo(np.float32).eps)
+LARGEST_FINAL_VELOCITY = float(np.finfo(np.float32).eps)
 
 
 class ErrorCode(IntEnum):
@@ -131,7 +131,7 @@ def refuse_trajectory(
 def _refuse_final_velocity(command: TrajectoryCommand) -> CommandFault | None:
     velocities = command.waypoints[-1].velocities
     for name, velocity in zip(command.joint_names, velocities, strict=False):
-        if abs(velocity) > STANDSTILL:
+        if abs(velocity) > LARGEST_FINAL_VELOCITY:
             text = f"joint '{name}' has velocity {velocity:.6g} at the last point instead of zero"
             return CommandFault(ErrorCode.INVALID_GOAL, text)
     return None
@@ -165,8 +165,8 @@ def _waypoint_fault(waypoint: Waypoint, names: Sequence[str]) -> str | None:
     for field, values in zip(fields, waypoint[1:4], strict=True):
         if values.size != len(names) and (values.size or field == "positions"):
             return f"{values.size} {field} for {len(names)} joint names"
-        if not np.all(np.abs(values) <= LARGEST_VALUE):
-            index = int(np.argmin(np.abs(values) <= LARGEST_VALUE))
+        if not np.all(np.abs(values) <= LARGEST_WAYPOINT_VALUE):
+            index = int(np.argmin(np.abs(values) <= LARGEST_WAYPOINT_VALUE))
             limit = "beyond 1e9" if np.isfinite(values[index]) else "not finite"
             return f"{field} of joint '{names[index]}' are {limit} ({values[index]:g})"
     if waypoint.accelerations.size and not waypoint.velocities.size:

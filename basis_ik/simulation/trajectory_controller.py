@@ -53,17 +53,17 @@ class GoalEnd(NamedTuple):
     text: str
 
 
-REACHED = GoalEnd(GoalStatus.SUCCEEDED, ErrorCode.SUCCESSFUL, "Goal successfully reached!")
-CANCELED = GoalEnd(GoalStatus.CANCELED, ErrorCode.SUCCESSFUL, "")
-PREEMPTED = GoalEnd(
+GOAL_REACHED = GoalEnd(GoalStatus.SUCCEEDED, ErrorCode.SUCCESSFUL, "Goal successfully reached!")
+GOAL_CANCELED = GoalEnd(GoalStatus.CANCELED, ErrorCode.SUCCESSFUL, "")
+GOAL_PREEMPTED = GoalEnd(
     GoalStatus.ABORTED, ErrorCode.INVALID_GOAL, "Current goal preempted by new incoming action."
 )
-DEACTIVATED = GoalEnd(
+GOAL_DEACTIVATED = GoalEnd(
     GoalStatus.ABORTED,
     ErrorCode.INVALID_GOAL,
     "Current goal cancelled during deactivate transition.",
 )
-PATH_VIOLATED = GoalEnd(
+GOAL_PATH_VIOLATED = GoalEnd(
     GoalStatus.ABORTED,
     ErrorCode.PATH_TOLERANCE_VIOLATED,
     "Aborted due to path tolerance violation",
@@ -158,7 +158,7 @@ class TrajectoryController:
     def deactivate(self) -> GoalEnd | None:
         """Keep the last command, and end the active goal, if there is one."""
         self._active = False
-        return self._end_goal(DEACTIVATED)
+        return self._end_goal(GOAL_DEACTIVATED)
 
     def follow(self, command: TrajectoryCommand) -> None:
         """Follow a trajectory from the next cycle on; the active goal then depends on it.
@@ -180,7 +180,7 @@ class TrajectoryController:
         Returns:
             The end of the goal that was active.
         """
-        preempted = self._end_goal(PREEMPTED)
+        preempted = self._end_goal(GOAL_PREEMPTED)
         self._has_goal = True
         self._tolerances = tolerances
         self.follow(command)
@@ -190,7 +190,7 @@ class TrajectoryController:
         """End the active goal, if there is one, and hold the measured position."""
         if self._has_goal:
             self._hold(self._measured)
-        return self._end_goal(CANCELED)
+        return self._end_goal(GOAL_CANCELED)
 
     def update(
         self,
@@ -261,7 +261,7 @@ class TrajectoryController:
         path = exceeded(errors, self._tolerances.path, self._joints) if first or not at_end else ""
         if path:
             self._hold(self._measured)
-            return self._end_goal(PATH_VIOLATED), f"on the path, {path}"
+            return self._end_goal(GOAL_PATH_VIOLATED), f"on the path, {path}"
         if not at_end:
             return None, ""
         missed = exceeded(errors, self._tolerances.goal, self._joints)
@@ -270,7 +270,7 @@ class TrajectoryController:
             if self._has_goal:
                 self._new = Trajectory.constant(self._trajectory.sample(self._trajectory.end))
                 self._holding = True
-            return self._end_goal(REACHED), ""
+            return self._end_goal(GOAL_REACHED), ""
         if not 0.0 < self._tolerances.goal_time < late:
             return None, ""
         self._hold(self._measured)

@@ -8,9 +8,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from basis_ik.arm.admission import Refused
-from basis_ik.arm.chain_state import LATCHES, WITH_TARGET, ChainState, State
-from basis_ik.arm.goals import JOGGING as JOG_GOALS
-from basis_ik.arm.goals import Goal
+from basis_ik.arm.chain_state import LATCHES, STATES_WITH_TARGET, ChainState, State
+from basis_ik.arm.goals import JOG_GOALS, Goal
 from basis_ik.solvers.pose.solve import Solution
 from basis_ik.view.shapes import GREEN, GREY, ORANGE, RED, WHITE, YELLOW, Color
 
@@ -62,7 +61,7 @@ def phase(state: State, goal: Goal | None, *, following: bool = False) -> str:
         goal: Its goal.
         following: Whether that moves.
     """
-    if state not in WITH_TARGET:
+    if state not in STATES_WITH_TARGET:
         return state.value
     if isinstance(goal, JOG_GOALS):
         return JOGGING

@@ -14,9 +14,9 @@ from basis_ik.arm.given_motion import keep_limits
 from basis_ik.arm.goals import JointGoal, JointVelocityGoal, MotionGoal, PoseGoal, TwistGoal
 from basis_ik.arm.joints_kernel import (
     ACCELERATION,
-    COLUMNS,
-    RATE,
-    SPEED,
+    JOINT_COLUMNS,
+    JOINT_RATE,
+    JOINT_SPEED,
     advance,
     plan_brake_together,
 )
@@ -245,12 +245,13 @@ def test_braking_together_keeps_the_velocity_limits():
         a = rng.uniform(-top, top)
         fading = 0.5 * a * abs(a) / jerk
         v = rng.uniform(max(-speed, -speed - fading), min(speed, speed - fading))
-        memory = np.zeros((2, COLUMNS))
-        memory[:, SPEED], memory[1, RATE] = (speed, v), a  # the first takes longer to stop
+        memory = np.zeros((2, JOINT_COLUMNS))
+        # The first takes longer to stop.
+        memory[:, JOINT_SPEED], memory[1, JOINT_RATE] = (speed, v), a
         for time in np.linspace(0.0, plan_brake_together(memory, limits), 100):
             advance(memory, limits, time)
-            assert (np.abs(memory[:, SPEED]) <= speed + 1e-9).all()
-            assert (np.abs(memory[:, RATE]) <= limits[ACCELERATION] + 1e-9).all()
+            assert (np.abs(memory[:, JOINT_SPEED]) <= speed + 1e-9).all()
+            assert (np.abs(memory[:, JOINT_RATE]) <= limits[ACCELERATION] + 1e-9).all()
 
 
 def test_at_the_cap_the_acceleration_does_not_chatter():

@@ -9,9 +9,9 @@ import pytest
 
 from basis_ik.arm.chain_state import (
     LATCHES,
-    STANDING,
+    STATES_AT_REST,
+    STATES_WITH_TARGET,
     TRANSITIONS,
-    WITH_TARGET,
     AtRest,
     ChainState,
     Event,
@@ -50,7 +50,7 @@ def test_a_transition_follows_the_table(pair):
     if not isinstance(leads, AtRest):
         assert chain.state is leads
     else:
-        assert chain.state in (State.INACTIVE, *STANDING)
+        assert chain.state in (State.INACTIVE, *STATES_AT_REST)
     assert chain.why == "why"
 
 
@@ -68,7 +68,7 @@ def test_other_events_change_nothing(pair):
     assert chain.active
 
 
-@pytest.mark.parametrize("has_target", WITH_TARGET)
+@pytest.mark.parametrize("has_target", STATES_WITH_TARGET)
 @pytest.mark.parametrize("event", LATCHES)
 def test_a_latch_survives_rest_deactivation_and_a_new_robot(active, has_target, event):
     active.state = has_target

@@ -15,7 +15,13 @@ from basis_ik.arm.caps import SpeedCaps
 from basis_ik.arm.clearance import Clearance
 from basis_ik.arm.clearance_kernel import state_at, way_left
 from basis_ik.arm.goals import JointGoal, JointVelocityGoal, MotionGoal, PoseGoal, TwistGoal
-from basis_ik.arm.joints_kernel import COLUMNS, GOAL, PROFILE, START, plan_brake_together
+from basis_ik.arm.joints_kernel import (
+    GOAL,
+    JOINT_COLUMNS,
+    PROFILE,
+    START_STATE,
+    plan_brake_together,
+)
 from basis_ik.arm.limiter import Limiter, plan_motion
 from basis_ik.arm.limits import MotionLimits
 from basis_ik.arm.pipeline import Phase, Pipeline
@@ -490,7 +496,7 @@ def test_the_way_that_is_left_is_no_shorter_than_the_joint_goes():
     limits = MotionLimits.of_chain(chain_of("ur5e")).scaled(1.0, 1.0, 1.0)
     rng = np.random.default_rng(1)
     for _ in range(100):
-        memory = np.zeros((6, COLUMNS))
+        memory = np.zeros((6, JOINT_COLUMNS))
         memory[:, :3] = rng.uniform(-1.0, 1.0, (6, 3)) * [[2.0, 1.0, 4.0]]
         plan_brake_together(memory, limits)
         state = np.empty((6, 3))
@@ -498,11 +504,11 @@ def test_the_way_that_is_left_is_no_shorter_than_the_joint_goes():
         begin = rng.uniform(0.0, total)
         way, last = np.zeros(6), None
         for time in np.linspace(begin, total, 400):
-            state_at(memory, memory[:, START], 0.0, time, state)
+            state_at(memory, memory[:, START_STATE], 0.0, time, state)
             way += 0.0 if last is None else np.abs(state[:, 0] - last)
             last = state[:, 0].copy()
         for row, gone in zip(memory, way, strict=True):
-            left = way_left(row[PROFILE:], *row[START : START + 3], begin)
+            left = way_left(row[PROFILE:], *row[START_STATE : START_STATE + 3], begin)
             assert gone - 1e-9 <= left <= 3.0 * gone + 0.05
 
 
@@ -543,8 +549,8 @@ def test_an_arm_ends_on_its_way_when_less_acceleration_is_allowed_in_mid_motion(
 
 def test_no_share_of_a_way_of_no_length_is_free_for_a_pair_that_is_too_near(recwarn):
     arm = Arm()
-    clearance, memory = Clearance(arm.scene), np.zeros((6, COLUMNS))
-    memory[:, [0, START, GOAL]] = arm.q[:, np.newaxis]
+    clearance, memory = Clearance(arm.scene), np.zeros((6, JOINT_COLUMNS))
+    memory[:, [0, START_STATE, GOAL]] = arm.q[:, np.newaxis]
     clearance.observe(arm.q, at_rest=True)
     pair = int(clearance._now.argmin())
     clearance._floors[pair] = clearance._now[pair] + 2e-6
@@ -596,8 +602,8 @@ def test_checks_are_measured_once_each_by_the_watch_that_is_given():
     ticks = iter(range(1000))
     chain = model_of("ur5e").chain()
     clearance = Clearance(Scene(model_of("ur5e"), chain, exact=False), lambda: float(next(ticks)))
-    q, memory = chain.neutral.copy(), np.zeros((6, COLUMNS))
-    memory[:, GOAL] = memory[:, START] = q
+    q, memory = chain.neutral.copy(), np.zeros((6, JOINT_COLUMNS))
+    memory[:, GOAL] = memory[:, START_STATE] = q
     for number, check in enumerate((
         lambda: clearance.observe(q),
         lambda: clearance.part(memory, q, 0.01),

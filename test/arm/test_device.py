@@ -13,7 +13,7 @@ import pytest
 from basis_ik.arm.admission import Refusal, Refusals, Refused, StampRules, admit_pose
 from basis_ik.arm.clutch import Clutch
 from basis_ik.arm.goals import JointGoal, PoseGoal
-from basis_ik.arm.input_filter import OFF, FilterRules
+from basis_ik.arm.input_filter import NO_FILTER, FilterRules
 from basis_ik.arm.settings import DeviceRules
 from basis_ik.arm.target_input import Arrival, FrameStamp, TargetInput
 from basis_ik.robot.robot import RobotModel
@@ -33,7 +33,7 @@ def ignore(*_):
 class Device:
     """A tracker whose clutch is held, and the tip that it leads."""
 
-    def __init__(self, how=OFF, rules=RULES):
+    def __init__(self, how=NO_FILTER, rules=RULES):
         self.told, self.refusals = [], Refusals(lambda: 0.0)
         quiet = SimpleNamespace(warn=ignore, recovered=ignore, info=self.hear)
         frames = SimpleNamespace(parents={}, locate=self.locate)

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from basis_ik.arm.given_motion import (
-    BESIDE,
-    ROUNDED,
+    GIVEN_TUNING,
     Along,
     MotionRefusedError,
     at_times,
@@ -16,7 +15,7 @@ from basis_ik.arm.given_motion import (
     keep_limits,
     paced,
 )
-from basis_ik.arm.limiter import WIDEST, Motion, plan_motion
+from basis_ik.arm.limiter import WIDEST_SPACING, Motion, plan_motion
 from basis_ik.arm.limits import MotionLimits
 from basis_ik.arm.path_timing import time_path
 
@@ -91,7 +90,7 @@ def test_it_begins_and_ends_at_rest(k, words):
 
 def test_without_accelerations_it_goes_through_the_samples_with_their_velocities():
     motion = given_motion(TIMES, WAY, SPEEDS)
-    found = at_times(motion, TIMES + WIDEST)
+    found = at_times(motion, TIMES + WIDEST_SPACING)
     assert np.allclose(found[0], WAY, rtol=0.0, atol=1e-15)
     assert np.allclose(found[1], SPEEDS, rtol=0.0, atol=1e-15)
     # The cubics of this way turn from one to the other without a step.
@@ -101,7 +100,10 @@ def test_without_accelerations_it_goes_through_the_samples_with_their_velocities
 def test_where_it_begins_or_ends_with_an_acceleration_it_rests_before_and_after():
     accelerations = np.array([[0.3, 0.6], [0.0, 0.0], [-0.3, -0.6]])
     motion = given_motion(TIMES, WAY, SPEEDS, accelerations)
-    assert np.allclose(motion.times, [0.0, WIDEST, 1.0 + WIDEST, 2.0 + WIDEST, 2.0 + 2 * WIDEST])
+    assert np.allclose(
+        motion.times,
+        [0.0, WIDEST_SPACING, 1.0 + WIDEST_SPACING, 2.0 + WIDEST_SPACING, 2.0 + 2 * WIDEST_SPACING],
+    )
     for k in (0, -1):
         assert not motion.velocities[k].any()
         assert not motion.accelerations[k].any()
@@ -168,7 +170,9 @@ def test_the_arm_must_be_able_to_stop_before_a_limit():
 
 
 def test_what_exceeds_a_limit_by_rounding_is_made_slower(motion):
-    slower = keep_limits(paced(motion, 1.0 + 0.5 * (ROUNDED - 1.0)), LIMITS, NAMES)
+    slower = keep_limits(
+        paced(motion, 1.0 + 0.5 * (GIVEN_TUNING.largest_excess - 1.0)), LIMITS, NAMES
+    )
     v, a = at_times(slower, np.linspace(0.0, slower.times[-1], 50_000))[1:]
     assert (np.abs(v) <= LIMITS.velocity * (1.0 + 1e-9)).all()
     assert (np.abs(a) <= LIMITS.acceleration * (1.0 + 1e-9)).all()
@@ -271,7 +275,7 @@ def test_caps_are_asked_for_once_until_they_change(motion):
     assert (np.abs(states[200:, :, 1]) <= 0.1 * LIMITS.velocity * (1 + 1e-9)).all()
 
 
-@pytest.mark.parametrize("beside", [1e-8, 1e-3, 0.9 * BESIDE])
+@pytest.mark.parametrize("beside", [1e-8, 1e-3, 0.9 * GIVEN_TUNING.largest_lead])
 def test_an_arm_beside_the_begin_moves_there_first(motion, beside):
     along = Along(motion, LIMITS, uncapped)
     start = ROWS[0] + [beside, -0.5 * beside]
@@ -286,7 +290,7 @@ def test_an_arm_beside_the_begin_moves_there_first(motion, beside):
 
 def test_an_arm_too_far_from_the_begin_is_lost(motion):
     along = Along(motion, LIMITS, uncapped)
-    along.begin(ROWS[0] + [1.1 * BESIDE, 0.0])
+    along.begin(ROWS[0] + [1.1 * GIVEN_TUNING.largest_lead, 0.0])
     assert along.lost
 
 

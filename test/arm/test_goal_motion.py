@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from basis_ik.arm import goal_motion
-from basis_ik.arm.goal_motion import INTERVALS, GoalMotion
+from basis_ik.arm.goal_motion import PREDICTION_TUNING, GoalMotion
 
 # The numbers themselves: with those of the module no change of them would be seen.
 LONGEST = 0.25
@@ -87,8 +87,11 @@ def test_late_goals_of_an_even_motion_are_evened_out(motion, monkeypatch):
     def reported(t):
         return wave(times[np.argmin(np.abs(arrivals - t))])
 
-    for kinds in (goal_motion.KINDS, tuple(k for k in goal_motion.KINDS if not k.even)):
-        monkeypatch.setattr(goal_motion, "KINDS", kinds)
+    for kinds in (
+        goal_motion.MOTION_KINDS,
+        tuple(k for k in goal_motion.MOTION_KINDS if not k.even),
+    ):
+        monkeypatch.setattr(goal_motion, "MOTION_KINDS", kinds)
         moments, seen = run(GoalMotion(SPEEDS), reported, arrivals)
         known = moments > 1.5
         off = seen[known, 0] - np.array([wave(t - late.mean()) for t in moments[known]])
@@ -131,7 +134,10 @@ def test_a_stream_with_losses_is_expected_to_continue(motion):
 
 def test_an_old_loss_has_no_effect(motion):
     times = 0.02 * np.arange(80)
-    lossy = np.delete(times, [80 - INTERVALS - 4, 80 - INTERVALS - 3])
+    lossy = np.delete(
+        times,
+        [80 - PREDICTION_TUNING.most_intervals - 4, 80 - PREDICTION_TUNING.most_intervals - 3],
+    )
     moments, seen = run(motion, lambda t: V * t, lossy, until=lossy[-1] + 0.3)
     assert not seen[np.searchsorted(moments, lossy[-1] + 0.045), 1].any()
 

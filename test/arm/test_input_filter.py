@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from basis_ik.arm.input_filter import JOINTS, OFF, POSES, FilterRules, filtered
+from basis_ik.arm.input_filter import JOINTS_CHANGE, NO_FILTER, POSE_CHANGE, FilterRules, filtered
 from basis_ik.transforms.rigid import RigidTransform
 
 PAGE = (Path(__file__).parents[2] / "docs" / "interfaces.md").read_text()
 STEP = 0.02  # s
 
 
-def run(samples, rules, change=JOINTS, step=STEP):
+def run(samples, rules, change=JOINTS_CHANGE, step=STEP):
     """Return what a filter makes of samples that come evenly."""
     state, found = None, []
     for k, sample in enumerate(samples):
@@ -44,8 +44,17 @@ def pose(x, turn=0.0):
 
 def test_without_rules_samples_are_what_they_were():
     samples = [pose(k * 0.01, k * 0.02) for k in range(9)]
-    assert all(one is other for one, other in zip(run(samples, OFF, POSES), samples, strict=True))
-    twice = filtered(filtered(None, samples[0], 1.0, OFF, POSES), samples[1], 1.0, OFF, POSES)
+    assert all(
+        one is other
+        for one, other in zip(run(samples, NO_FILTER, POSE_CHANGE), samples, strict=True)
+    )
+    twice = filtered(
+        filtered(None, samples[0], 1.0, NO_FILTER, POSE_CHANGE),
+        samples[1],
+        1.0,
+        NO_FILTER,
+        POSE_CHANGE,
+    )
     assert twice.value is samples[1]
 
 
@@ -66,7 +75,7 @@ def test_a_lone_turn_of_a_pose_leaves_its_place_alone():
     rules = FilterRules(outliers=True)
     samples = [pose(0.01 * k) for k in range(6)]
     samples[3] = samples[3] @ RigidTransform.from_rpy(0.0, 0.0, 1.0)
-    found = run(samples, rules, POSES)
+    found = run(samples, rules, POSE_CHANGE)
     assert all(found[k].is_close(pose(0.01 * max(k - 1, 0)), 1e-12) for k in range(6))
 
 
@@ -77,32 +86,34 @@ def test_even_motion_lags_by_the_time_that_was_asked_for(lag, step):
     rules = FilterRules(lag=lag)
     found = numbers(run(column(0.7 * step * np.arange(count)), rules, step=step))
     assert (0.7 * step * (count - 1) - found[-1]) / 0.7 == pytest.approx(lag, rel=1e-6)
-    poses = run([pose(0.1 * step * k, 0.2 * step * k) for k in range(count)], rules, POSES, step)
-    turn = POSES.between(poses[-1], pose(0.0, 0.2 * step * (count - 1)))[1, 2]
+    poses = run(
+        [pose(0.1 * step * k, 0.2 * step * k) for k in range(count)], rules, POSE_CHANGE, step
+    )
+    turn = POSE_CHANGE.between(poses[-1], pose(0.0, 0.2 * step * (count - 1)))[1, 2]
     assert turn / 0.2 == pytest.approx(lag, rel=1e-6)
 
 
 def test_a_dead_band_holds_what_trembles_and_follows_behind():
     rules = FilterRules(dead_band=(0.01, 0.02))
     trembling = [pose(0.009 * (-1) ** k, 0.019 * (-1) ** k) for k in range(8)]
-    first = filtered(None, pose(0.0), -STEP, rules, POSES)
+    first = filtered(None, pose(0.0), -STEP, rules, POSE_CHANGE)
     state = first
     for k, each in enumerate(trembling):
-        state = filtered(state, each, STEP * k, rules, POSES)
+        state = filtered(state, each, STEP * k, rules, POSE_CHANGE)
         assert state.value is first.value
     away = [pose(0.0, 0.01 * k) for k in range(30)]
-    turn = POSES.between(run(away, rules, POSES)[-1], away[-1])[1, 2]
+    turn = POSE_CHANGE.between(run(away, rules, POSE_CHANGE)[-1], away[-1])[1, 2]
     assert turn == pytest.approx(0.02, abs=1e-12)
 
 
 def test_a_pause_begins_anew_and_what_comes_twice_changes_nothing():
     rules = FilterRules(outliers=True, lag=0.1, dead_band=(0.1,))
     one, other = column([1.0, 2.0])
-    state = filtered(None, one, 1.0, rules, JOINTS)
-    assert filtered(state, other, 1.0, rules, JOINTS) is state
-    assert filtered(state, other, 0.9, rules, JOINTS) is state
-    assert filtered(state, other, 1.25, rules, JOINTS).value is one
-    assert filtered(state, other, 1.2501, rules, JOINTS).value is other
+    state = filtered(None, one, 1.0, rules, JOINTS_CHANGE)
+    assert filtered(state, other, 1.0, rules, JOINTS_CHANGE) is state
+    assert filtered(state, other, 0.9, rules, JOINTS_CHANGE) is state
+    assert filtered(state, other, 1.25, rules, JOINTS_CHANGE).value is one
+    assert filtered(state, other, 1.2501, rules, JOINTS_CHANGE).value is other
 
 
 def noise(rules, step):

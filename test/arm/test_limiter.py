@@ -9,7 +9,7 @@ from shipped_arms import HOMES, chain_of
 
 from basis_ik.arm import joints_kernel as kernels
 from basis_ik.arm.caps import SpeedCaps
-from basis_ik.arm.limiter import SHORTEST_SEGMENT, TAIL, Limiter, plan_motion
+from basis_ik.arm.limiter import BRAKE_TUNING, Limiter, plan_motion
 from basis_ik.arm.limits import MotionLimits
 from basis_ik.simulation.trajectory import Trajectory
 from basis_ik.transforms.checks import NotFiniteError
@@ -223,7 +223,7 @@ def quickest(ruckig, limits, state, goal, synchronization):
 
 
 def own_duration(limits, state, goal):
-    memory = np.zeros((len(goal), kernels.COLUMNS))
+    memory = np.zeros((len(goal), kernels.JOINT_COLUMNS))
     memory[:, :3], memory[:, kernels.GOAL] = state.T, goal
     return kernels.plan_joints(memory, limits.scaled(1, 1, 1))
 
@@ -237,7 +237,7 @@ def test_single_moves_are_as_quick_as_ruckigs(ruckig, synchronization):
         state[0], goal = somewhere(rng, limits), somewhere(rng, limits)
         own = own_duration(limits, state, goal)
         shares.append(own / quickest(ruckig, limits, state, goal, synchronization))
-    assert max(shares) <= kernels.STRAIGHT + 1e-6
+    assert max(shares) <= kernels.STRAIGHT_FACTOR + 1e-6
     assert min(shares) >= 1 - 1e-6
 
 
@@ -504,7 +504,7 @@ def test_in_a_tail_the_joints_stop_together():
             alone = taker(0.0, velocity, acceleration)
             longest = max(longest, alone.tail().times[-1])
         tail = limiter.tail()
-        assert len(tail.times) == 1 + TAIL
+        assert len(tail.times) == 1 + BRAKE_TUNING.pieces
         assert tail.times[-1] == pytest.approx(longest, abs=1e-12)
         assert (tail.velocities[-2] != 0.0).all()
 
@@ -525,7 +525,9 @@ def test_a_tail_has_no_more_samples_than_it_needs():
     limiter = Limiter(ONE, 0.01, np.array([0.2]))
     assert [each.tolist() for each in limiter.tail()] == [[0.0], [[0.2]], [[0.0]], [[0.0]]]
     assert len(taker(0.0, 1e-4).tail().times) == 2, "it takes 4 ms"
-    assert len(taker(0.0, 1e-3).tail().times) == 1 + TAIL, "it takes 7 ms, and a period 4 ms"
+    assert len(taker(0.0, 1e-3).tail().times) == 1 + BRAKE_TUNING.pieces, (
+        "it takes 7 ms, and a period 4 ms"
+    )
 
 
 def test_a_tail_brakes_before_a_position_limit():
@@ -580,7 +582,7 @@ def assert_on(motion, limiter, goal):
     """The commands to a goal, or of braking if that is None, are on a motion to its end."""
     assert motion.times[0] == 0.0
     np.testing.assert_array_equal(np.stack(motion[1:], axis=2)[0], limiter.state)
-    assert (np.diff(motion.times) > SHORTEST_SEGMENT).all()
+    assert (np.diff(motion.times) > BRAKE_TUNING.shortest_segment).all()
     for tick in range(1, int(motion.times[-1] / limiter.period) + 3):
         command = limiter.brake() if goal is None else limiter.step(goal)
         assert np.abs(motion.at(tick * limiter.period)[:, 0] - command).max() <= 1e-9
@@ -632,7 +634,7 @@ def test_with_caps_there_is_a_tail_but_no_remainder():
             limiter.step(home + 0.5)
         assert (limiter.remainder(home + 0.5) is not None) == known
         assert (limiter.remainder(None) is not None) == known
-        assert len(limiter.tail().times) == 1 + TAIL
+        assert len(limiter.tail().times) == 1 + BRAKE_TUNING.pieces
 
 
 def test_a_remainder_at_no_speed_brakes():
@@ -650,7 +652,7 @@ def test_a_remainder_goes_to_a_clamped_goal():
 
 @pytest.mark.parametrize("braking", [False, True])
 def test_every_remainder_ends_at_rest(braking):
-    """Also one of which less than `SHORTEST_SEGMENT` is left."""
+    """Also one of which less than `shortest_segment` is left."""
     rng = np.random.default_rng(12)
     for _ in range(100):
         limiter = Limiter(ONE, PERIOD, rng.uniform(-1.0, 1.0, 1).round(2))

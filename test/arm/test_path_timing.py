@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from shipped_arms import HOMES, chain_of
 
-from basis_ik.arm.limiter import WIDEST, plan_motion
+from basis_ik.arm.limiter import WIDEST_SPACING, plan_motion
 from basis_ik.arm.limits import MotionLimits
-from basis_ik.arm.path_timing import CORNER, time_path
+from basis_ik.arm.path_timing import PATH_TIMING_TUNING, time_path
 from basis_ik.solvers.path.cartesian_path import follow, line
 from basis_ik.transforms.checks import NotFiniteError, ShapeError
 from basis_ik.transforms.rigid import RigidTransform
@@ -126,7 +126,7 @@ def corner(angle, legs=(1.0, 1.0)):
     return np.concatenate([first, first[-1] + s[1:] * legs[1] * turned])
 
 
-@pytest.mark.parametrize("angle", [CORNER + 1e-3, 1.5, np.pi])
+@pytest.mark.parametrize("angle", [PATH_TIMING_TUNING.corner + 1e-3, 1.5, np.pi])
 def test_the_arm_rests_at_a_corner(angle):
     rows = corner(angle, (0.6, 1.0))
     motion = time_path(rows, TWO)
@@ -142,7 +142,7 @@ def test_the_arm_rests_at_a_corner(angle):
 
 
 def test_a_bend_that_is_no_corner_is_passed_without_a_rest():
-    rows = corner(CORNER - 1e-3)
+    rows = corner(PATH_TIMING_TUNING.corner - 1e-3)
     motion = time_path(rows, TWO)
     check(motion, rows, TWO)
     assert motion.velocities[1:-1].any(axis=1).all()
@@ -150,7 +150,7 @@ def test_a_bend_that_is_no_corner_is_passed_without_a_rest():
 
 
 def test_the_rest_of_the_way_is_as_fast_as_without_a_bend():
-    rows = corner(CORNER - 1e-3, (4.0, 4.0))
+    rows = corner(PATH_TIMING_TUNING.corner - 1e-3, (4.0, 4.0))
     straight = plan_motion(TWO, np.zeros(2), np.array([8.0, 0.0]), 0.01).times[-1]
     assert time_path(rows, TWO).times[-1] < 1.15 * straight
 
@@ -158,7 +158,7 @@ def test_the_rest_of_the_way_is_as_fast_as_without_a_bend():
 S = np.linspace(0.0, 2.0, 40)
 ANGLES = np.linspace(0.0, 6.0, 200)
 BENT = {
-    "one bend": (corner(CORNER - 1e-3), 1.55),
+    "one bend": (corner(PATH_TIMING_TUNING.corner - 1e-3), 1.55),
     "waves": (np.column_stack([np.sin(2.0 * S), np.cos(3.0 * S)]), 4.21),
     "many waves": (np.column_stack([np.sin(ANGLES), 0.2 * np.sin(8.0 * ANGLES)]), 17.4),
 }
@@ -206,7 +206,7 @@ def test_a_way_that_goes_nowhere_is_one_sample(count):
 
 def test_samples_are_as_close_as_a_controller_needs_them():
     motion = time_path(corner(0.0, (4.0, 4.0)), TWO)
-    assert 0.5 * WIDEST < np.diff(motion.times).max() < 1.5 * WIDEST
+    assert 0.5 * WIDEST_SPACING < np.diff(motion.times).max() < 1.5 * WIDEST_SPACING
 
 
 def test_the_same_rows_give_the_same_bits():

@@ -18,7 +18,7 @@ from basis_ik.arm.goals import JointGoal, MotionGoal, PointGoal, PoseGoal, Ray, 
 from basis_ik.arm.limiter import plan_motion
 from basis_ik.arm.limits import MotionLimits
 from basis_ik.arm.path_timing import time_path
-from basis_ik.arm.pipeline import STILL, Phase, Pipeline
+from basis_ik.arm.pipeline import COMMAND_DRIFT, Phase, Pipeline
 from basis_ik.robot.robot import RobotModel
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Verdict
@@ -266,7 +266,7 @@ def test_an_arm_that_has_left_the_end_of_a_motion_does_not_go_back_there(pipe):
     pipe.speed_override = 0.0
     for _ in range(20):
         arm = pipe.step(arm)
-    assert 1e-4 < np.abs(arm - HOME - 0.2).max() < STILL
+    assert 1e-4 < np.abs(arm - HOME - 0.2).max() < COMMAND_DRIFT
     pipe.rest()
     pipe.speed_override = 1.0
     pipe.set_goal(JointGoal(tuple(HOME)), arm)
@@ -440,7 +440,7 @@ def spent_at_first(monkeypatch, since=0):
     def short(*args, max_iterations, **kwargs):
         solution = solve(*args, max_iterations=max_iterations, **kwargs)
         asked.append(max_iterations)
-        spent = max_iterations == pipeline.QUICK and len(asked) > since
+        spent = max_iterations == pipeline.QUICK_STEPS and len(asked) > since
         return solution._replace(verdict=Verdict.BUDGET_SPENT) if spent else solution
 
     monkeypatch.setattr(pipeline, "solve", short)
@@ -464,7 +464,7 @@ def test_the_arm_goes_on_during_a_long_solve(patient, later, monkeypatch):
     assert not patient.waiting
     assert patient.solution.success
     np.testing.assert_array_equal(walk(patient, HOME)[-1], patient.solution.positions)
-    assert asked == [pipeline.QUICK, pipeline.QUICK, pipeline.MAX_ITERATIONS]
+    assert asked == [pipeline.QUICK_STEPS, pipeline.QUICK_STEPS, pipeline.MAX_ITERATIONS]
 
 
 def test_poses_are_solved_by_fabrik_if_selected(pipe, chain):

@@ -24,7 +24,7 @@ def states(row, v, a):
     found = [(0.0, v, a)]
     for i in range(SEGMENTS):
         x, v, a = found[-1]
-        a = 0.0 if i == kernels.CRUISE and row[i] > 0 else a
+        a = 0.0 if i == kernels.CRUISE_SEGMENT and row[i] > 0 else a
         found.append(after(x, v, a, row[SEGMENTS + i], row[i]))
     return np.array(found)
 

@@ -10,7 +10,7 @@ import pytest
 
 from basis_ik.arm.limiter import Limiter, Motion
 from basis_ik.arm.limits import MotionLimits
-from basis_ik.arm.sent_windows import OFF, SentWindows, Window
+from basis_ik.arm.sent_windows import WINDOW_MATCH, SentWindows, Window
 
 # The numbers themselves: with those of the module no change of them would be seen.
 CLOSE = 2e-6
@@ -252,7 +252,7 @@ def test_a_reference_near_a_window_drops_nothing_and_one_farther_is_a_loss(which
     speeds = np.abs(windows[which].at(stamp)[:, 1])
     for part, known in ((0.99, True), (0.1, True), (1.01, False), (100.0, False)):
         stamp += 1  # a new one
-        room = np.array([0.0, 0.0, NEAR]) + OFF * speeds
+        room = np.array([0.0, 0.0, NEAR]) + WINDOW_MATCH.late_time * speeds
         assert observe(sent, windows[which], stamp, off=part * room) is known
         assert sent.windows == windows
 

@@ -12,7 +12,7 @@ from shipped_arms import HOMES, chain_of
 from test_jog import PERIOD, STILL, Bench
 
 from basis_ik.arm.goals import PoseGoal, TwistGoal
-from basis_ik.arm.jog import FAST, LATE, STOP, fastest_before
+from basis_ik.arm.jog import JOG_TUNING, fastest_before
 from basis_ik.arm.joints_kernel import ACCELERATION, JERK, VELOCITY
 from basis_ik.arm.pipeline import Pipeline
 from basis_ik.robot.robot import RobotModel
@@ -41,9 +41,14 @@ def allowed(bench, q):
     bounds = bench.limiter.bounds
     speeds = []
     for gaps in (q - bench.chain.lower, bench.chain.upper - q):
-        stops = zip(gaps, *STOP * bounds[[ACCELERATION, JERK]], strict=True)
+        stops = zip(gaps, *JOG_TUNING.stop * bounds[[ACCELERATION, JERK]], strict=True)
         stop = [fastest_before(*each) for each in stops]
-        speeds.append(np.minimum(np.minimum(stop, gaps / (LATE * PERIOD)), FAST * bounds[VELOCITY]))
+        speeds.append(
+            np.minimum(
+                np.minimum(stop, gaps / (JOG_TUNING.brake_delay * PERIOD)),
+                JOG_TUNING.velocity * bounds[VELOCITY],
+            )
+        )
     return np.array([-speeds[0], speeds[1]])
 
 

@@ -721,8 +721,8 @@ MUTATIONS = tuple(
         (
             "singularities are passed at full speed",
             "arm/singularity.py",
-            "SLOW = 0.2",
-            "SLOW = 1.0",
+            "slow: float = 0.2",
+            "slow: float = 1.0",
             (57,),
         ),
         (
@@ -756,8 +756,8 @@ MUTATIONS = tuple(
         (
             "a period has ten times as many steps",
             PIPELINE,
-            "QUICK, QUICK_PASSES = 2000, 300",
-            "QUICK, QUICK_PASSES = 10_000, 300",
+            "QUICK_STEPS = 2000",
+            "QUICK_STEPS = 10_000",
             (59,),
         ),
         (
@@ -989,15 +989,15 @@ MUTATIONS = tuple(
         (
             "the largest distance from the command is doubled",
             PIPELINE,
-            "BESIDE_COMMAND, STILL = 0.05, 0.005",
-            "BESIDE_COMMAND, STILL = 0.1, 0.005",
+            "NEAR_COMMAND = 0.05",
+            "NEAR_COMMAND = 0.1",
             (LED_ON,),
         ),
         (
             "the largest displacement is doubled",
             PIPELINE,
-            "BESIDE_COMMAND, STILL = 0.05, 0.005",
-            "BESIDE_COMMAND, STILL = 0.05, 0.01",
+            "COMMAND_DRIFT = 0.005",
+            "COMMAND_DRIFT = 0.01",
             (LED_ON,),
         ),
         (
@@ -1031,15 +1031,17 @@ MUTATIONS = tuple(
         (
             "the tolerance of the controller's reference is ten times as large",
             "arm/execution/window_execution.py",
-            "ACCEPTED = 1e-4",
-            "ACCEPTED = 1e-3",
+            "accepted_error: float = 1e-4",
+            "accepted_error: float = 1e-3",
             (KEEPS,),
         ),
         (
             "a controller without a state counts as at the last command",
             "arm/execution/window_execution.py",
-            "reference is not None and bool((np.abs(reference - command) <= ACCEPTED)",
-            "reference is None or bool((np.abs(reference - command) <= ACCEPTED)",
+            "        return reference is not None and bool(\n"
+            "            (np.abs(reference - command) <= WINDOW_TUNING.accepted_error)",
+            "        return reference is None or bool(\n"
+            "            (np.abs(reference - command) <= WINDOW_TUNING.accepted_error)",
             (KEEPS,),
         ),
         # What needs processes
@@ -1233,8 +1235,8 @@ MUTATIONS = tuple(
         (
             "old windows are sent to a controller after its silence",
             "arm/execution/window_execution.py",
-            "        if silence > 0.0:\n            if silence > CONTROLLER_TIMEOUT:",
-            "        if False:\n            if silence > CONTROLLER_TIMEOUT:",
+            "        if silence > 0.0:\n            if silence > CONTROLLER_TUNING.timeout:",
+            "        if False:\n            if silence > CONTROLLER_TUNING.timeout:",
             (96,),
         ),
         (
@@ -1289,8 +1291,8 @@ MUTATIONS = tuple(
         (
             "a goal in mid-motion is sent to a controller that is not heard",
             "arm/execution/controller_state.py",
-            "LATELY = 0.05",
-            "LATELY = 0.2",
+            "recent: float = 0.05",
+            "recent: float = 0.2",
             (f"{LATE}::test_a_whole_motion_is_not_replaced_while_the_controller_is_not_heard",),
         ),
         (
@@ -1310,7 +1312,7 @@ MUTATIONS = tuple(
         (
             "a controller's clock is not farther behind than was proven",
             "arm/execution/trajectory_execution.py",
-            "        return unsure if by_stamp else min(unsure, UNSURE)",
+            "        return unsure if by_stamp else min(unsure, CLOCK_UNCERTAINTY)",
             "        return 0",
             (
                 f"{LATE}::test_a_clock_that_is_farther_behind_than_a_slow_motion_shows_keeps_the_limits",
@@ -1336,21 +1338,21 @@ MUTATIONS = tuple(
         (
             "the joint that was off its path is not named",
             "arm/execution/window_execution.py",
-            "        if errors.max() < NOTABLE:",
+            "        if errors.max() < WINDOW_TUNING.notable_error:",
             "        if True:",
             (101,),
         ),
         (
             "a motion is begun by a controller that stands, and given up",
             "arm/execution/window_execution.py",
-            "clock - max(self._started, self._stood_at) <= PATIENCE",
-            "clock - self._started <= PATIENCE",
+            "clock - max(self._started, self._stood_at) <= WINDOW_TUNING.begin_timeout",
+            "clock - self._started <= WINDOW_TUNING.begin_timeout",
             ("test/bench/test_closed_loop.py::test_a_motion_that_stands_at_its_begin_is_not_lost",),
         ),
         (
             "a hold of a controller that stands cannot be told from before",
             "arm/execution/window_execution.py",
-            "            slowed[:, 0] += NUDGE",
+            "            slowed[:, 0] += WINDOW_TUNING.hold_offset",
             "            slowed[:, 0] += 0.0",
             (102,),
         ),
@@ -1364,8 +1366,8 @@ MUTATIONS = tuple(
         (
             "a goal in mid-motion leaves the way of the controller at once",
             "arm/execution/goal_execution.py",
-            "SAFE_AFTER = 1e-9 * SAFE, 0.3, 1.0",
-            "SAFE_AFTER = 1e-9 * EARLY, 0.3, 1.0",
+            "lateness: tuple[float, ...] = (1e-9 * REPLACEMENT.lateness, 0.3, 1.0)",
+            "lateness: tuple[float, ...] = (1e-9 * REPLACEMENT.lead, 0.3, 1.0)",
             (103,),
         ),
         (
@@ -1378,8 +1380,8 @@ MUTATIONS = tuple(
         (
             "a motion that was recalled is taken to be lost after half a second",
             "arm/execution/window_execution.py",
-            "RECALLED = 2_000_000_000",
-            "RECALLED = 500_000_000",
+            "recall_timeout: int = 2_000_000_000",
+            "recall_timeout: int = 500_000_000",
             (104,),
         ),
         (
@@ -1392,8 +1394,8 @@ MUTATIONS = tuple(
         (
             "a window for a controller that blends may come after its stamp",
             "arm/execution/execution.py",
-            "TRANSIT = 12_000_000",
-            "TRANSIT = 10_000_000",
+            "transit: int = 12_000_000",
+            "transit: int = 10_000_000",
             (
                 "test/bench/test_late_commands.py::test_delays_of_up_to_10_ms_keep_the_limits_by_each_rule",
             ),
@@ -1401,8 +1403,8 @@ MUTATIONS = tuple(
         (
             "the speeds of links are compared at the commands only",
             "arm/caps_kernel.py",
-            "FINE = 1e-3",
-            "FINE = 1.0",
+            "LONGEST_CAP_INTERVAL = 1e-3",
+            "LONGEST_CAP_INTERVAL = 1.0",
             (
                 "test/bench/test_ik_node_caps.py::test_what_the_controller_interpolates_keeps_the_caps",
             ),
@@ -1616,8 +1618,8 @@ MUTATIONS = tuple(
         (
             "an ended stream is extrapolated for longer",
             "arm/goal_motion.py",
-            "OVERDUE = 0.5",
-            "OVERDUE = 2.0",
+            "overdue: float = 0.5",
+            "overdue: float = 2.0",
             ("test/arm/test_goal_motion.py::test_an_overdue_goal_rests_at_its_last_position",),
         ),
         (
@@ -1751,7 +1753,7 @@ MUTATIONS = tuple(
         (
             "a preview lasts for ever",
             PREVIEW,
-            "        if now > self._since + LASTS:",
+            "        if now > self._since + PREVIEW_TUNING.lifetime:",
             "        if False:",
             (114,),
         ),
@@ -1772,8 +1774,8 @@ MUTATIONS = tuple(
         (
             "an arm may move by a tenth between rehearsal and go",
             PREVIEW,
-            "MOVED = 0.01",
-            "MOVED = 0.1",
+            "moved: float = 0.01",
+            "moved: float = 0.1",
             (113,),
         ),
         (
@@ -1788,8 +1790,8 @@ MUTATIONS = tuple(
         (
             "what changes all the time is always rehearsed",
             PREVIEW,
-            "AGAIN = 0.25  # s",
-            "AGAIN = 0.0  # s",
+            "retry_time: float = 0.25",
+            "retry_time: float = 0.0",
             (
                 "test/arm/test_rehearsal.py::test_what_changes_all_the_time_is_rehearsed_now_and_then",
             ),
@@ -1819,7 +1821,7 @@ MUTATIONS = tuple(
         (
             "a device may turn in a moment",
             CLUTCH,
-            "    if turn > min(rules.max_angular_speed * lasted, LARGEST_STEP):",
+            "    if turn > min(rules.max_angular_speed * lasted, CLUTCH_TUNING.largest_step):",
             "    if False:",
             (125,),
         ),
@@ -1892,7 +1894,7 @@ MUTATIONS = tuple(
         (
             "twists do not expire",
             TARGET_INPUT,
-            "        if isinstance(target, EXPIRING) and not steady < target.expires:",
+            "        if isinstance(target, EXPIRING_TARGETS) and not steady < target.expires:",
             "        if False:",
             (132,),
         ),
@@ -1980,8 +1982,8 @@ MUTATIONS = tuple(
         (
             "a slow motion comes to rest as slowly as a fast one",
             "arm/given_motion.py",
-            "self._gain = SHARE * float((limits.acceleration / speeds).min())",
-            "self._gain = SHARE * float((limits.acceleration / limits.velocity).min())",
+            "GIVEN_TUNING.pace_share * float((limits.acceleration / speeds).min())",
+            "GIVEN_TUNING.pace_share * float((limits.acceleration / limits.velocity).min())",
             (
                 "test/arm/test_given_motion.py::"
                 "test_a_slow_motion_comes_to_rest_sooner_than_a_fast_one",
@@ -2043,8 +2045,8 @@ MUTATIONS = tuple(
         (
             "one of two controllers that stands ends its motion after a stop",
             SHARED,
-            "or reference is None or rested < RESUMPTION:",
-            "or True:",
+            "            or rested < WINDOW_TUNING.resumption_time\n",
+            "            or True\n",
             (f"{SHARING}::test_a_stop_while_one_stands_ends_its_motion_there",),
         ),
         (

@@ -42,7 +42,7 @@ from tf2_ros import TransformException
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from basis_ik.arm.chain_state import LATCHES, ChainState, Event, State
-from basis_ik.arm.execution.stream_execution import AHEAD
+from basis_ik.arm.execution.stream_execution import STREAM_TUNING
 from basis_ik.arm.limiter import Motion
 from basis_ik.arm.limits import MotionLimits
 from basis_ik.arm.measured import StateStamp
@@ -642,7 +642,7 @@ class Arm:
         here = self.arm.measured.positions()
         before = self._history[-1] if self._history else here
         nearer = np.abs(command - here) < np.abs(command - before)  # not if it is unknown
-        stood = self.now.loop - self._commanded_at > (AHEAD + 1) * PERIOD
+        stood = self.now.loop - self._commanded_at > (STREAM_TUNING.most_missed + 1) * PERIOD
         if len(self._history) == 1:  # a joint that does not follow may restart
             before = np.where(nearer, here, before)
             self._history = []

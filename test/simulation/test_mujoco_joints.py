@@ -12,7 +12,7 @@ from heavy_robots import DT, joint, robot, rod, run, simulate
 
 from basis_ik.robot.robot import RobotModel
 from basis_ik.simulation.control_loop import ControlLoop
-from basis_ik.simulation.mujoco_joints import BANDWIDTH
+from basis_ik.simulation.mujoco_joints import DRIVE_BANDWIDTH
 from basis_ik.simulation.mujoco_scene import PhysicsError
 from basis_ik.simulation.simulated_robot import SimulatedRobot
 from basis_ik.simulation.tolerances import Tolerances
@@ -88,7 +88,7 @@ def test_a_servo_follows_a_trajectory(dt):
         drives.step(np.array([wanted]), dt)
         worst = max(worst, abs(wanted - drives.positions[0]))
     # Acceleration is not fed forward; beside it a corner in the set points at every step.
-    assert worst < 4.0 * 0.5 / BANDWIDTH**2 + 2.0 * dt**2 + 2e-4
+    assert worst < 4.0 * 0.5 / DRIVE_BANDWIDTH**2 + 2.0 * dt**2 + 2e-4
 
 
 def test_the_effort_limits_the_acceleration():

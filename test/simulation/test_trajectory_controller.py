@@ -9,11 +9,11 @@ from basis_ik.simulation.simulated_joints import SimulatedJoints
 from basis_ik.simulation.tolerances import Tolerances
 from basis_ik.simulation.trajectory_command import TrajectoryCommand, Waypoint
 from basis_ik.simulation.trajectory_controller import (
-    CANCELED,
-    DEACTIVATED,
-    PATH_VIOLATED,
-    PREEMPTED,
-    REACHED,
+    GOAL_CANCELED,
+    GOAL_DEACTIVATED,
+    GOAL_PATH_VIOLATED,
+    GOAL_PREEMPTED,
+    GOAL_REACHED,
     TrajectoryController,
 )
 
@@ -105,7 +105,7 @@ def test_the_end_is_reached_in_time_reported_once_and_held():
     rig = Rig()
     rig.controller.start_goal(to((0.5, 0.4)), tolerances())
     end, time = rig.until_end()
-    assert end == REACHED
+    assert end == GOAL_REACHED
     assert time == pytest.approx(0.5, abs=2 * DT)
     assert {update.goal_end for update in rig.run(0.2)} == {None}
     assert rig.at == pytest.approx(0.4)
@@ -115,7 +115,7 @@ def test_without_a_goal_tolerance_the_goal_is_reached_in_motion_too():
     rig = Rig()
     rig.controller.start_goal(to((0.1, 0.5)), tolerances())  # five times too fast
     end, time = rig.until_end()
-    assert (end, time) == (REACHED, pytest.approx(0.1, abs=2 * DT))
+    assert (end, time) == (GOAL_REACHED, pytest.approx(0.1, abs=2 * DT))
     assert rig.at < 0.2
     rig.run(0.5)
     assert rig.at == pytest.approx(0.5)
@@ -125,7 +125,7 @@ def test_with_a_goal_tolerance_the_joint_is_waited_for():
     rig = Rig()
     rig.controller.start_goal(to((0.1, 0.5)), tolerances(goal=0.01))
     end, time = rig.until_end()
-    assert (end, time) == (REACHED, pytest.approx(0.5, abs=3 * DT))
+    assert (end, time) == (GOAL_REACHED, pytest.approx(0.5, abs=3 * DT))
 
 
 def test_a_first_point_ahead_is_approached_from_the_measured_state():
@@ -189,14 +189,14 @@ def test_a_first_point_ahead_is_approached_at_once():
     rig.run(0.1)
     assert rig.at == pytest.approx(0.1, abs=0.6 * 3 * DT)
     end, time = rig.until_end()
-    assert (end, time) == (REACHED, pytest.approx(0.5, abs=3 * DT))
+    assert (end, time) == (GOAL_REACHED, pytest.approx(0.5, abs=3 * DT))
 
 
 def test_leaving_the_path_ends_the_goal_on_the_spot():
     rig = Rig()
     rig.controller.start_goal(to((0.1, 0.5)), tolerances(path=0.05))
     update = rig.until_violation()
-    assert update.goal_end == PATH_VIOLATED
+    assert update.goal_end == GOAL_PATH_VIOLATED
     assert update.violation.startswith("on the path, joint 'a' misses its position by 0.0")
     stood = rig.at
     commanded = rig.out[-1]
@@ -209,7 +209,7 @@ def test_leaving_the_path_ends_the_goal_on_the_spot():
 def test_a_jump_in_a_single_cycle_violates_the_path_too():
     rig = Rig()
     rig.controller.start_goal(to((0.0, 0.5)), tolerances(path=0.1))
-    assert rig.cycle().goal_end == PATH_VIOLATED
+    assert rig.cycle().goal_end == GOAL_PATH_VIOLATED
 
 
 def test_a_goal_beyond_a_limit_is_missed_when_its_time_is_over():
@@ -249,7 +249,7 @@ def test_the_end_is_checked_again_for_messages_but_not_for_goals(as_goal):
     else:
         controller.follow(to((0.0, 0.3)))
     there = controller.update(0.0, np.array([0.3]), np.zeros(1))
-    assert there.goal_end == (REACHED if as_goal else None)
+    assert there.goal_end == (GOAL_REACHED if as_goal else None)
     pushed = [controller.update(DT * i, np.zeros(1), np.zeros(1)) for i in range(1, 20)]
     assert any(update.violation for update in pushed) != as_goal
 
@@ -278,7 +278,7 @@ def test_the_tolerances_of_a_goal_stay_valid():
     rig.controller.follow(fast)
     assert not any(update.violation for update in rig.run(1.0))
     rig.controller.start_goal(to((1.0, 0.0)), tolerances(path=0.05))
-    assert rig.until_end()[0] == REACHED
+    assert rig.until_end()[0] == GOAL_REACHED
     for command in (fast, to((0.1, -0.5))):
         rig.controller.follow(command)
         assert rig.until_violation().goal_end is None
@@ -299,8 +299,8 @@ def test_a_new_goal_preempts_the_active_one():
     rig = Rig()
     assert rig.controller.start_goal(to((1.0, 0.8)), tolerances()) is None
     rig.run(0.5)
-    assert rig.controller.start_goal(to((1.0, 0.0)), tolerances()) == PREEMPTED
-    assert rig.until_end()[0] == REACHED
+    assert rig.controller.start_goal(to((1.0, 0.0)), tolerances()) == GOAL_PREEMPTED
+    assert rig.until_end()[0] == GOAL_REACHED
     rig.run(2 * DT)
     assert rig.at == pytest.approx(0.0)
 
@@ -311,7 +311,7 @@ def test_a_goal_whose_trajectory_was_replaced_ends_with_the_new_one():
     rig.run(0.5)
     rig.controller.follow(to((0.5, 0.2)))
     end, time = rig.until_end()
-    assert (end, time) == (REACHED, pytest.approx(0.5, abs=2 * DT))
+    assert (end, time) == (GOAL_REACHED, pytest.approx(0.5, abs=2 * DT))
     assert rig.at == pytest.approx(0.2, abs=0.01)
 
 
@@ -320,7 +320,7 @@ def test_a_canceled_goal_leaves_the_joint_at_the_measured_position():
     rig.controller.start_goal(to((1.0, 0.8)), tolerances())
     rig.run(0.5)
     measured = rig.at
-    assert rig.controller.cancel_goal() == CANCELED
+    assert rig.controller.cancel_goal() == GOAL_CANCELED
     assert rig.controller.cancel_goal() is None
     rig.run(1.0)
     assert rig.out[-1] == measured
@@ -340,7 +340,7 @@ def test_a_deactivated_controller_keeps_its_command_and_accepts_nothing():
     rig.controller.start_goal(to((1.0, 0.8)), tolerances())
     rig.run(0.5)
     command = rig.out[-1]
-    assert rig.controller.deactivate() == DEACTIVATED
+    assert rig.controller.deactivate() == GOAL_DEACTIVATED
     rig.controller.follow(to((0.1, -0.5)))
     assert rig.run(1.0) == [None] * 100
     assert rig.at == pytest.approx(command, abs=1e-4)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -16,29 +16,37 @@ from basis_ik.arm.admission import printable
 from basis_ik.arm.execution.execution import MOVED_AWAY
 from basis_ik.arm.execution.messages import ControllerReport, Held, Trajectory
 from basis_ik.arm.limiter import Motion
-from basis_ik.arm.moment import Moment
+from basis_ik.arm.moment import SECOND, Moment
 from basis_ik.numerics.arrays import FloatArray
 
-SECOND = 1_000_000_000  # ns
-# s without a state from a controller that publishes it, after which it counts as inactive. The
-# timeout of joint states is shorter, but a busy machine may delay the controller's update loop.
-CONTROLLER_TIMEOUT = 0.5
-# s without a state, or three times the average interval, after which the stream pauses until the
-# controller publishes again. A controller that was switched off must not receive old windows.
-CONTROLLER_SILENCE = 0.1
-LATELY = 0.05  # s since a state, or 2.5 times that average, after which nothing is known of it
-SMOOTHING = 0.1  # weight of each new interval in the average
-STAMPS = 100  # stored stamps of a controller's states: some seconds
-CLOCK_AHEAD = 0.02  # s by which its clock may be ahead: the final part of a stream's window
-CLOCK_BEHIND = 0.1  # s by which its clock may be behind, or its messages late
-LEAST_SCALING = 1e-3  # a smaller factor of its speed is 0: times divided by it have no bound
-FULL_SPEED = 0.999  # a larger factor of its speed counts as full speed
-STILL = 1e-9  # rad or m between two states: a reference that changes by less is at rest
-STANDS = "the controller scales its speed to 0"
-PAUSED = f"{STANDS}: the arm goes on once it is above"
+
+class ControllerTuning(NamedTuple):
+    """What the states of a controller are taken to tell."""
+
+    # [s], without a state from a controller that publishes it, after which it counts as inactive.
+    # The timeout of joint states is shorter, but a busy machine may delay the controller's loop.
+    timeout: float = 0.5
+    # [s], without a state, or three times the average interval. Then the stream pauses until the
+    # controller publishes again. A controller that was switched off must not receive old windows.
+    silence: float = 0.1
+    recent: float = 0.05  # [s], or 2.5 times that average: nothing is known of it after that age
+    interval_weight: float = 0.1  # of each new interval in the average
+    most_stamps: int = 100  # stored ones of a controller's states: some seconds
+    clock_ahead: float = 0.02  # [s], most that its clock may be: the end of a stream's window
+    clock_behind: float = 0.1  # [s], most that its clock may be, or its messages late
+    least_scaling: float = 1e-3  # a smaller factor of its speed is 0: times are divided by it
+    full_speed: float = 0.999  # a larger factor of its speed counts as full speed
+    rest_tolerance: float = 1e-9  # [rad or m], change of a reference at rest between two states
 
 
-NOTHING = ControllerReport((), 0, (), (), (), (), (), 0.0)
+CONTROLLER_TUNING = ControllerTuning()
+
+
+STANDS_STILL = "the controller scales its speed to 0"
+PAUSED = f"{STANDS_STILL}: the arm goes on once it is above"
+
+
+NO_REPORT = ControllerReport((), 0, (), (), (), (), (), 0.0)
 
 
 def others_move(names: str) -> str:
@@ -137,8 +145,8 @@ class ControllerState:
         self._expected = False
         self._has_passed = False  # whether a motion may have begun
         self._received_clock, self._interval = 0, 0.0  # ROS time [ns]; average interval [s]
-        self._ahead: deque[float] = deque(maxlen=STAMPS)
-        self._newest = NOTHING
+        self._ahead: deque[float] = deque(maxlen=CONTROLLER_TUNING.most_stamps)
+        self._newest = NO_REPORT
         self._scaling, self._scales = 1.0, False
         self._excused_for, self._excused_until = -math.inf, -math.inf
 
@@ -155,16 +163,16 @@ class ControllerState:
             simulated: Whether both clocks are that of a simulation.
         """
         self.now = now
-        if now.loop - self._received_at > CONTROLLER_TIMEOUT:
+        if now.loop - self._received_at > CONTROLLER_TUNING.timeout:
             self._forget_answer()
         self._received_at, self._expected, self._newest = now.loop, True, report
-        gap = min(1e-9 * (now.clock - self._received_clock), CONTROLLER_TIMEOUT)
-        self._interval += SMOOTHING * (gap - self._interval)
+        gap = min(1e-9 * (now.clock - self._received_clock), CONTROLLER_TUNING.timeout)
+        self._interval += CONTROLLER_TUNING.interval_weight * (gap - self._interval)
         self._received_clock = now.clock
         if abs(report.stamp) >= SECOND and not simulated:
             self._ahead.append(1e-9 * (report.stamp - now.clock))
         self._scaling = report.speed_scaling
-        if 0.0 < self._scaling < LEAST_SCALING:
+        if 0.0 < self._scaling < CONTROLLER_TUNING.least_scaling:
             self._scaling, self._scales = 0.0, True
         self._scales = self._scales or self._scaling > 0.0
         if self._holds_others:
@@ -178,7 +186,7 @@ class ControllerState:
         self.others = tuple(name for name in report.joint_names if name not in self.joint_names)
         before = np.array([known.get(name, math.nan) for name in self.others])
         self.places = np.array([{**known, **told}.get(name, math.nan) for name in self.others])
-        rest = np.abs(self.places - before) <= STILL
+        rest = np.abs(self.places - before) <= CONTROLLER_TUNING.rest_tolerance
         moved = [name for name, rests in zip(self.others, rest, strict=True) if not rests]
         self.moved = printable(", ".join(moved))
         self._unknown = printable(", ".join(name for name in self.others if name not in told))
@@ -239,8 +247,8 @@ class ControllerState:
         """
         silence = 1e-9 * (now - self._received_clock)
         if self._is_excused:
-            silence = min(silence, CONTROLLER_TIMEOUT)
-        patience = max(CONTROLLER_SILENCE, 3.0 * self._interval)
+            silence = min(silence, CONTROLLER_TUNING.timeout)
+        patience = max(CONTROLLER_TUNING.silence, 3.0 * self._interval)
         return silence if self._expected and silence > patience else 0.0
 
     def is_known(self, now: int) -> bool:
@@ -250,7 +258,7 @@ class ControllerState:
             now: ROS time [ns].
         """
         age = 1e-9 * (now - self._received_clock)
-        return not self._expected or age <= max(LATELY, 2.5 * self._interval)
+        return not self._expected or age <= max(CONTROLLER_TUNING.recent, 2.5 * self._interval)
 
     @property
     def is_published(self) -> bool:
@@ -268,7 +276,7 @@ class ControllerState:
     def is_silent(self) -> bool:
         """Whether something publishes it, but nothing has come for too long."""
         silence = self.now.loop - self._received_at
-        return self._expected and silence > CONTROLLER_TIMEOUT and not self.is_gone
+        return self._expected and silence > CONTROLLER_TUNING.timeout and not self.is_gone
 
     @property
     def interval(self) -> float:
@@ -315,7 +323,7 @@ class ControllerState:
 
     def _values(self, values: Sequence[float]) -> FloatArray | None:
         """Return a state's values in the order of the joints (n,); None if some are missing."""
-        if self.now.loop - self._received_at > CONTROLLER_TIMEOUT:
+        if self.now.loop - self._received_at > CONTROLLER_TUNING.timeout:
             return None
         named = dict(zip(self._newest.joint_names, values, strict=False))
         found = np.array([named.get(name, math.nan) for name in self.joint_names])
@@ -331,10 +339,10 @@ class ControllerState:
         self._find_scaling()
         if self._holds_others and not self._newest.joint_names:
             return f"waiting for {self._topic.name}: it has the joints for hold_other_joints"
-        if silence <= CONTROLLER_TIMEOUT or self._is_excused:
+        if silence <= CONTROLLER_TUNING.timeout or self._is_excused:
             unmet = self._clock_offset() or self._other_joints()
             if not unmet and self.stands and not waits:
-                unmet = STANDS
+                unmet = STANDS_STILL
             self._has_passed = self._has_passed or not unmet
             return unmet
         if not self._expected:
@@ -347,9 +355,12 @@ class ControllerState:
 
     def _clock_offset(self) -> str:
         ahead = max(self._ahead, default=0.0)
-        if ahead > CLOCK_AHEAD:
+        if ahead > CONTROLLER_TUNING.clock_ahead:
             return f"the controller's clock is {ahead:.3g} s ahead of this one: synchronise them"
-        if ahead < -CLOCK_BEHIND and len(self._ahead) == STAMPS:
+        if (
+            ahead < -CONTROLLER_TUNING.clock_behind
+            and len(self._ahead) == CONTROLLER_TUNING.most_stamps
+        ):
             return (
                 f"the controller's states are at least {-ahead:.3g} s old when they arrive: its "
                 "clock is behind this one (synchronise them), or they are late (network, load)"

@@ -11,7 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basis_ik.arm.admission import printable
-from basis_ik.arm.execution.controller_state import FULL_SPEED, ControllerState, begin_of_motion
+from basis_ik.arm.execution.controller_state import (
+    CONTROLLER_TUNING,
+    ControllerState,
+    begin_of_motion,
+)
 from basis_ik.arm.execution.messages import ControllerReport, Share
 from basis_ik.arm.limiter import Motion
 from basis_ik.arm.moment import Moment
@@ -119,7 +123,7 @@ class ControllerStates:
     def slowed(self) -> str:
         """Which controller is not at full speed, and at which; empty if all are."""
         for state in self.each:
-            if state.speed_scaling < FULL_SPEED:
+            if state.speed_scaling < CONTROLLER_TUNING.full_speed:
                 return f"{state.controller} scales its speed to {state.speed_scaling:.2g}"
         return ""
 

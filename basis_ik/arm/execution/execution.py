@@ -19,11 +19,18 @@ from basis_ik.numerics.arrays import FloatArray
 
 # An arm at rest that is farther than this from its goal [rad or m] was moved by something else.
 MOVED_AWAY = 0.05
-LONG_AGO = -(10**18)  # ns: before any ROS time
-# Of a trajectory that replaces another one, times [ns].
-SAFE = 50_000_000  # by which it may be late and still continue the one before
-EARLY = 3_000_000  # by which its first sample is in the past
-TRANSIT = 12_000_000  # that it may need until a cycle of the controller has taken it
+LONG_AGO = -(10**18)  # [ns], before any ROS time
+
+
+class Replacement(NamedTuple):
+    """Times of a trajectory that replaces another one [ns]."""
+
+    lateness: int = 50_000_000  # by which it may be late and still continue the one before
+    lead: int = 3_000_000  # by which its first sample is in the past
+    transit: int = 12_000_000  # that it may need until a cycle of the controller has taken it
+
+
+REPLACEMENT = Replacement()
 
 
 class Drives(NamedTuple):

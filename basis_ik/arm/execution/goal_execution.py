@@ -13,14 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basis_ik.arm.execution.controller_state import PAUSED, ControllerState, others_move
-from basis_ik.arm.execution.execution import (
-    EARLY,
-    LONG_AGO,
-    MOVED_AWAY,
-    SAFE,
-    TRANSIT,
-    Drives,
-)
+from basis_ik.arm.execution.execution import LONG_AGO, MOVED_AWAY, REPLACEMENT, Drives
 from basis_ik.arm.execution.messages import (
     CancelRequest,
     GoalFeedback,
@@ -30,30 +23,38 @@ from basis_ik.arm.execution.messages import (
     StatusRequest,
 )
 from basis_ik.arm.execution.trajectory_execution import Controller, TrajectoryExecution
-from basis_ik.arm.limiter import WIDEST, Motion, stride_of
+from basis_ik.arm.limiter import WIDEST_SPACING, Motion, stride_of
 from basis_ik.arm.moment import Moment
 from basis_ik.arm.pipeline import Phase, Pipeline
 from basis_ik.numerics.arrays import FloatArray
 
-# s after which feedback is too old to give the controller's position within a motion.
-FEEDBACK_TIMEOUT = 0.5
-FIRST_FEEDBACK = 0.1  # s from a motion's sending until its first feedback, on most controllers
-# s by which a motion may be late, after a number of ones that brake and were rejected as over.
-SAFE_AFTER = 1e-9 * SAFE, 0.3, 1.0
-UNANSWERED = 10.0  # s after which a motion that is not wanted and not answered counts as lost
-PASSED = 200  # stored positions of the controller: seconds
-SHORTEST = 1e-6  # s between two samples
-SLOWEST = 1e-3  # a controller at a slower pace stands
-NEAR = 1e-3  # rad or m: a reference that is farther from where it was expected contradicts that
+
+class GoalTuning(NamedTuple):
+    """Tuning of an execution by goals."""
+
+    # [s], after which feedback is too old to give the controller's position within a motion.
+    feedback_timeout: float = 0.5
+    first_feedback: float = 0.1  # [s], from sending a motion to its feedback, on most controllers
+    # [s], by which a motion may be late, after so many ones that brake were rejected as over.
+    lateness: tuple[float, ...] = (1e-9 * REPLACEMENT.lateness, 0.3, 1.0)
+    answer_timeout: float = 10.0  # [s], after which an unwanted motion without answer is lost
+    most_positions: int = 200  # stored ones of the controller: seconds
+    shortest_interval: float = 1e-6  # [s], between two samples
+    least_pace: float = 1e-3  # a controller at a slower pace stands
+    tolerance: float = 1e-3  # [rad or m]: a reference farther from where it should be contradicts
+
+
+GOAL_TUNING = GoalTuning()
 
 
 class GoalExecution(TrajectoryExecution):
     """Sends each motion as one goal to a joint_trajectory_controller; a newer one replaces it.
 
     A motion ends with the controller's result. Another one, also to rest, may be taken late: it
-    begins with what the controller executes anyway for `SAFE` from now on, which is known from the
-    position that it reports within the current motion, and its pace. With the rule that does not
-    count the stamp alone, the stamp is a sample of the current motion that is still ahead.
+    begins with what the controller executes anyway for `REPLACEMENT.lateness` from now on. That is
+    known from the position that it reports within the current motion, and its pace. With the rule
+    that does not count the stamp alone, the stamp is a sample of the current motion that is still
+    ahead.
 
     Args:
         drives: What is commanded.
@@ -65,7 +66,7 @@ class GoalExecution(TrajectoryExecution):
 
     def __init__(self, drives: Drives, controller: Controller) -> None:
         super().__init__(drives, controller)
-        self._widest = drives.period * stride_of(WIDEST, drives.period)
+        self._widest = drives.period * stride_of(WIDEST_SPACING, drives.period)
         self._phase, self._ordered = Phase.IDLE, False
         self._brakes = False  # whether a motion that brakes is still to be sent
         self._override, self._halted = 1.0, False  # of the current motion; whether it is 0
@@ -81,7 +82,7 @@ class GoalExecution(TrajectoryExecution):
         self._left_at: FloatArray | None = None
         self._left_since = LONG_AGO
         # Where the controller was lately: ROS times [s], and positions (n,).
-        self._passed: deque[tuple[float, FloatArray]] = deque(maxlen=PASSED)
+        self._passed: deque[tuple[float, FloatArray]] = deque(maxlen=GOAL_TUNING.most_positions)
         self._queried_at = -math.inf  # ROS time [s] of the last query to a silent controller
         self._silent_at = -math.inf  # ROS time [s] at which the controller was silent last
         # ROS time [s] since which the motion may have begun; infinite after the first feedback.
@@ -129,7 +130,7 @@ class GoalExecution(TrajectoryExecution):
         """
         now = 1e-9 * self._state.now.clock
         begun = None if self._state.stands else self._begun()
-        if begun is None and 0.0 <= now - self._begun_since < FIRST_FEEDBACK:
+        if begun is None and 0.0 <= now - self._begun_since < GOAL_TUNING.first_feedback:
             return
         if begun is not None and self._is_too_late(begun):
             return
@@ -169,11 +170,11 @@ class GoalExecution(TrajectoryExecution):
             self._ordered = self._ordered or self._phase is Phase.MOVING
         # A motion that is being canceled must end first; one that was just sent must begin first.
         ending = self._canceled and self._motion is not None
-        beginning = 0.0 <= 1e-9 * now.clock - self._begun_since <= FEEDBACK_TIMEOUT
+        beginning = 0.0 <= 1e-9 * now.clock - self._begun_since <= GOAL_TUNING.feedback_timeout
         # A silent controller would take it late; afterwards it tells first where it is.
         if self._state.silence(now.clock) > 0.0:
             self._silent_at = 1e-9 * now.clock
-        unheard = 0.0 <= 1e-9 * now.clock - self._silent_at < FIRST_FEEDBACK
+        unheard = 0.0 <= 1e-9 * now.clock - self._silent_at < GOAL_TUNING.first_feedback
         unheard = unheard or (self._motion is not None and not self._state.is_known(now.clock))
         if self._ordered and self._state.moved:
             self._phase = Phase.MOVING  # it begins once they rest
@@ -231,7 +232,7 @@ class GoalExecution(TrajectoryExecution):
         if progress.received_at == -math.inf:
             return None  # after a rejection, it may be anywhere on the motion before
         until = progress.now(clock, self._motion.times[-1])
-        known = clock - progress.received_at <= FEEDBACK_TIMEOUT
+        known = clock - progress.received_at <= GOAL_TUNING.feedback_timeout
         # Without feedback the controller may be anywhere within the motion.
         since = max(until - self._lag - age, 0.0) if known else 0.0
         times = self._motion.times
@@ -264,10 +265,10 @@ class GoalExecution(TrajectoryExecution):
             return
         when = 1e-9 * self._state.stamp
         expected = motion.at(progress.now(when, motion.times[-1]))[:, 0]
-        if when <= progress.when or (np.abs(expected - reference) <= NEAR).all():
+        if when <= progress.when or (np.abs(expected - reference) <= GOAL_TUNING.tolerance).all():
             return
         elapsed = motion.time_of(reference, progress.elapsed)
-        if (np.abs(motion.at(elapsed)[:, 0] - reference) <= NEAR).all():
+        if (np.abs(motion.at(elapsed)[:, 0] - reference) <= GOAL_TUNING.tolerance).all():
             rate = self._state.speed_scaling
             self._progress = Progress(when, elapsed, rate, progress.received_at)
 
@@ -276,17 +277,19 @@ class GoalExecution(TrajectoryExecution):
         motion, progress = self._motion, self._progress
         now = 1e-9 * self._there(self._state.now).clock
         unsure = 1e-9 * self._unsure(by_stamp=self._rule.by_stamp)
-        if motion is None or now - progress.received_at > FEEDBACK_TIMEOUT:
+        if motion is None or now - progress.received_at > GOAL_TUNING.feedback_timeout:
             return None
         if self._begun_since < math.inf:
             return None  # its start time in the controller is not known
         here, pace = progress.elapsed + progress.rate * (now - progress.when), progress.rate
-        if pace < SLOWEST or here >= motion.times[-1]:
+        if pace < GOAL_TUNING.least_pace or here >= motion.times[-1]:
             return Begun.at_rest(motion.at(here)[:, 0])
-        joins = here + SAFE_AFTER[min(self._refused, len(SAFE_AFTER) - 1)] * pace
-        since = here - (1e-9 * EARLY + unsure) * pace
+        joins = (
+            here + GOAL_TUNING.lateness[min(self._refused, len(GOAL_TUNING.lateness) - 1)] * pace
+        )
+        since = here - (1e-9 * REPLACEMENT.lead + unsure) * pace
         first = int(np.searchsorted(motion.times, since, side="right")) - 1
-        last = int(np.searchsorted(motion.times, joins - SHORTEST))
+        last = int(np.searchsorted(motion.times, joins - GOAL_TUNING.shortest_interval))
         times = np.append(motion.times[max(first, 0) : last], joins)
         states = np.stack([motion.at(float(time)) for time in times])
         if not self._rule.by_stamp:  # it is on the way until the stamp, at its pace
@@ -304,7 +307,7 @@ class GoalExecution(TrajectoryExecution):
         """Return whether a motion may arrive after a stamp that must be ahead."""
         if begun.stamp is None or self._rule.by_stamp:
             return False
-        return begun.stamp - 1e-9 * self._there(self._state.now).clock < 1e-9 * TRANSIT
+        return begun.stamp - 1e-9 * self._there(self._state.now).clock < 1e-9 * REPLACEMENT.transit
 
     def _send(self, begun: Begun, motion: Motion) -> None:
         """Send a motion that follows what the controller has begun."""
@@ -337,14 +340,14 @@ class GoalExecution(TrajectoryExecution):
         A controller that was restarted does not know the motion, and will never report its end.
         """
         clock = 1e-9 * now.clock
-        known = 0.0 <= clock - self._progress.received_at <= FEEDBACK_TIMEOUT
-        queried = 0.0 <= clock - self._queried_at <= FEEDBACK_TIMEOUT
+        known = 0.0 <= clock - self._progress.received_at <= GOAL_TUNING.feedback_timeout
+        queried = 0.0 <= clock - self._queried_at <= GOAL_TUNING.feedback_timeout
         if known or queried or self._state.silence(now.clock) > 0.0:
             return
         self._queried_at = clock
         if self._running is not None:
             self._outgoing.append(StatusRequest(self._running, self._newest))
-        elif self._canceled and clock - self._progress.received_at > UNANSWERED:
+        elif self._canceled and clock - self._progress.received_at > GOAL_TUNING.answer_timeout:
             self._lose_motion("the controller has not responded")
 
     def take_unknown(self, request: StatusRequest, now: Moment) -> None:
@@ -385,7 +388,7 @@ class GoalExecution(TrajectoryExecution):
         if self._phase is not Phase.BRAKING:
             self._phase, self._ordered, self.failure = Phase.BRAKING, False, text
         self._refused += 1
-        self._brakes = self._refused < len(SAFE_AFTER) and not self._canceled
+        self._brakes = self._refused < len(GOAL_TUNING.lateness) and not self._canceled
         if not self._brakes:
             self._cancel()
 
@@ -399,7 +402,10 @@ class GoalExecution(TrajectoryExecution):
                 progress = self._progress
                 if self._begun_since < math.inf:
                     self._compare_begins(when, self._motion.time_of(desired))
-                if progress.elapsed > 0.0 and 0.0 < progress.when - when <= FEEDBACK_TIMEOUT:
+                if (
+                    progress.elapsed > 0.0
+                    and 0.0 < progress.when - when <= GOAL_TUNING.feedback_timeout
+                ):
                     # It came late, and the controller's state has told more.
                     heard = max(when, progress.received_at)
                     self._progress = progress._replace(received_at=heard)

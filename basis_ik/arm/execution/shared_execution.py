@@ -12,15 +12,7 @@ import numpy as np
 from basis_ik.arm.execution.controller_states import ControllerStates
 from basis_ik.arm.execution.execution import LONG_AGO, Drives, Rule
 from basis_ik.arm.execution.trajectory_execution import Controller
-from basis_ik.arm.execution.window_execution import (
-    COVERED,
-    NARROWEST,
-    NUDGE,
-    PATIENCE,
-    REST,
-    RESUMPTION,
-    WindowExecution,
-)
+from basis_ik.arm.execution.window_execution import WINDOW_TUNING, WindowExecution
 from basis_ik.arm.limiter import Motion, stride_of
 from basis_ik.arm.moment import Moment
 from basis_ik.arm.pipeline import Phase, Pipeline
@@ -60,8 +52,8 @@ class SharedExecution(WindowExecution):
 
     They do not take a message at the same time, so all windows have a stamp:
 
-    - From rest, the first one rests until it may be taken `SAFE` late. Unless they have just
-      followed another motion, all must first show that they take what is sent.
+    - From rest, the first one rests until it may be taken `REPLACEMENT.lateness` late. Unless they
+      have just followed another motion, all must first show that they take what is sent.
     - Every window brakes at its end, and is continued only while all are known to follow. So if
       one does not, the others brake on the same path, and no message has to tell them.
     - After one has left the others, or scales its speed, the arm ends at rest, and goes on from
@@ -78,7 +70,10 @@ class SharedExecution(WindowExecution):
 
     def __init__(self, drives: Drives, controller: Controller) -> None:
         super().__init__(drives, controller)
-        self._by_stamp, self._stride = True, stride_of(NARROWEST, drives.period)
+        self._by_stamp, self._stride = (
+            True,
+            stride_of(WINDOW_TUNING.narrowest_spacing, drives.period),
+        )
         self._columns = self._state.columns
         self._sent = SharedWindows(self._columns)
         self._strays: list[str] = []  # controllers that follow nothing that was sent
@@ -87,7 +82,7 @@ class SharedExecution(WindowExecution):
         self._place: FloatArray | None = None  # where they are to rest before a motion (n,)
         self._asked_at = self._sent_at = LONG_AGO  # when they were first sent there, and last
         self._shown: set[int] = set()  # those that were there
-        self._nudge = NUDGE
+        self._nudge = WINDOW_TUNING.hold_offset
 
     def _check(self, now: Moment) -> str:
         unmet = super()._check(now)
@@ -159,7 +154,11 @@ class SharedExecution(WindowExecution):
         self._ends = True
         reference = self.controller_reference()
         rested = self._state.stamp - self._stood_since()
-        if pipeline.phase is not Phase.BRAKING or reference is None or rested < RESUMPTION:
+        if (
+            pipeline.phase is not Phase.BRAKING
+            or reference is None
+            or rested < WINDOW_TUNING.resumption_time
+        ):
             return
         if self._have_shown(reference):
             self._place = None
@@ -193,7 +192,10 @@ class SharedExecution(WindowExecution):
     def _rest_at(self, reference: FloatArray, clock: int) -> None:
         """Note that all rest at their references (n,)."""
         self._sent.send(
-            Window(clock - REST, _motion_at(reference), clock, settles=False), alone=True
+            Window(
+                clock - WINDOW_TUNING.rest_duration, _motion_at(reference), clock, settles=False
+            ),
+            alone=True,
         )
 
     def _are_there(
@@ -214,7 +216,7 @@ class SharedExecution(WindowExecution):
         if self._place is None and self._takes and not self._was_silent:
             if (begin == reference).all():
                 return True
-        elif self._place is not None and clock > self._asked_at + PATIENCE:
+        elif self._place is not None and clock > self._asked_at + WINDOW_TUNING.begin_timeout:
             names = [
                 each.controller for k, each in enumerate(self._state.each) if k not in self._shown
             ]
@@ -228,7 +230,7 @@ class SharedExecution(WindowExecution):
         """Return whether all references (n,) were where they were sent."""
         if self._place is None:
             return False
-        there = np.abs(reference - self._place) <= COVERED
+        there = np.abs(reference - self._place) <= WINDOW_TUNING.covered_error
         self._shown |= {k for k, columns in enumerate(self._columns) if there[columns].any()}
         return len(self._shown) == len(self._columns)
 
@@ -239,7 +241,7 @@ class SharedExecution(WindowExecution):
         """
         if self._place is None:
             self._takes, self._asked_at, self._shown = False, clock, set()
-        elif clock < self._sent_at + REST:
+        elif clock < self._sent_at + WINDOW_TUNING.rest_duration:
             return
         else:
             self._nudge = -self._nudge  # a joint may be at its limit
@@ -258,7 +260,7 @@ class SharedExecution(WindowExecution):
 
 
 def _motion_at(positions: FloatArray) -> Motion:
-    """Return the motion that rests at positions (n,) for `REST`."""
+    """Return the motion that rests at positions (n,) for `rest_duration`."""
     states = np.zeros((3, 2, len(positions)))
     states[0] = positions
-    return Motion(np.array([0.0, 1e-9 * REST]), *states)
+    return Motion(np.array([0.0, 1e-9 * WINDOW_TUNING.rest_duration]), *states)

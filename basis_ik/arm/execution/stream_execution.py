@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +19,16 @@ from basis_ik.arm.pipeline import Phase, Pipeline
 from basis_ik.arm.tracking import RecentCommands
 from basis_ik.numerics.arrays import FloatArray
 
-AHEAD = 3  # periods that may be missed: after more, a motion goes on from rest
-RECENT = 0.2  # s since the last command, after which the arm is taken to be at rest
-OLDEST_STATE = 1.0  # s of commands that measured states are compared with, at most
+
+class StreamTuning(NamedTuple):
+    """Tuning of a stream of commands."""
+
+    most_missed: int = 3  # [periods]: after more missed ones, a motion goes on from rest
+    rest_time: float = 0.2  # [s], since the last command, after which the arm is taken to rest
+    oldest_state: float = 1.0  # [s], of commands that measured states are compared with, at most
+
+
+STREAM_TUNING = StreamTuning()
 
 
 class StreamExecution(Execution):
@@ -36,7 +44,7 @@ class StreamExecution(Execution):
     def __init__(self, drives: Drives, link: Link) -> None:
         super().__init__(link)
         self._period, self._lag = drives.period, drives.lag
-        lately = math.ceil((drives.lag + OLDEST_STATE) / drives.period) + 1
+        lately = math.ceil((drives.lag + STREAM_TUNING.oldest_state) / drives.period) + 1
         self._recent = RecentCommands(lately, len(drives.joint_names))
         self._commanded_at = -math.inf
 
@@ -60,7 +68,7 @@ class StreamExecution(Execution):
         """Send the next command; after a gap from rest. See `Execution.advance`."""
         if pipeline.command is None:
             self._recent.clear()
-        elif now.loop - self._commanded_at > (AHEAD + 1) * self._period:
+        elif now.loop - self._commanded_at > (STREAM_TUNING.most_missed + 1) * self._period:
             states = np.zeros((len(pipeline.command), 3))
             states[:, 0] = pipeline.command
             pipeline.go_on(states)
@@ -78,7 +86,7 @@ class StreamExecution(Execution):
 
     def expected(self, now: Moment, age: float = 0.0) -> FloatArray | None:
         """Return the positions between which the arm should be; see `Execution.expected`."""
-        if now.loop - self._commanded_at >= RECENT:
+        if now.loop - self._commanded_at >= STREAM_TUNING.rest_time:
             return None
         return self._recent.newest(math.ceil((self._lag + age) / self._period) + 1)
 

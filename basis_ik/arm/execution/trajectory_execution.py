@@ -12,7 +12,7 @@ from basis_ik.arm.execution.controller_states import ControllerStates
 from basis_ik.arm.execution.execution import Drives, Execution, Link, Rule
 from basis_ik.arm.moment import Moment
 
-UNSURE = 4_000_000  # ns by which a clock may be farther behind than was proven
+CLOCK_UNCERTAINTY = 4_000_000  # [ns], by which a clock may be farther behind than was proven
 
 
 class Controller(NamedTuple):
@@ -86,4 +86,4 @@ class TrajectoryExecution(Execution):
                 Otherwise it takes from the time in which a trajectory may be sent.
         """
         unsure = self._state.age - self._behind
-        return unsure if by_stamp else min(unsure, UNSURE)
+        return unsure if by_stamp else min(unsure, CLOCK_UNCERTAINTY)

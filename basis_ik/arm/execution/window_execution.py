@@ -8,57 +8,57 @@ from __future__ import annotations
 import itertools
 import math
 from collections import deque
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.arm.execution.controller_state import (
-    CONTROLLER_TIMEOUT,
-    FULL_SPEED,
-    PAUSED,
-    STILL,
-    others_move,
-)
-from basis_ik.arm.execution.execution import (
-    EARLY,
-    LONG_AGO,
-    MOVED_AWAY,
-    SAFE,
-    TRANSIT,
-    Drives,
-)
+from basis_ik.arm.execution.controller_state import CONTROLLER_TUNING, PAUSED, others_move
+from basis_ik.arm.execution.execution import LONG_AGO, MOVED_AWAY, REPLACEMENT, Drives
 from basis_ik.arm.execution.trajectory_execution import Controller, TrajectoryExecution
-from basis_ik.arm.limiter import WIDEST, Motion, stride_of
-from basis_ik.arm.moment import Moment
+from basis_ik.arm.limiter import WIDEST_SPACING, Motion, stride_of
+from basis_ik.arm.moment import SECOND, Moment
 from basis_ik.arm.pipeline import Phase, Pipeline
-from basis_ik.arm.sent_windows import CLOSE, NEAR, SentWindows, Window
+from basis_ik.arm.sent_windows import WINDOW_MATCH, SentWindows, Window
 from basis_ik.numerics.arrays import FloatArray
 
-# Times [ns], unless stated otherwise.
-SECOND = 1_000_000_000
-TRANSITS, RESERVE, MOST_SAFE = 5, 1.5, 300_000_000  # the same if windows were taken that late
-LAST_SAFE = SECOND  # the same once two windows were refused
-SOON = 5_000_000  # the same for a motion whose goal has not changed: on a line it stays on it
-FIRST = 150_000_000  # least way of a first window before it brakes, until it is seen to be followed
-CONFIRMED = 80_000_000  # for which a window's way is continued that the controller may have left
-PATIENCE = 2_000_000_000  # until a motion from rest that does not begin counts as lost
-ATTEMPTS = 3  # to begin it
-RECALLED = 2_000_000_000  # after it was recalled, until one that has not begun will not begin
-REST = 500_000_000  # for which a window that moves nothing lasts: a late one is refused once over
-SHORTEST_SILENCE = 1e-3  # s
-RESUMPTION = 50_000_000  # for which the controller must publish before the stream resumes
-ACCEPTED = 1e-4  # rad or m: a controller whose reference is closer to a command has accepted it
-COVERED = 1e-8  # rad or m: the same for commands that need not be sent; times are rounded to 1 ns
-COVERED_END = 1_000_000  # by which a window may end later than the commands at rest
-INSISTENCE = 3.0  # s for which the arm's position is sent to a controller that does not take it
-ENDED = 200_000_000  # after which an arm at rest is not compared with its motion any more
-FOLLOWED = 200  # stored references of the controller: seconds
-NOTABLE = 1e-3  # rad or m: a smaller error is within any tolerance of a path
-ELSEWHERE = 0.5  # rad or m: a goal at least so far from a window's end leads elsewhere
-NUDGE = 4e-6  # rad or m: a hold of a controller that stands is that far from where it stands
-SHORTEST = 1_000  # between two samples
-NARROWEST = 0.01  # s: least spacing of samples in motion
-EXACT, BLENDED = 2e-5, 5e-3  # s by which the stamps of the controller's states are inexact
+
+class WindowTuning(NamedTuple):
+    """Tuning of a stream of windows; times are in [ns], unless stated otherwise."""
+
+    # A window may be late by `REPLACEMENT.lateness` and still continue the one before. It may be
+    # later if the last motions from rest were taken later: by their longest transit and a reserve.
+    most_transits: int = 5  # motions from rest whose transits count
+    transit_reserve: float = 1.5  # factor on the longest transit
+    most_lateness: int = 300_000_000  # the most by transits, and the lateness after one refusal
+    last_lateness: int = SECOND  # once two windows were refused
+    soonest_change: int = 5_000_000  # lateness while the goal stays: on a line the motion stays on
+    first_way: int = 150_000_000  # least way of a first window before it brakes, until followed
+    way_timeout: int = 80_000_000  # for which a way is continued that may have been left
+    begin_timeout: int = 2_000_000_000  # until a motion from rest that does not begin is lost
+    most_attempts: int = 3  # to begin it
+    recall_timeout: int = 2_000_000_000  # after a recall: what has not begun then will not begin
+    # A window that moves nothing lasts that long. A late one is refused once it is over.
+    rest_duration: int = 500_000_000
+    shortest_silence: float = 1e-3  # [s]
+    resumption_time: int = 50_000_000  # of publishing, before the stream resumes
+    accepted_error: float = 1e-4  # [rad or m]: a reference closer to a command has accepted it
+    covered_error: float = 1e-8  # [rad or m]: a closer command need not be sent; 1 ns is rounded
+    covered_end: int = 1_000_000  # by which a window may end later than the commands at rest
+    # [s], for which the arm's position is sent to a controller that does not take it.
+    insistence_time: float = 3.0
+    compare_time: int = 200_000_000  # for which an arm at rest is compared with its motion
+    most_references: int = 200  # stored ones of the controller: seconds
+    notable_error: float = 1e-3  # [rad or m]: a smaller one is within any tolerance of a path
+    other_goal: float = 0.5  # [rad or m]: a goal so far from a window's end leads elsewhere
+    hold_offset: float = 4e-6  # [rad or m], of a hold from where its controller stands
+    shortest_interval: int = 1_000  # between two samples
+    narrowest_spacing: float = 0.01  # [s], of samples in motion
+    stamp_error: float = 2e-5  # [s], of the stamps of a controller's states
+    blended_error: float = 5e-3  # [s], the same for a controller that blends
+
+
+WINDOW_TUNING = WindowTuning()
 
 
 class WindowExecution(TrajectoryExecution):
@@ -70,9 +70,10 @@ class WindowExecution(TrajectoryExecution):
     - From rest, the first one has no stamp: it begins when it is taken. Its begin is found in the
       controller's published reference, and until then nothing else is sent.
     - A window to a goal at rest is the whole motion. While nothing changes, nothing is sent.
-    - Each further window is the same as the one before for `SAFE` from now on, and differs then.
+    - Each further window is the same as the one before for `REPLACEMENT.lateness` from now
+      on, and differs then.
     - A motion that changes in every period brakes at the end of each window, and is not continued
-      if the controller may have left its way for `CONFIRMED`, or has.
+      if the controller may have left its way for `way_timeout`, or has.
     - A window that was not taken in time is recalled, also if nobody tells whether it was.
     - A new motion from rest begins when no other window can be taken any more.
 
@@ -96,8 +97,9 @@ class WindowExecution(TrajectoryExecution):
         self._step_time = round(SECOND * drives.period)
         self._sent = SentWindows()
         # Where the controller was lately: times, and positions (n,).
-        self._followed: deque[tuple[int, FloatArray]] = deque(maxlen=FOLLOWED)
-        self._transits: deque[int] = deque(maxlen=TRANSITS)  # of the last motions from rest
+        self._followed: deque[tuple[int, FloatArray]] = deque(maxlen=WINDOW_TUNING.most_references)
+        # Of the last motions from rest.
+        self._transits: deque[int] = deque(maxlen=WINDOW_TUNING.most_transits)
         self._refused = 0  # windows of the current motion that were not taken
         self._attempts = 0  # to begin the motion from rest, in vain
         self._started = 0  # when the pending motion was sent
@@ -125,7 +127,11 @@ class WindowExecution(TrajectoryExecution):
             return PAUSED
         if self._awaits_others and self._state.moved:
             return others_move(self._state.moved)
-        if self._state.speed_scaling < FULL_SPEED and newest is not None and not newest.settles:
+        if (
+            self._state.speed_scaling < CONTROLLER_TUNING.full_speed
+            and newest is not None
+            and not newest.settles
+        ):
             return (
                 f"the controller scales its speed to {self._state.speed_scaling:.2g}: "
                 "the arm follows in motions from rest to rest"
@@ -155,12 +161,16 @@ class WindowExecution(TrajectoryExecution):
     def keeps(self, command: FloatArray) -> bool:
         """Return whether the controller holds a command; it may have refused the last window."""
         reference = self.controller_reference()
-        return reference is not None and bool((np.abs(reference - command) <= ACCEPTED).all())
+        return reference is not None and bool(
+            (np.abs(reference - command) <= WINDOW_TUNING.accepted_error).all()
+        )
 
     def _holds(self, command: FloatArray) -> bool:
         """Return whether the controller's reference is exactly a command."""
         reference = self.controller_reference()
-        return reference is not None and bool((np.abs(reference - command) <= COVERED).all())
+        return reference is not None and bool(
+            (np.abs(reference - command) <= WINDOW_TUNING.covered_error).all()
+        )
 
     def begin(self) -> None:
         """Start a motion to a new goal."""
@@ -183,7 +193,7 @@ class WindowExecution(TrajectoryExecution):
         silence, here = self._silence(now), now
         now = self._there(here)
         if silence > 0.0:
-            if silence > CONTROLLER_TIMEOUT:
+            if silence > CONTROLLER_TUNING.timeout:
                 self._end_unseen(pipeline, measured, now)
             newest = self._sent.newest
             if newest is not None and self._sent.since() < now.clock:  # perhaps not taken in time
@@ -233,10 +243,10 @@ class WindowExecution(TrajectoryExecution):
         """Whether the controller moves; see `Execution.is_led_elsewhere`."""
         if not self.failure or len(self._followed) < 2:
             return False
-        if self._state.silence(self._state.now.clock) > CONTROLLER_TIMEOUT:
+        if self._state.silence(self._state.now.clock) > CONTROLLER_TUNING.timeout:
             return False  # it tells nothing any more
         (_, before), (_, here) = self._followed[-2], self._followed[-1]
-        return bool((np.abs(here - before) > STILL).any())
+        return bool((np.abs(here - before) > CONTROLLER_TUNING.rest_tolerance).any())
 
     def _silence(self, now: Moment) -> float:
         """Return for how long the controller has not published its state [s]; 0 if it does.
@@ -246,9 +256,9 @@ class WindowExecution(TrajectoryExecution):
         """
         silence = self._state.silence(now.clock)
         if silence > 0.0:
-            self._was_silent, self._paused_until = True, now.clock + RESUMPTION
-        elif now.clock < self._paused_until <= now.clock + RESUMPTION:
-            return SHORTEST_SILENCE
+            self._was_silent, self._paused_until = True, now.clock + WINDOW_TUNING.resumption_time
+        elif now.clock < self._paused_until <= now.clock + WINDOW_TUNING.resumption_time:
+            return WINDOW_TUNING.shortest_silence
         return silence
 
     def _end_unseen(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> None:
@@ -273,15 +283,18 @@ class WindowExecution(TrajectoryExecution):
             self._sent.begin_now()
             self._changed = True
             return
-        if not brakes and 0 <= clock - max(self._started, self._stood_at) <= PATIENCE:
+        if (
+            not brakes
+            and 0 <= clock - max(self._started, self._stood_at) <= WINDOW_TUNING.begin_timeout
+        ):
             return
-        if not brakes and self._attempts < ATTEMPTS - 1:
+        if not brakes and self._attempts < WINDOW_TUNING.most_attempts - 1:
             self._attempts += 1
             self._sent.clear()
         elif self._recalled_at is None:
             self._recalled_at = clock
             self._recall(self._sent.windows[-1], clock)
-        elif self._sent.seen >= self._recalled_at + RECALLED:
+        elif self._sent.seen >= self._recalled_at + WINDOW_TUNING.recall_timeout:
             self.failure = "" if brakes else "the controller has not taken the motion"
             self._give_up(pipeline)
 
@@ -297,7 +310,11 @@ class WindowExecution(TrajectoryExecution):
         start = window.motion.at(0.0)
         start[:, 1:] = 0.0
         still = np.ascontiguousarray(np.stack([start, start]).transpose(2, 0, 1))
-        self._send(Motion(np.array([0.0, 1e-9 * REST]), *still), clock - 2 * REST, 0)
+        self._send(
+            Motion(np.array([0.0, 1e-9 * WINDOW_TUNING.rest_duration]), *still),
+            clock - 2 * WINDOW_TUNING.rest_duration,
+            0,
+        )
 
     def _give_up(self, pipeline: Pipeline) -> None:
         """Drop the goal; the next motion begins from rest, once no window can be taken."""
@@ -312,14 +329,15 @@ class WindowExecution(TrajectoryExecution):
             if newest is not None and not self._state.is_published:
                 self._followed.append((now.clock, newest.at(now.clock)[:, 0]))
             return True
-        if self._state.speed_scaling < FULL_SPEED:  # of no use without a reference
+        # The scaling is of no use without a reference.
+        if self._state.speed_scaling < CONTROLLER_TUNING.full_speed:
             self._slow_at = now.clock
         if self._state.stands:
             self._stood_at = now.clock
         if not self._followed or self._followed[-1][0] != self._state.stamp:
             self._followed.append((self._state.stamp, reference))
         was_pending = self._sent.pending
-        exact = EXACT if self._by_stamp else BLENDED
+        exact = WINDOW_TUNING.stamp_error if self._by_stamp else WINDOW_TUNING.blended_error
         shifted = 0 <= now.clock - self._slow_at <= SECOND
         blends = not (self._by_stamp or self._state.stands)
         is_known = self._observe(reference, exact, shifted=shifted, delayed=blends)
@@ -358,7 +376,7 @@ class WindowExecution(TrajectoryExecution):
         if self._state.moved:
             return f"{left}: somebody else moves {self._state.moved}"
         errors = np.max(self._errors, axis=0, initial=0.0)
-        if errors.max() < NOTABLE:
+        if errors.max() < WINDOW_TUNING.notable_error:
             return f"{left}: it holds the arm, or follows somebody else"
         name = self._joint_names[int(np.argmax(errors))]
         return (
@@ -389,14 +407,14 @@ class WindowExecution(TrajectoryExecution):
     def _covers(self, window: Window, pipeline: Pipeline) -> bool:
         """Return whether a window leads to the pipeline's last command."""
         states = pipeline.state
-        if not states[:, 1:].any() and self._head >= window.end - COVERED_END:
+        if not states[:, 1:].any() and self._head >= window.end - WINDOW_TUNING.covered_end:
             return bool((window.motion.positions[-1] == states[:, 0]).all())
         away = np.abs(window.at(self._head)[:, 0] - states[:, 0])
-        return bool((away <= COVERED).all())
+        return bool((away <= WINDOW_TUNING.covered_error).all())
 
     def _is_late(self, clock: int) -> bool:
         """Return whether the controller may have left the windows' way for too long."""
-        patience = max(CONFIRMED, round(2.5e9 * self._state.interval))
+        patience = max(WINDOW_TUNING.way_timeout, round(2.5e9 * self._state.interval))
         return clock > self._sent.since() + patience
 
     def _continue_in_time(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> None:
@@ -407,7 +425,11 @@ class WindowExecution(TrajectoryExecution):
         not brake as it must, another takes its place that leaves it later.
         """
         late, newest = self._is_late(now.clock), self._sent.newest
-        close, inexact = (CLOSE, EXACT) if self._by_stamp else (NEAR, 0.0)
+        close, inexact = (
+            (WINDOW_MATCH.follows, WINDOW_TUNING.stamp_error)
+            if self._by_stamp
+            else (WINDOW_MATCH.leaves, 0.0)
+        )
         missed = (late or self._by_stamp) and self._sent.is_off(close, inexact)
         brakes = pipeline.phase is Phase.BRAKING and self._sent.windows[0].settles
         assert newest is not None
@@ -431,9 +453,11 @@ class WindowExecution(TrajectoryExecution):
         if not self._is_at_rest_for(pipeline, measured, now):
             return
         self._by_stamp = self._rule.by_stamp
-        self._stride = stride_of(NARROWEST if self._by_stamp else WIDEST, self._period)
+        self._stride = stride_of(
+            WINDOW_TUNING.narrowest_spacing if self._by_stamp else WIDEST_SPACING, self._period
+        )
         self._changed, self._was_silent, self._refused = False, False, 0
-        first = FIRST + round(SECOND * self._state.interval)
+        first = WINDOW_TUNING.first_way + round(SECOND * self._state.interval)
         times, remainder = [0], None
         states: list[FloatArray] = []
         while times[-1] < first and remainder is None:
@@ -455,8 +479,8 @@ class WindowExecution(TrajectoryExecution):
         if all(map(self._holds, window.motion.positions)):  # nobody would see it begin
             self._sent.send(window, alone=True)
         elif not self._state.is_published:  # nothing tells when it begins
-            self._head -= EARLY
-            window = window._replace(begin=now.clock - EARLY)
+            self._head -= REPLACEMENT.lead
+            window = window._replace(begin=now.clock - REPLACEMENT.lead)
             self._sent.send(window, alone=True)
             self._send(window.motion, window.begin, 0)
         else:
@@ -499,7 +523,7 @@ class WindowExecution(TrajectoryExecution):
         """Return since when the controller's reference is where it is: later, if it stood still."""
         since = LONG_AGO
         for stamp, positions in reversed(self._followed):
-            if (np.abs(positions - self._followed[-1][1]) > STILL).any():
+            if (np.abs(positions - self._followed[-1][1]) > CONTROLLER_TUNING.rest_tolerance).any():
                 break
             since = stamp
         return since
@@ -525,7 +549,8 @@ class WindowExecution(TrajectoryExecution):
         if pipeline.command is None or not newest.settles or len(self._sent.windows) > 1:
             return False
         away = pipeline.command + pipeline.remaining(pipeline.command)
-        differs = ELSEWHERE if self._by_stamp else 0.0  # a controller that blends makes no step
+        # A controller that blends makes no step.
+        differs = WINDOW_TUNING.other_goal if self._by_stamp else 0.0
         return bool((np.abs(away - newest.motion.positions[-1]) > differs).any())
 
     def _send_from_present(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> None:
@@ -543,7 +568,7 @@ class WindowExecution(TrajectoryExecution):
         elif self._by_stamp:
             joins = now.clock + self._lateness()
             left = seen + round(scaling * (joins - seen))
-            begun, way = followed.part(self._earliest(cursor) - EARLY, left)
+            begun, way = followed.part(self._earliest(cursor) - REPLACEMENT.lead, left)
             begun = [joins - round((left - time) / scaling) for time in begun]
             way = [self._slowed(states) for states in way]
             stamp = begin = begun[0]
@@ -552,9 +577,9 @@ class WindowExecution(TrajectoryExecution):
             soon = cursor + round(scaling * 2 * self._stride * self._step_time)
             joins = self._next_sample(followed, soon, cursor)
             stamp = seen + round((joins - seen) / scaling)
-            if stamp - now.clock < TRANSIT or self._sent.since() < joins:
+            if stamp - now.clock < REPLACEMENT.transit or self._sent.since() < joins:
                 return  # a later period sends it
-            begun, way = followed.part(self._earliest(cursor) - EARLY, joins)
+            begun, way = followed.part(self._earliest(cursor) - REPLACEMENT.lead, joins)
             begin = joins
         pipeline.go_on(way[-1])
         if pipeline.phase is Phase.BRAKING:  # what is sent may be refused
@@ -575,15 +600,17 @@ class WindowExecution(TrajectoryExecution):
         if output is not None and reference is not None:  # it is a cycle ahead, at full speed
             slowed[:, 0] += (1.0 - scaling) * (output - reference)
         if scaling == 0.0:
-            slowed[:, 0] += NUDGE  # tells whether the controller has taken it
+            slowed[:, 0] += WINDOW_TUNING.hold_offset  # tells whether the controller has taken it
         return slowed
 
     def _lateness(self) -> int:
         """Return by how much the next window may be late and still continue the one before."""
         if self._refused:
-            return MOST_SAFE if self._refused == 1 else LAST_SAFE
-        longest = round(RESERVE * max(self._transits, default=0))
-        return min(max(SAFE, longest), MOST_SAFE)
+            return (
+                WINDOW_TUNING.most_lateness if self._refused == 1 else WINDOW_TUNING.last_lateness
+            )
+        longest = round(WINDOW_TUNING.transit_reserve * max(self._transits, default=0))
+        return min(max(REPLACEMENT.lateness, longest), WINDOW_TUNING.most_lateness)
 
     def _brake_from_reference(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> None:
         """Brake where the controller leads the arm to a window that has the stamps of old."""
@@ -611,7 +638,7 @@ class WindowExecution(TrajectoryExecution):
             if pipeline.phase is Phase.BRAKING:
                 self._brake_from_reference(pipeline, measured, now)
             return
-        soonest = now.clock + (safe if self._changed else SOON)
+        soonest = now.clock + (safe if self._changed else WINDOW_TUNING.soonest_change)
         late = self._head < soonest and (self._changed or not newest.settles)
         if late or (self._changed and self._head > ahead):  # a first window goes farther
             pipeline.go_on(newest.at(ahead))
@@ -646,7 +673,7 @@ class WindowExecution(TrajectoryExecution):
             self._continue(pipeline, measured, now)
             return
         self._changed = False
-        begun, way = newest.part(self._earliest(now.clock) - EARLY, joins)
+        begun, way = newest.part(self._earliest(now.clock) - REPLACEMENT.lead, joins)
         if covered is not None:  # within the limits, which interpolated ones exceed slightly
             way[-1] = covered
         window = self._completed(pipeline, begun + times, way + states, joins)
@@ -669,12 +696,12 @@ class WindowExecution(TrajectoryExecution):
         for k in range(1, len(rest.times)):
             if moves:
                 then = self._head + round(SECOND * float(rest.times[k]))
-                times.append(max(then, times[-1] + SHORTEST))
+                times.append(max(then, times[-1] + WINDOW_TUNING.shortest_interval))
                 states.append(np.stack([each[k] for each in rest[1:]], axis=1))
                 moves = bool(states[-1][:, 1:].any())
         last = max((k for k, each in enumerate(states) if each[:, 1:].any()), default=None)
         if last is None:
-            times.append(times[-1] + REST)
+            times.append(times[-1] + WINDOW_TUNING.rest_duration)
             states.append(states[-1])
         else:  # a late one is refused as soon as it is at rest
             del times[last + 2 :], states[last + 2 :]
@@ -697,7 +724,7 @@ class WindowExecution(TrajectoryExecution):
         """
         earliest = self._earliest(clock)
         sample = self._next_sample(newest, self._head, earliest)
-        return not self._by_stamp and earliest < sample < clock + TRANSIT
+        return not self._by_stamp and earliest < sample < clock + REPLACEMENT.transit
 
     def _next_sample(self, window: Window, joins: int, clock: int) -> int:
         """Return the time of a running window's next sample, at most that at which it is left."""
@@ -721,7 +748,7 @@ class WindowExecution(TrajectoryExecution):
             pipeline.go_on(self._held_states(pipeline, measured, self._there(now).clock))
             self._holds_anew = True
         pipeline.brake(quickest=True)
-        self._insists_until = now.loop + INSISTENCE
+        self._insists_until = now.loop + WINDOW_TUNING.insistence_time
 
     def _held_states(self, pipeline: Pipeline, measured: FloatArray, clock: int) -> FloatArray:
         """Return from which states (n, 3) a hold begins."""
@@ -796,8 +823,8 @@ class WindowExecution(TrajectoryExecution):
 
     def _send_brake(self, pipeline: Pipeline, newest: Window, clock: int) -> None:
         """Send a window that leaves the newest one soon, and brakes."""
-        joins = max(clock, newest.begin) + SAFE
-        begun, way = newest.part(self._earliest(clock) - EARLY, joins)
+        joins = max(clock, newest.begin) + REPLACEMENT.lateness
+        begun, way = newest.part(self._earliest(clock) - REPLACEMENT.lead, joins)
         pipeline.go_on(way[-1])
         self._head = joins
         window = self._assembled(pipeline.tail(), begun, way, joins, settles=False)
@@ -811,7 +838,7 @@ class WindowExecution(TrajectoryExecution):
         windows, way = self._sent.windows, []
         if not windows or self._jumped:
             return None
-        if not self._sent.pending and now.clock > windows[-1].end + ENDED:
+        if not self._sent.pending and now.clock > windows[-1].end + WINDOW_TUNING.compare_time:
             return None
         earliest = now.clock - round(SECOND * (self._lag + age))
         seen = earliest

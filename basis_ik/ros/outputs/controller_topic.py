@@ -13,11 +13,10 @@ from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
 
 from basis_ik.arm.execution.messages import ControllerReport
+from basis_ik.arm.moment import SECOND
 from basis_ik.ros.boundary import boundary_of
 from basis_ik.ros.outputs.controller_parameter import PATIENCE, ControllerParameter
 from basis_ik.ros.outputs.output import count_publishers
-
-SECOND = 1_000_000_000  # ns
 
 
 class ControllerTopic:

@@ -16,12 +16,12 @@ from rclpy.serialization import serialize_message
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from basis_ik.arm.limiter import Motion
+from basis_ik.arm.moment import SECOND
 from basis_ik.errors import BasisIkError
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.simulation.tolerances import JointTolerance
 from basis_ik.simulation.trajectory_command import TrajectoryCommand, Waypoint
 
-SECOND = 1_000_000_000  # ns
 HEADER = 4  # bytes before the content of a serialised message
 
 

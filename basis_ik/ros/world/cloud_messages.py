@@ -13,7 +13,7 @@ from sensor_msgs.msg import PointCloud2, PointField
 
 from basis_ik.arm.admission import Refused, StampRules, admit_stamp
 from basis_ik.arm.arm import Arm
-from basis_ik.arm.clearance import HORIZON
+from basis_ik.arm.clearance import CLEARANCE_TUNING
 from basis_ik.collision import point_cloud
 from basis_ik.collision.point_cloud import PointCloud, refuse_many, seen
 from basis_ik.collision.shape import SceneError
@@ -92,7 +92,9 @@ class CloudReader:
                 raise SceneError(POINTS, "it is not known where the robot is; publish joint states")
             reach, scene = followed.scene.reach(), arm.pipeline.scene
             reach[:3] = root_T_chain.apply(reach[:3])
-            reach[3] += HORIZON + padding + (0.0 if scene is None else scene.padding)
+            reach[3] += (
+                CLEARANCE_TUNING.horizon + padding + (0.0 if scene is None else scene.padding)
+            )
             if not reach[3] <= FARTHEST:  # a joint that slides without end
                 reach[3] = FARTHEST
             reaches.append(reach)
