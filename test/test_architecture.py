@@ -40,6 +40,9 @@ ROS = {
 # Names that mean the same in each file of kernels, or in one and in a room of Python.
 SHARED_NAMES = {"invert", "is_equal"}
 SHARED_WITH_PYTHON = {"length"}
+# Rooms each of whose constants has a name that no other file gives to anything.
+NAMED_ROOMS = ("arm/", "simulation/")
+IDIOMS = {"T"}  # a type variable, which each file defines for itself
 LIBRARY = LAYERS[: LAYERS.index("arm")]
 FILES = sorted(PACKAGE.rglob("*.py"))
 KERNELS = [path for path in FILES if path.stem.endswith("_kernel")]
@@ -210,6 +213,40 @@ def test_the_library_has_no_function_named_as_another_rooms_kernel():
 
 def test_a_repeated_name_is_found():
     assert repeated(["step", "place", "step"]) == {"step"}
+
+
+def constants(text):
+    """Yield the names of a module's constants: what it assigns that is in upper case."""
+    for node in ast.parse(text).body:
+        targets = getattr(node, "targets", [getattr(node, "target", None)])
+        for target in targets if isinstance(node, (ast.Assign, ast.AnnAssign)) else ():
+            for each in target.elts if isinstance(target, ast.Tuple) else [target]:
+                if isinstance(each, ast.Name) and each.id.isupper():
+                    yield each.id
+
+
+def ambiguous(texts, rooms):
+    """Return constants of these rooms that another file assigns, too; texts by path."""
+    files = {path: set(constants(text)) for path, text in texts.items()}
+    shared = repeated(name for names in files.values() for name in names)
+    checked = [names for path, names in files.items() if path.startswith(rooms)]
+    return set().union(*checked) & shared - IDIOMS
+
+
+def test_a_constants_name_has_one_meaning():
+    texts = {str(path.relative_to(PACKAGE)): path.read_text() for path in FILES}
+    assert ambiguous(texts, NAMED_ROOMS) == set()
+
+
+def test_a_second_meaning_is_found():
+    texts = {
+        "arm/a.py": "NEAR, FAR = 0.1, 2.0\nT = TypeVar('T')\n_ROOM: float = 1.0",
+        "view/b.py": "NEAR = 3.0\nT = TypeVar('T')\n_ROOM = 2.0",
+        "view/c.py": "def f():\n    FAR = 1.0\nSIDE = 1.0",
+        "view/d.py": "SIDE = 2.0",
+    }
+    assert ambiguous(texts, ("arm/",)) == {"NEAR", "_ROOM"}
+    assert ambiguous(texts, ("simulation/",)) == set()
 
 
 def test_the_order_of_quaternions_is_converted_in_one_place():
