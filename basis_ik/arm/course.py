@@ -3,9 +3,9 @@
 
 """Places at given times, and a smooth way between them.
 
-Between two places each number is a cubic whose slopes are the weighted harmonic means of the slopes
-on both sides, and zero where these differ in sign (Fritsch and Butland 1984): it stays between the
-two places.
+Between two places each number is a cubic that stays between them. Its slope at a place is the
+weighted harmonic mean of the slopes on both sides, and zero where these differ in sign (Fritsch and
+Butland 1984).
 """
 
 from __future__ import annotations

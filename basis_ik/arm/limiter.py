@@ -164,10 +164,10 @@ class Limiter:
     """Turns goals into commands, one each period.
 
     The commands are samples of a continuous motion that keeps all limits at all times. Therefore
-    the n-th differences of consecutive commands, divided by the period to the n-th power, also keep
-    the limits of velocity, acceleration and jerk, up to rounding. Each joint moves as quickly as it
-    can; from rest all joints move on a straight line in joint space (see
-    `arm.joints_kernel.plan_joints`). The last command equals the goal, bit for bit.
+    their n-th differences, divided by the period to the n-th power, also keep the limits of
+    velocity, acceleration and jerk, up to rounding. Each joint moves as quickly as it can. From
+    rest all joints move on a straight line in joint space (see `arm.joints_kernel.plan_joints`).
+    The last command equals the goal, bit for bit.
 
     Args:
         limits: Limits of the n joints.
@@ -503,8 +503,8 @@ class Limiter:
     def remainder(self, goal: FloatArray | None) -> Motion | None:
         """Return the motion of all further commands to a goal at rest, from the last one.
 
-        Its samples are the ends of the profiles' segments, in which the jerk is constant, so that
-        an interpolation with positions, velocities and accelerations is exact.
+        Its samples are the ends of the profiles' segments, in which the jerk is constant. So an
+        interpolation with positions, velocities and accelerations is exact.
 
         Args:
             goal: As for `step`, at rest; None: the motion of `brake`.

@@ -70,9 +70,10 @@ class MeasuredState:
     joint on the control loop's clock.
 
     A jump of a joint is not accepted, and no motion may begin, until no state has jumped for half a
-    second; for two seconds after jumps to and fro, because two publishers may contradict each other
-    forever. A jump is accepted if it lasts that long without a state from the old position, because
-    an encoder may have a new reference, or if the joint can have moved that far meanwhile.
+    second. After jumps to and fro it takes two seconds, because two publishers may contradict each
+    other forever. A jump is accepted if it lasts that long without a state from the old position:
+    an encoder may have a new reference. It is also accepted if the joint can have moved that far
+    meanwhile.
 
     Args:
         joint_names: The chain's joints.

@@ -71,8 +71,8 @@ class LineTuning(NamedTuple):
 LINE_TUNING = LineTuning()
 
 
-# An arm that rests this near to its last command, and has since moved by at most that drift, is as
-# close to the command as it can get.
+# An arm that rests this near to its last command is as close to it as it can get, if it has moved
+# since by that drift at most.
 NEAR_COMMAND = 0.05  # [rad or m]
 COMMAND_DRIFT = 0.005  # [rad or m]
 # Largest number of samples of a whole motion; the controller interpolates in between.
@@ -425,8 +425,8 @@ class Pipeline:
         """Drop the goal, and come to rest as soon as the limits allow.
 
         Args:
-            quickest: Stop each joint independently; otherwise a tip on a line stays on it if that
-                takes little longer, and joints on the way of a motion that was given stay there.
+            quickest: Stop each joint independently. Otherwise a tip on a line stays on it if that
+                takes little longer. Joints on the way of a motion that was given stay there.
         """
         self.goal = self.solution = self._course = None
         self._long_solves.cancel()

@@ -26,8 +26,8 @@ from basis_ik.search.pose_constraint import PoseConstraint, Six, Triple
 MOST_OUTSIDE_HINGE = 0.5  # [rad]
 MOST_OUTSIDE_SLIDE = 0.1  # [m]
 
-# Joints that move the tip in a direction by less than this, per unit of them and of its reach, do
-# not move it that way.
+# Joints do not move the tip in a direction if they move it by less than this [its reach or rad],
+# per unit of them.
 LEAST_TIP_GAIN = 1e-6
 
 Postures = Mapping[str, tuple[float, ...] | str]

@@ -34,7 +34,7 @@ class MujocoJoints:
         limited(M ω² (q_set - q) + 2 M ω (v_set - v) + load(q, v))
 
     where M is the joint's largest inertia in any posture, including the coupling to the other
-    joints' accelerations, and load is due to gravity and all joints' velocities, without contacts.
+    joints' accelerations. The load is due to gravity and all joints' velocities, without contacts.
     A brake is dry friction as strong as the drive.
 
     Attributes:

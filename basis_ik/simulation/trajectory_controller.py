@@ -91,9 +91,9 @@ class Update(NamedTuple):
 class TrajectoryController:
     """Follows the newest trajectory, which may belong to an action goal.
 
-    Trajectory time is the sum of the periods, each multiplied by the speed scaling, so that a jump
-    of the clock does not disturb a motion. The clock only matters in the cycle in which a
-    trajectory takes effect.
+    Trajectory time is the sum of the periods, each multiplied by the speed scaling. So a jump of
+    the clock does not disturb a motion. The clock only matters in the cycle in which a trajectory
+    takes effect.
 
     Attributes:
         speed_scaling: Rate of trajectory time, from 0 to 1.

@@ -56,8 +56,8 @@ class SharedExecution(WindowExecution):
       have just followed another motion, all must first show that they take what is sent.
     - Every window brakes at its end, and is continued only while all are known to follow. So if
       one does not, the others brake on the same path, and no message has to tell them.
-    - After one has left the others, or scales its speed, the arm ends at rest, and goes on from
-      there, if all take what is sent.
+    - After one has left the others, or scales its speed, the arm ends at rest. It goes on from
+      there if all take what is sent.
 
     Args:
         drives: What is commanded.

@@ -72,7 +72,7 @@ class WindowExecution(TrajectoryExecution):
     - A window to a goal at rest is the whole motion. While nothing changes, nothing is sent.
     - Each further window is the same as the one before for `REPLACEMENT.lateness` from now
       on, and differs then.
-    - A motion that changes in every period brakes at the end of each window, and is not continued
+    - A motion that changes in every period brakes at the end of each window. It is not continued
       if the controller may have left its way for `way_timeout`, or has.
     - A window that was not taken in time is recalled, also if nobody tells whether it was.
     - A new motion from rest begins when no other window can be taken any more.
