@@ -80,7 +80,7 @@ def part_to_rest(
     """Return the largest fraction of a cap that links use in a period and while braking after it.
 
     Between two commands a link may be faster than on average while the joints that brake still get
-    faster, so there the speeds are compared at more instants.
+    faster. So there the speeds are compared at more instants.
 
     Args:
         memory: (n, 27) now.

@@ -4,7 +4,7 @@
 """Whether pairs of links and objects keep their distances while joints follow their profiles.
 
 A pair is measured at instants. Until the next one its bodies cannot come nearer by more than the
-joints move times the bodies' levers, so that far pairs are hardly measured, and none is missed.
+joints move times the bodies' levers. So far pairs are hardly measured, and none is missed.
 """
 
 from __future__ import annotations

@@ -329,9 +329,9 @@ def _least_part(v: float, a: float, speed: float, jerk: float) -> float:
 def plan_brake_together(memory: FloatArray, limits: FloatArray) -> float:
     """Write profiles to rest that all end when the slowest joint stops.
 
-    The other joints use less acceleration and jerk, so that a tip on a line hardly leaves it, and
-    joints whose motions cancel at a link do so to the end. A joint that would exceed its velocity
-    limit stops earlier; a joint that would pass a position limit stops as soon as it can.
+    The other joints use less acceleration and jerk. So a tip on a line hardly leaves it, and joints
+    whose motions cancel at a link do so to the end. A joint that would exceed its velocity limit
+    stops earlier. A joint that would pass a position limit stops as soon as it can.
 
     Args:
         memory: (n, 27).
