@@ -32,15 +32,15 @@ if TYPE_CHECKING:  # the compiler behind these takes a second to import; --help 
 
 # As it was called: by the module, or by the command that pip installs.
 PROGRAM = "basis_ik" if Path(sys.argv[0]).name == "basis_ik" else "python -m basis_ik"
-FARTHEST = 10  # times the reach: the units of what is farther are hardly metres
-LONGEST = 400  # characters of a message
-STATUS = "Exit status: 0 done or reached, 1 not reached or an error, 2 wrong usage."
+FARTHEST_TARGET = 10  # times the reach: the units of what is farther are hardly metres
+LONGEST_MESSAGE = 400  # characters
+EXIT_STATUS = "Exit status: 0 done or reached, 1 not reached or an error, 2 wrong usage."
 INSPECT_EXAMPLES = f"""examples:
   {PROGRAM} inspect --urdf urdf/ur5e.urdf
   {PROGRAM} inspect --urdf urdf/legs.urdf --tip ankle_l
   xacro my_robot.xacro | {PROGRAM} inspect --urdf - --json
 
-{STATUS}"""
+{EXIT_STATUS}"""
 SOLVE_EXAMPLES = f"""examples:
   {PROGRAM} solve --urdf urdf/ur5e.urdf --tip tool0 --xyz 0.4 0.2 0.3 --rpy 3.14 0 0
   {PROGRAM} solve --urdf urdf/legs.urdf --tip ankle_l --xyz 0.1 0.1 -0.7 --position-only --json
@@ -48,7 +48,7 @@ SOLVE_EXAMPLES = f"""examples:
   {PROGRAM} solve --urdf urdf/ur5e.urdf --xyz 0.4 0.2 0.3 --rpy 3.14 0 0 --solver fabrik --trace
   {PROGRAM} solve --urdf urdf/panda.urdf --xyz 0.4 0.1 0.5 --rpy 3.14 0 0 --plot panda.png
 
-{STATUS}"""
+{EXIT_STATUS}"""
 
 REACH_EXAMPLES = f"""examples:
   {PROGRAM} reach --urdf urdf/panda.urdf --png panda.png --ply panda.ply
@@ -58,7 +58,7 @@ REACH_EXAMPLES = f"""examples:
   {PROGRAM} reach --urdf urdf/panda.urdf --scheduler tcp://10.0.0.1:8786
 
 Ctrl-C keeps what is done, and the same command continues it; see docs/reach_maps.md.
-{STATUS}"""
+{EXIT_STATUS}"""
 
 
 class InputError(BasisIkError):
@@ -102,9 +102,9 @@ def _plain(word: str) -> str:
 
 
 def _line(text: str) -> str:
-    """Return foreign text as one printable line of at most `LONGEST` characters."""
+    """Return foreign text as one printable line of at most `LONGEST_MESSAGE` characters."""
     escaped = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
-    return escaped if len(escaped) <= LONGEST else f"{escaped[: LONGEST - 3]}..."
+    return escaped if len(escaped) <= LONGEST_MESSAGE else f"{escaped[: LONGEST_MESSAGE - 3]}..."
 
 
 def _number(word: str) -> float:
@@ -136,7 +136,7 @@ def _meant(message: str) -> str:
 
 def _parser() -> _Parser:
     does = "Inverse kinematics of a robot from its URDF, without ROS."
-    parser = _Parser(PROGRAM, description=does, epilog=STATUS)
+    parser = _Parser(PROGRAM, description=does, epilog=EXIT_STATUS)
     parser.add_argument("--version", action="version", version=f"basis_ik {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     inspect = _command(
@@ -277,8 +277,8 @@ def _solve(options: argparse.Namespace) -> int:
     solution = (
         _look_at(chain, options) if looks else _solve_pose(chain, options, trace=options.trace)
     )
-    if not looks and math.hypot(*options.xyz) > FARTHEST * chain.reach:
-        text = f"--xyz is more than {FARTHEST} times the reach of {chain.reach:.3g} m away"
+    if not looks and math.hypot(*options.xyz) > FARTHEST_TARGET * chain.reach:
+        text = f"--xyz is more than {FARTHEST_TARGET} times the reach of {chain.reach:.3g} m away"
         print(f"{PROGRAM}: note: {text}: are the units metres?", file=sys.stderr)
     if options.plot:
         _plot(chain, options, solution)
@@ -325,10 +325,10 @@ def _target(options: argparse.Namespace) -> RigidTransform:
 def _look_at(
     chain: Chain, options: argparse.Namespace, max_iterations: int | None = None
 ) -> Solution:
-    from basis_ik.solvers.look.look_at import MAX_ITERATIONS, look_at
+    from basis_ik.solvers.look.look_at import MAX_LOOK_ITERATIONS, look_at
 
     axis = _axis(chain, options)
-    most = MAX_ITERATIONS if max_iterations is None else max_iterations
+    most = MAX_LOOK_ITERATIONS if max_iterations is None else max_iterations
     return look_at(chain, options.look_at, options.seed, axis=axis, max_iterations=most)
 
 

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from basis_ik.errors import BasisIkError
 
 # Debian 12's, except for Python; `make test DEPENDENCIES=oldest` runs every test with them.
-OLDEST = {"python": "3.10", "numba": "0.56.4", "numpy": "1.24", "transforms3d": "0.4"}
+OLDEST_VERSIONS = {"python": "3.10", "numba": "0.56.4", "numpy": "1.24", "transforms3d": "0.4"}
 
 
 class DependencyError(BasisIkError, ImportError):
@@ -51,9 +51,9 @@ def check_dependencies() -> None:
     An old one would fail later, with its own message: on import, or when a kernel is compiled.
 
     Raises:
-        DependencyError: A dependency is older than `OLDEST`.
+        DependencyError: A dependency is older than `OLDEST_VERSIONS`.
     """
-    for name, oldest in OLDEST.items():
+    for name, oldest in OLDEST_VERSIONS.items():
         try:
             found = platform.python_version() if name == "python" else version(name)
         except PackageNotFoundError:

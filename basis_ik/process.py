@@ -18,8 +18,8 @@ import threading
 from collections.abc import Iterator
 from typing import NamedTuple, NoReturn
 
-GIVE_WAY = 1e-5  # s
-COMPILER = "kernels"
+YIELDING_INTERVAL = 1e-5  # [s]
+COMPILER_THREAD = "kernels"
 """Name of the thread that compiles for a program."""
 
 
@@ -90,7 +90,7 @@ def giving_way() -> contextlib.AbstractContextManager[None]:
     The control loop takes the GIL a dozen times per period. The many new objects would start a
     garbage collection, which takes several periods.
     """
-    return switched(interval=GIVE_WAY, collects=False)
+    return switched(interval=YIELDING_INTERVAL, collects=False)
 
 
 def freeze() -> None:
@@ -103,7 +103,7 @@ def freeze() -> None:
 
 def still_compiling() -> bool:
     """Return whether a thread compiles for a program; no clean exit is possible meanwhile."""
-    return any(thread.name == COMPILER for thread in threading.enumerate())
+    return any(thread.name == COMPILER_THREAD for thread in threading.enumerate())
 
 
 def leave(status: int) -> int:

@@ -39,9 +39,9 @@ MODULES = {
     "reach_map": "basis_ik.extras.reach_map.reach_cloud",
     "web_view": "basis_ik.extras.web_view.web_view",
 }
-PATIENCE = 1.2  # s from a signal to the end of the program at the latest
-HANGS = 0.5  # s more, after which it hangs in a library that holds Python's lock
-ENDS = 7.0  # s after a signal and `PATIENCE`, in which also the interpreter must have ended
+PROGRAM_TIMEOUT = 1.2  # [s] from a signal, within which the program must have ended
+LIBRARY_TIMEOUT = 0.5  # [s] more, after which it hangs in a library that holds Python's lock
+INTERPRETER_TIMEOUT = 7.0  # [s] more, within which also the interpreter must have ended
 
 
 def ik_node() -> int:
@@ -124,8 +124,10 @@ def run(program: str) -> int:
 
     def on_signal() -> None:
         stop.set()
-        _watch(HANGS)
-        time.sleep(PATIENCE)  # during a long operation, like a compilation, nothing checks `stop`
+        _watch(LIBRARY_TIMEOUT)
+        time.sleep(
+            PROGRAM_TIMEOUT
+        )  # in a long operation, such as a compilation, none checks `stop`
         process.end_now(forced)
 
     with _when_signalled(on_signal):
@@ -136,16 +138,16 @@ def run(program: str) -> int:
         forced = 1
         status = process.leave(_run(program, main, stop))
     if stop.is_set():
-        _watch(ENDS)
+        _watch(INTERPRETER_TIMEOUT)
     return status
 
 
 def _watch(more: float) -> None:
-    """End the process with status 1 after `PATIENCE` and some time more [s], and print where it is.
+    """End the process with status 1 after `PROGRAM_TIMEOUT` and `more` [s], and print where it is.
 
     The thread that does so needs no lock of Python's, which the main thread may hold as it hangs.
     """
-    faulthandler.dump_traceback_later(PATIENCE + more, exit=True, file=2)
+    faulthandler.dump_traceback_later(PROGRAM_TIMEOUT + more, exit=True, file=2)
 
 
 @contextmanager

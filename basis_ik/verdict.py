@@ -137,4 +137,4 @@ def _three_digits(value: float) -> str:
     return f"{value:.{(0 if abs(value) >= 100.0 else 1) if large else 2}f}"
 
 
-REACHED = Reason(Verdict.REACHED)
+REASON_REACHED = Reason(Verdict.REACHED)

@@ -19,7 +19,7 @@ import numpy as np
 
 from basis_ik.arm.limits import MotionLimits
 from basis_ik.numerics.jit import count_ready, when_compiling
-from basis_ik.process import COMPILER, switched
+from basis_ik.process import COMPILER_THREAD, switched
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.robot import RobotModel
 from basis_ik.transforms.rigid import RigidTransform
@@ -43,7 +43,7 @@ _JOINTS = (
 )
 
 
-SWITCH_INTERVAL = 5e-4  # s that a thread keeps the GIL while another waits for it
+SWITCH_INTERVAL = 5e-4  # [s] that a thread keeps the GIL while another waits for it
 
 
 class Step(NamedTuple):
@@ -78,7 +78,7 @@ class WarmUp:
         self._steps, self._alone = steps, alone
         self._error: BaseException | None = None
         self.step, self.compiling = "", False
-        self._thread = threading.Thread(target=self._work, name=COMPILER, daemon=True)
+        self._thread = threading.Thread(target=self._work, name=COMPILER_THREAD, daemon=True)
         when_compiling(self._on_compiling)
         self._thread.start()
 

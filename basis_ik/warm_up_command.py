@@ -21,10 +21,10 @@ from basis_ik.numerics.jit import count_ready, ready_kernels, when_compiling
 from basis_ik.process import follow_parent
 from basis_ik.warm_up import Step, WarmUp, all_steps, node_steps
 
-BAR = 30  # characters
+WARM_UP_BAR = 30  # characters
 MOST_WORKERS = 4  # more would mostly compile the same kernels twice
 # The longest steps come first; neighbours share few kernels.
-LARGEST = (
+LONGEST_STEPS = (
     "poses", "trees with limits", "several tips", "points to look at", "FABRIK", "limits of motion",
 )  # fmt: skip
 
@@ -73,9 +73,9 @@ class _Display:
 
     def show(self, ready: int, all_: int, step: str) -> None:
         if self._on_terminal:
-            bar = "#" * (BAR * ready // all_)
+            bar = "#" * (WARM_UP_BAR * ready // all_)
             seconds = time.monotonic() - self._began
-            line = f"[{bar:{BAR}}] {ready} of {all_} kernels, {seconds:.0f} s, {step}"
+            line = f"[{bar:{WARM_UP_BAR}}] {ready} of {all_} kernels, {seconds:.0f} s, {step}"
             print(f"\r{line[:79]:79}", end="", file=self._out, flush=True)
         elif step not in self._shown:
             self._shown.add(step)
@@ -180,7 +180,7 @@ def _receive(
 def _largest_first(steps: Sequence[Step]) -> list[int]:
     def rank(index: int) -> int:
         name = steps[index].name
-        return LARGEST.index(name) if name in LARGEST else len(LARGEST)
+        return LONGEST_STEPS.index(name) if name in LONGEST_STEPS else len(LONGEST_STEPS)
 
     return sorted(range(len(steps)), key=rank)
 

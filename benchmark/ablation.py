@@ -13,13 +13,13 @@ import numpy as np
 from peers import Judge
 from robots import Arm
 
-from basis_ik.descent.descent_kernel import REACHED
+from basis_ik.descent.descent_kernel import DESCENT_REACHED
 from basis_ik.descent.fabrik_sweep_kernel import sweep
 from basis_ik.descent.hinge_fit_kernel import ORIENTATION_MOMENT
 from basis_ik.descent.pose_search_kernel import (
     COLUMNS,
     FREE_TURNS,
-    NEAR,
+    NEAR_SEED,
     begin_inside,
     bring_inside,
     relate_to_target,
@@ -36,16 +36,16 @@ NEVER = np.inf  # near everything: no sweep ever
 
 # name: (last start, patience, careful, near, own starts)
 VARIANTS = {
-    "all": (MAX_RESTARTS, 1, False, NEAR, True),
+    "all": (MAX_RESTARTS, 1, False, NEAR_SEED, True),
     "without FABRIK sweeps": (MAX_RESTARTS, 1, False, NEVER, True),
     "FABRIK sweep on every seed": (MAX_RESTARTS, 1, False, 0.0, True),
-    "without own starts": (MAX_RESTARTS, 1, False, NEAR, False),
-    "without restarts": (0, 1, False, NEAR, True),
+    "without own starts": (MAX_RESTARTS, 1, False, NEAR_SEED, False),
+    "without restarts": (0, 1, False, NEAR_SEED, True),
     "without restarts and sweeps": (0, 1, False, NEVER, True),
-    "patience 0": (MAX_RESTARTS, 0, False, NEAR, True),
-    "patience 2": (MAX_RESTARTS, 2, False, NEAR, True),
-    "patience 8": (MAX_RESTARTS, 8, False, NEAR, True),
-    "careful steps": (MAX_RESTARTS, 1, True, NEAR, True),
+    "patience 0": (MAX_RESTARTS, 0, False, NEAR_SEED, True),
+    "patience 2": (MAX_RESTARTS, 2, False, NEAR_SEED, True),
+    "patience 8": (MAX_RESTARTS, 8, False, NEAR_SEED, True),
+    "careful steps": (MAX_RESTARTS, 1, True, NEAR_SEED, True),
 }
 
 
@@ -57,7 +57,7 @@ def run(ready, weights, targets, seeds, q, work, last, patience, careful, near, 
             (exact, joints, variables, ends, np.inf), (weights, targets[i], 1e-5, 1e-5), seeds[i],
             q, work, (20000, patience, careful), (0, last, near),
         )  # fmt: skip
-        out[i, 0], out[i, 1], out[i, 2] = status == REACHED, steps, starts
+        out[i, 0], out[i, 1], out[i, 2] = status == DESCENT_REACHED, steps, starts
 
 
 @numba.njit(nogil=True, error_model="numpy")

@@ -37,7 +37,7 @@ from closed_arms import (
 )
 
 from basis_ik.closed_form.closed_form import ClosedForm
-from basis_ik.descent.descent_kernel import REACHED
+from basis_ik.descent.descent_kernel import DESCENT_REACHED
 from basis_ik.descent.proof_kernel import distance_and_angle, place_exactly
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.robot import RobotModel
@@ -115,7 +115,7 @@ def _is_reached(chain: Chain, wanted: PoseConstraint | None, target: RigidTransf
         weights, goal, ready.middle, np.empty_like(ready.middle), TOLERANCES, ENDLESS,
         last=PROOF_STARTS,
     )[0]  # fmt: skip
-    return bool(status == REACHED)
+    return bool(status == DESCENT_REACHED)
 
 
 def cases() -> dict[str, tuple[Chain, PoseConstraint | None]]:

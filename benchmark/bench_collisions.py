@@ -33,7 +33,7 @@ from basis_ik.arm.clearance import CLEARANCE_TUNING, Clearance
 from basis_ik.arm.goals import JointGoal
 from basis_ik.arm.pipeline import Pipeline
 from basis_ik.collision.point_cloud import PointCloud, seen
-from basis_ik.descent.descent_kernel import REACHED
+from basis_ik.descent.descent_kernel import DESCENT_REACHED
 from basis_ik.search.prepare import prepared
 
 ROOT = Path(__file__).parents[1]
@@ -167,7 +167,7 @@ def count_free(name: str, targets: int, starts: int) -> Row:
             status, *_ = ready.search(
                 ready.weights, target.matrix.copy(), chain.random(rng), q, (1e-6, 1e-6), 100
             )
-            found = status == REACHED and scene.is_free(q)
+            found = status == DESCENT_REACHED and scene.is_free(q)
             if found:
                 break
         some += found

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from basis_ik.descent.pose_search_kernel import NEAR, PATIENCE
+from basis_ik.descent.pose_search_kernel import DESCENT_PATIENCE, NEAR_SEED
 from basis_ik.descent.proof_kernel import place_exactly
 from basis_ik.descent.tables_kernel import PoseGoals
 from basis_ik.robot.chain_kernel import ChainArrays
@@ -67,7 +67,7 @@ def hard_poses(arm: ChainArrays, seed: int, count: int) -> list[tuple[int, float
     q, figures = np.empty((count, n)), np.empty((count, 5))
     solve_poses(
         ready.packed, PoseGoals(ready.weights, targets, seeds, *TOLERANCES), q, figures,
-        ready.new_work(), (BUDGET, MAX_RESTARTS, PATIENCE, NEAR),
+        ready.new_work(), (BUDGET, MAX_RESTARTS, DESCENT_PATIENCE, NEAR_SEED),
     )  # fmt: skip
     hard = []
     for i in np.flatnonzero((figures[:, 2] > FEWEST_STARTS) | (figures[:, 0] == 0.0)):

@@ -23,7 +23,7 @@ import rclpy
 from chromium import SCENE, open_chromium
 from control_msgs.msg import JointJog
 
-from basis_ik.extras.web_view.web_view import LINGER
+from basis_ik.extras.web_view.web_view import PAGE_LINGER
 
 COUNTED = 5.0  # s
 RATE, SPEED, SWING = 50.0, 0.3, 4.0  # Hz, rad/s, s
@@ -69,7 +69,7 @@ def measure(launch, log, page) -> None:
         print(f"in motion, with plots {share(view):5.1%}", flush=True)
     page.close()
     wait_for(log, r"(a browser is gone)")
-    time.sleep(1.2 * LINGER)  # until it has given up its subscriptions
+    time.sleep(1.2 * PAGE_LINGER)  # until it has given up its subscriptions
     print(f"no browser            {share(view):5.1%}", flush=True)
 
 

@@ -13,7 +13,7 @@ import textwrap
 from pathlib import Path
 
 from basis_ik.ros.frames import transform_node_parameters as nodes
-from basis_ik.ros.parameters.ik_parameters import CHAIN, NODE, POSTURE
+from basis_ik.ros.parameters.ik_parameters import CHAIN_PARAMETERS, NODE_PARAMETERS, POSTURE
 
 ROOT = Path(__file__).parents[1]
 MARKDOWN, CONFIG = ROOT / "docs" / "parameters.md", ROOT / "config" / "basis_ik.yaml"
@@ -98,11 +98,20 @@ def remarks(declaration):
 
 def markdown():
     """Return docs/parameters.md."""
-    ik_node = INTRODUCTION + table(NODE) + OF_CHAINS + table((*CHAIN, POSTURE))
-    fields = OF_EACH_NODE + table((nodes.PARENT, *nodes.FIELD_PARAMETERS))
-    combined = OF_COMBINED + table((nodes.CHAIN,))
-    constraints = OF_CONSTRAINTS + table(nodes.CONSTRAINT.values())
-    return ik_node + OF_TRANSFORM_NODES + table(nodes.NODE) + fields + combined + constraints
+    ik_node = (
+        INTRODUCTION + table(NODE_PARAMETERS) + OF_CHAINS + table((*CHAIN_PARAMETERS, POSTURE))
+    )
+    fields = OF_EACH_NODE + table((nodes.NODE_PARENT, *nodes.FIELD_PARAMETERS))
+    combined = OF_COMBINED + table((nodes.NODE_CHAIN,))
+    constraints = OF_CONSTRAINTS + table(nodes.CONSTRAINT_PARAMETERS.values())
+    return (
+        ik_node
+        + OF_TRANSFORM_NODES
+        + table(nodes.TREE_PARAMETERS)
+        + fields
+        + combined
+        + constraints
+    )
 
 
 def table(declarations):
@@ -117,7 +126,7 @@ def table(declarations):
 def config():
     """Return config/basis_ik.yaml."""
     text = HEAD
-    for each in (*NODE, *CHAIN, POSTURE):
+    for each in (*NODE_PARAMETERS, *CHAIN_PARAMETERS, POSTURE):
         comments = " ".join([each.description, *remarks(each)]).replace("`", "")
         text += "".join(f"    # {line}\n" for line in textwrap.wrap(comments, 94))
         comment = "# " if each.is_array else ""

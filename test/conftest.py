@@ -195,8 +195,9 @@ def _robot() -> object:
 def _few_starts_are_tried():
     """As plain Python the search for a chain's own starts, 8192 descents, takes six seconds."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(precomputed_starts, "CANDIDATES", precomputed_starts.KEPT)
-        patch.setattr(precomputed_starts, "TARGETS", 4)
+        few = precomputed_starts.OWN_STARTS
+        few = few._replace(candidates=few.kept, targets=4)
+        patch.setattr(precomputed_starts, "OWN_STARTS", few)
         yield
 
 
@@ -204,7 +205,7 @@ def _few_starts_are_tried():
 def complaint(capfd, monkeypatch):
     """Run a program that must fail, in this process; return its one line."""
     # A guard that is gone lets it run: then it is stopped, and the end of pytest must not follow.
-    monkeypatch.setattr(programs, "PATIENCE", 3600.0)
+    monkeypatch.setattr(programs, "PROGRAM_TIMEOUT", 3600.0)
 
     # A node of this process that is not freed at once is still in the graph, under the name of the
     # program; so none is discovered.

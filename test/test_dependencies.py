@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 
 from basis_ik import dependencies
-from basis_ik.dependencies import OLDEST, DependencyError, check_dependencies
+from basis_ik.dependencies import OLDEST_VERSIONS, DependencyError, check_dependencies
 from basis_ik.errors import BasisIkError
 
 ROOT = Path(__file__).parents[1]
 SET_UP = ROOT / "underlay" / "setup.sh"
-PACKAGES = [name for name in OLDEST if name != "python"]
+PACKAGES = [name for name in OLDEST_VERSIONS if name != "python"]
 UR5E = str(ROOT / "urdf" / "ur5e.urdf")
 INSPECT = ["-m", "basis_ik", "inspect", "--urdf", UR5E]
 
@@ -84,12 +84,12 @@ def test_it_is_reported_before_the_import(python, module, package):
     assert "too old" not in err
 
 
-@pytest.mark.parametrize("name", OLDEST)
+@pytest.mark.parametrize("name", OLDEST_VERSIONS)
 @pytest.mark.parametrize(
     ("change", "fits"), [(-1, False), (0, True), (1, True)], ids=["older", "same", "newer"]
 )
 def test_the_oldest_version_is_accepted_and_older_ones_are_not(monkeypatch, name, change, fits):
-    first, last = OLDEST[name].rsplit(".", 1)
+    first, last = OLDEST_VERSIONS[name].rsplit(".", 1)
     found = f"{first}.{int(last) + change}"
     theirs = lambda asked: found if asked == name else "999.0"  # noqa: E731
     monkeypatch.setattr(dependencies, "version", theirs)
@@ -97,7 +97,9 @@ def test_the_oldest_version_is_accepted_and_older_ones_are_not(monkeypatch, name
     if fits:
         check_dependencies()
         return
-    with pytest.raises(DependencyError, match=f"{name} {OLDEST[name]} or newer; this is {found}"):
+    with pytest.raises(
+        DependencyError, match=f"{name} {OLDEST_VERSIONS[name]} or newer; this is {found}"
+    ):
         check_dependencies()
 
 
@@ -134,17 +136,19 @@ def test_setup_and_readme_have_the_same_versions():
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "setup"
     )
     asked = {word.arg: word.value for word in call.keywords}
-    assert ast.literal_eval(asked["python_requires"]) == f">={OLDEST['python']}"
+    assert ast.literal_eval(asked["python_requires"]) == f">={OLDEST_VERSIONS['python']}"
     required = ast.literal_eval(asked["install_requires"])
-    assert sorted(required) == sorted(f"{name}>={OLDEST[name]}" for name in PACKAGES)
+    assert sorted(required) == sorted(f"{name}>={OLDEST_VERSIONS[name]}" for name in PACKAGES)
     (sentence,) = re.findall(r"The solver needs no ROS: ([^\n]*) or newer\.", readme())
-    assert {word.lower(): text for word, text in re.findall(r"(\w+) ([\d.]+)", sentence)} == OLDEST
+    assert {
+        word.lower(): text for word, text in re.findall(r"(\w+) ([\d.]+)", sentence)
+    } == OLDEST_VERSIONS
 
 
 def test_quick_start_and_set_up_need_the_same_python():
-    assert f"with Python {OLDEST['python']} or newer" in readme()
+    assert f"with Python {OLDEST_VERSIONS['python']} or newer" in readme()
     if SET_UP.exists():
-        major, minor = OLDEST["python"].split(".")
+        major, minor = OLDEST_VERSIONS["python"].split(".")
         assert f"sys.version_info < ({major}, {minor})" in SET_UP.read_text()
 
 
@@ -167,7 +171,9 @@ def test_the_run_with_lyricals_has_ubuntus_versions():
 def test_the_run_with_the_oldest_has_the_oldest_versions():
     if os.environ.get("DEPENDENCIES") == "oldest":
         for name in PACKAGES:
-            assert f"{version(name)}.".startswith(f"{OLDEST[name]}."), f"{name} {version(name)}"
+            assert f"{version(name)}.".startswith(f"{OLDEST_VERSIONS[name]}."), (
+                f"{name} {version(name)}"
+            )
 
 
 def readme():

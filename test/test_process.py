@@ -73,7 +73,7 @@ def test_two_arms_change_tools_at_once(before):
         assert second_began.wait(60.0)
     first_ended.set()
     thread.join()
-    assert seen == [pytest.approx((process.GIVE_WAY, False, before[2]), rel=1e-9)]
+    assert seen == [pytest.approx((process.YIELDING_INTERVAL, False, before[2]), rel=1e-9)]
     assert state() == pytest.approx(before, rel=1e-9)
 
 
@@ -83,7 +83,7 @@ def test_an_exception_ends_a_request(before):
     assert state() == pytest.approx(before, rel=1e-9)
 
 
-@pytest.mark.parametrize(("name", "ends"), [(process.COMPILER, True), ("other", False)])
+@pytest.mark.parametrize(("name", "ends"), [(process.COMPILER_THREAD, True), ("other", False)])
 def test_a_process_ends_at_once_while_the_compiler_is_at_work(name, ends):
     code = f"""
 import atexit, threading, time

@@ -111,7 +111,7 @@ def check(stop):
         pass
     return 0
 
-programs.PATIENCE = 3600.0
+programs.PROGRAM_TIMEOUT = 3600.0
 programs.importlib = SimpleNamespace(import_module=lambda _: SimpleNamespace(main=check))
 sys.exit(any([programs.ik_node() for _ in range(20)]))
 """
@@ -140,7 +140,7 @@ sys.exit(programs.ik_node())
 HANGS_LATER = HANGS.replace(
     "ctypes.PyDLL(None).sleep(3600)", "atexit.register(hang_later); return 0"
 ).replace("def hang", """import atexit
-programs.ENDS = 1.0
+programs.INTERPRETER_TIMEOUT = 1.0
 
 def hang_later():
     ctypes.PyDLL(None).sleep(3600)

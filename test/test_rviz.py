@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from basis_ik.robot.robot import RobotModel
-from basis_ik.ros.demo.legs_motion import STANDS
+from basis_ik.ros.demo.legs_motion import HIP_T_FOOTHOLD
 
 ROOT = Path(__file__).parents[1]
 # Which robot each is shown with, and the chains that the node drives there.
@@ -90,7 +90,7 @@ def test_the_foothold_is_on_the_grid():
         for visual in model.visuals
         if visual.link == "ankle_r" and visual.kind == "box"
     ]
-    assert grid["Offset"]["Z"] == pytest.approx(STANDS.translation[2] + min(soles))
+    assert grid["Offset"]["Z"] == pytest.approx(HIP_T_FOOTHOLD.translation[2] + min(soles))
 
 
 def test_transform_nodes_have_markers_and_handles_in_their_root():

@@ -24,7 +24,7 @@ SCRIPT = """
 import sys
 from basis_ik.numerics import jit as compiling
 from basis_ik.numerics.jit import jit, when_compiling
-compiling.PATIENCE = float(sys.argv[2])
+compiling.ANNOUNCEMENT_DELAY = float(sys.argv[2])
 
 @jit
 def double(x):
@@ -51,9 +51,9 @@ def told(code, tmp_path, patience=0.0):
 
 
 def test_whoever_waits_for_the_compiler_is_told_once(tmp_path):
-    assert told("double(2); double(2.0)", tmp_path) == f"{jit.TELLING}\n"
+    assert told("double(2); double(2.0)", tmp_path) == f"{jit.COMPILATION_MESSAGE}\n"
     assert told("double(2); double(2.0)", tmp_path) == "", "it is in the cache"
-    assert 0.0 < jit.PATIENCE <= 1.0
+    assert 0.0 < jit.ANNOUNCEMENT_DELAY <= 1.0
 
 
 def test_whoever_hardly_waits_is_not_told(tmp_path):
@@ -71,10 +71,10 @@ def test_short_waits_add_up(tmp_path):
 double(2)
 waits = compiling._compilations
 assert 0.0 < waits._waited < 60.0
-waits._waited, compiling.PATIENCE = 60.0, 60.001
+waits._waited, compiling.ANNOUNCEMENT_DELAY = 60.0, 60.001
 double(2.0)
 """
-    assert told(code, tmp_path, patience=60.0) == f"{jit.TELLING}\n"
+    assert told(code, tmp_path, patience=60.0) == f"{jit.COMPILATION_MESSAGE}\n"
 
 
 def test_a_node_logs_the_compilation(tmp_path):

@@ -250,7 +250,7 @@ def test_processes_are_started_only_for_several_workers(
 
 def test_the_list_of_largest_steps_is_valid():
     names = {step.name for step in warm_up.all_steps()}
-    assert set(warm_up_command.LARGEST) <= names
+    assert set(warm_up_command.LONGEST_STEPS) <= names
 
 
 def test_the_command_takes_the_nodes_kernels_alone(monkeypatch):

@@ -26,7 +26,7 @@ from basis_ik.arm.joints_kernel import (
     JOINT_POSITION,
     JOINT_RATE,
     JOINT_SPEED,
-    LIMIT_ROUNDING,
+    LIMIT_ALLOWANCE,
     LOWER_BOUND,
     UPPER_BOUND,
     VELOCITY,
@@ -222,14 +222,14 @@ class SpeedCaps:
         if self.clearance is not None and only is None:
             before = np.ascontiguousarray(memory[:, JOINT_POSITION])
             used, worst = self.clearance.part(out, before, period)
-            part, pair = max(part, used), worst if used > LIMIT_ROUNDING else -1
+            part, pair = max(part, used), worst if used > LIMIT_ALLOWANCE else -1
         elif self.clearance is not None and only is not None and only >= 0:
             used = self.clearance.part_at_rest(out, only)
-            part, pair = max(part, used), only if used > LIMIT_ROUNDING else -1
+            part, pair = max(part, used), only if used > LIMIT_ALLOWANCE else -1
         return _Step(float(part), then, out, ticks, pair)
 
     def _accept(self, step: _Step) -> bool:
-        if step.part <= LIMIT_ROUNDING:
+        if step.part <= LIMIT_ALLOWANCE:
             self._out, self._out_ticks = step.out, 0
             return True
         return False
@@ -248,7 +248,7 @@ class SpeedCaps:
         plan_brake_together(out, limits)
         before = np.ascontiguousarray(memory[:, JOINT_POSITION])
         part, pair = self.clearance.part(out, before, period)
-        if part > LIMIT_ROUNDING:
+        if part > LIMIT_ALLOWANCE:
             self.blocked = self.clearance.gap(pair)
             return False
         self._out, self._out_ticks = out, 0
@@ -275,7 +275,7 @@ class SpeedCaps:
 
     def brakes(self, memory: FloatArray, limits: FloatArray, period: float) -> bool:
         """Return whether the links would keep their caps while the joints brake with new limits."""
-        if self._evaluated(memory, memory, limits, period, 0).part > LIMIT_ROUNDING:
+        if self._evaluated(memory, memory, limits, period, 0).part > LIMIT_ALLOWANCE:
             return False
         self._out = None
         return True
@@ -309,7 +309,7 @@ class SpeedCaps:
         if line is None and self._in_way is not None and best.pair < 0:
             best = attempt(1.0, ticks, None)
         self._in_way = None
-        if best.part > LIMIT_ROUNDING:
+        if best.part > LIMIT_ALLOWANCE:
             pair = best.pair
             best = self._fastest(
                 memory, bounds, period, best, lambda share: attempt(share, 0, pair)
@@ -442,7 +442,7 @@ class SpeedCaps:
         best, f_high = attempt(low), full.part - 1.0
         f_low = best.part - 1.0
         for _ in range(CAP_TUNING.iterations):
-            if best.part > LIMIT_ROUNDING or best.part >= 1.0 - CAP_TUNING.tolerance:
+            if best.part > LIMIT_ALLOWANCE or best.part >= 1.0 - CAP_TUNING.tolerance:
                 break
             share = (low * f_high - high * f_low) / (f_high - f_low)
             tried = attempt(share)

@@ -23,7 +23,7 @@ from basis_ik.arm import clearance_kernel as kernels
 from basis_ik.arm.joints_kernel import ACCELERATION, GOAL, JERK, JOINT_COLUMNS, START_STATE
 from basis_ik.arm.limits import fastest_before
 from basis_ik.collision.collision_scene import Gap, Scene, sample_scene, tables_of
-from basis_ik.collision.distance_kernel import DISTANCE
+from basis_ik.collision.distance_kernel import GAP_DISTANCE
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.reach import lengths_of
 
@@ -133,7 +133,7 @@ class Clearance:
             self._heed_moves()
         _, rows, gradients, _ = self._memory
         kernels.measure_near(q, CLEARANCE_TUNING.horizon, self._scene, rows, gradients)
-        self._now[:] = rows[:, DISTANCE]
+        self._now[:] = rows[:, GAP_DISTANCE]
         np.maximum(self._floors, self._now, out=self._floors)
         if at_rest:
             sunk = self._now < self._floors - CLEARANCE_TUNING.sunk

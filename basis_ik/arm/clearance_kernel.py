@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from basis_ik.arm.joints_kernel import PROFILE, START_STATE
 from basis_ik.arm.profile_kernel import SEGMENTS, after, duration, sample
 from basis_ik.collision.distance_kernel import (
-    COLUMNS,
-    DISTANCE,
+    GAP_COLUMNS,
+    GAP_DISTANCE,
     CoverFields,
     WorkFields,
     measure_pairs,
@@ -131,11 +131,11 @@ def distance_of(
         scratch: (n,) workspace.
     """
     fields, cover, shapes, ranges, (frames, _, world) = scene
-    row[DISTANCE] = need
+    row[GAP_DISTANCE] = need
     measure_row(cover, world, number, row)
-    if row[DISTANCE] < need and row[DISTANCE] < SHAPES_BELOW:
+    if row[GAP_DISTANCE] < need and row[GAP_DISTANCE] < SHAPES_BELOW:
         separate_links(fields, shapes, ranges[number], frames, row, scratch, cover[-1][number])
-    return float(row[DISTANCE])
+    return float(row[GAP_DISTANCE])
 
 
 @jit
@@ -154,7 +154,7 @@ def measure_near(
     fields, cover, shapes, ranges, work = scene
     measure_pairs(fields, cover, q, work, rows, gradients, within)
     for k in range(rows.shape[0]):
-        if rows[k, DISTANCE] < SHAPES_BELOW:
+        if rows[k, GAP_DISTANCE] < SHAPES_BELOW:
             separate_links(fields, shapes, ranges[k], work[0], rows[k], gradients[k], cover[-1][k])
 
 
@@ -195,7 +195,7 @@ def part_of_room(
             ways[i] += abs(x - before[i])
     time = -period if period > 0.0 else begin
     due = np.full(count, time)
-    first, scratch, measured = np.empty(COLUMNS), np.empty(n), np.empty(n)
+    first, scratch, measured = np.empty(GAP_COLUMNS), np.empty(n), np.empty(n)
     part, worst, chain = 0.0, -1, ChainArrays(*fields)
     # A pair below its padding may leave, but not come back.
     kept, lowest = floors.copy(), now.copy()
@@ -267,4 +267,4 @@ def distance_at(q: FloatArray, number: int, need: float, scene: SceneFields) -> 
     frames, tip, world = scene[4]
     forward_frames(ChainArrays(*scene[0]), q, frames, tip)
     place_balls(frames, scene[1][0], world)
-    return distance_of(scene, number, need, np.empty(COLUMNS), np.empty(q.shape[0]))
+    return distance_of(scene, number, need, np.empty(GAP_COLUMNS), np.empty(q.shape[0]))

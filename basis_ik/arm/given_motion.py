@@ -20,7 +20,7 @@ from basis_ik.arm.limiter import WIDEST_SPACING, Motion, plan_motion
 from basis_ik.arm.limits import MotionLimits
 from basis_ik.errors import BasisIkError
 from basis_ik.numerics.arrays import FloatArray
-from basis_ik.robot.safety_kernel import SLACK
+from basis_ik.robot.safety_kernel import LIMIT_ROUNDING
 
 
 class GivenTuning(NamedTuple):
@@ -149,8 +149,8 @@ def keep_limits(motion: Motion, limits: MotionLimits, names: Sequence[str]) -> M
     """
     bounds = limits.scaled(1.0, 1.0, 1.0)
     # A joint that begins outside its limits does not go farther out.
-    bounds[LOWER_BOUND] = lower = np.minimum(limits.lower, motion.positions[0]) - SLACK
-    bounds[UPPER_BOUND] = upper = np.maximum(limits.upper, motion.positions[0]) + SLACK
+    bounds[LOWER_BOUND] = lower = np.minimum(limits.lower, motion.positions[0]) - LIMIT_ROUNDING
+    bounds[UPPER_BOUND] = upper = np.maximum(limits.upper, motion.positions[0]) + LIMIT_ROUNDING
     count = max(math.ceil(motion.times[-1] / GIVEN_TUNING.check_interval), 1)
     every = np.union1d(np.linspace(0.0, motion.times[-1], count + 1), motion.times)
     excess = 1.0

@@ -40,7 +40,7 @@ STRAIGHT_FACTOR = 1.05
 FOLLOWING_SPEED = 0.9
 FOLLOWING_ACCELERATION = 0.5
 POSITION_ROUNDING = 1e-12  # [rad or m], allowance at a position limit
-LIMIT_ROUNDING = 1.0 + 1e-9  # factor, allowance at the other limits
+LIMIT_ALLOWANCE = 1.0 + 1e-9  # factor, allowance at the other limits
 TIME_ROUNDING = 1e-9  # [periods], allowance for times
 # Search for the fraction of its limits with which a joint stops together with the last one.
 LATE_STOP_BISECTIONS = 30
@@ -397,7 +397,7 @@ def _keeps_speed(now: FloatArray, then: FloatArray, limits: FloatArray, i: int) 
     """
     was = _comes_to(now[JOINT_SPEED], now[JOINT_RATE], limits[JERK, i])
     speed = _comes_to(then[JOINT_SPEED], then[JOINT_RATE], limits[JERK, i])
-    return bool(abs(speed) <= max(limits[VELOCITY, i], abs(was)) * LIMIT_ROUNDING)
+    return bool(abs(speed) <= max(limits[VELOCITY, i], abs(was)) * LIMIT_ALLOWANCE)
 
 
 @helper
@@ -437,15 +437,15 @@ def _allowed(
 ) -> bool:
     """Return whether joint i may move from `now`, its row of `memory`, to `then` (3,)."""
     x, v, a = then[JOINT_POSITION], then[JOINT_SPEED], then[JOINT_RATE]
-    if not abs(v) <= max(limits[VELOCITY, i], abs(now[JOINT_SPEED])) * LIMIT_ROUNDING:
+    if not abs(v) <= max(limits[VELOCITY, i], abs(now[JOINT_SPEED])) * LIMIT_ALLOWANCE:
         return False
-    if not abs(a) <= max(limits[ACCELERATION, i], abs(now[JOINT_RATE])) * LIMIT_ROUNDING:
+    if not abs(a) <= max(limits[ACCELERATION, i], abs(now[JOINT_RATE])) * LIMIT_ALLOWANCE:
         return False
     if not _keeps_speed(now, then, limits, i):
         return False
     # Relative to the motion without jerk, in units of the largest jerk's effect.
     y, u, b = after(now[JOINT_POSITION], now[JOINT_SPEED], now[JOINT_RATE], 0.0, period)
-    most = limits[JERK, i] * period * LIMIT_ROUNDING
+    most = limits[JERK, i] * period * LIMIT_ALLOWANCE
     edge = POSITION_ROUNDING / (most * period * period)
     x_off, v_off = (x - y) / (most * period * period), (v - u) / (most * period)
     if not _can_lead((a - b) / most, v_off, x_off, edge):

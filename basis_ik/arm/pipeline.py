@@ -43,7 +43,7 @@ from basis_ik.robot.safety_kernel import is_inside, is_safe
 from basis_ik.search.pose_constraint import PoseConstraint
 from basis_ik.solvers.look.look_at import look_at
 from basis_ik.solvers.pose.solve import MAX_ITERATIONS, Solution, solve
-from basis_ik.solvers.tasks.prefer import STARTS, solve_pole, solve_posture
+from basis_ik.solvers.tasks.prefer import PREFERENCE_STARTS, solve_pole, solve_posture
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Reason, Verdict
 
@@ -565,7 +565,7 @@ class Pipeline:
         """Return the solution of a goal, with all that is wished."""
         solution = self._solve(goal, seed, MAX_ITERATIONS, wish.weighted)
         if solution.success and wish.prefers and isinstance(goal, PoseGoal):
-            solution = self._preferred(goal, seed, wish, STARTS)
+            solution = self._preferred(goal, seed, wish, PREFERENCE_STARTS)
         if solution.success and scene is not None and not scene.is_free(solution.positions):
             return self._solve_free(goal, seed, scene, wish.constraint)
         return solution

@@ -25,8 +25,8 @@ from basis_ik.transforms.checks import unit_vector
 from basis_ik.transforms.directions_kernel import perpendicular, rotation_about, twist_angle
 from basis_ik.transforms.rigid import RigidTransform
 
-_ROUNDED = 1e-3  # rad by which bounds of a whole turn may be rounded up, as [-3.142, 3.142]
-_ALONG = 1e-9  # sine within which a direction counts as along a hinge
+_ROUNDED_TURN = 1e-3  # [rad] by which bounds of a whole turn may be rounded up, as [-3.142, 3.142]
+_ALONG_HINGE = 1e-9  # sine within which a direction counts as along a hinge
 
 
 class BoneLimitError(BasisIkError, ValueError):
@@ -159,7 +159,7 @@ class Hinge:
         present = twist_angle(now, n)
         b, d = bone - (bone @ n) * n, desired - (desired @ n) * n
         best = present
-        if b @ b > _ALONG**2 and d @ d > _ALONG**2:
+        if b @ b > _ALONG_HINGE**2 and d @ d > _ALONG_HINGE**2:
             best = math.atan2(n @ np.cross(b, d), b @ d)
         angle = nearest_angle(best, present, float(self.lower), float(self.upper))
         return Allowed(_rotation(n, angle), angle, 0.0)
@@ -177,7 +177,7 @@ def _within_cone(
     angle = math.atan2(math.sqrt(side @ side), desired @ bone)
     if angle <= half_angle:
         return desired, angle
-    if side @ side <= _ALONG**2:  # opposite: all ways round are equally long
+    if side @ side <= _ALONG_HINGE**2:  # opposite: all ways round are equally long
         perpendicular(bone, side)
     side /= math.sqrt(side @ side)
     return math.cos(half_angle) * bone + math.sin(half_angle) * side, half_angle
@@ -200,6 +200,6 @@ def _check_range(name: str, lower: float, upper: float) -> None:
         return
     if not lower <= upper or lower == math.inf or upper == -math.inf:
         raise BoneLimitError(name, lower, upper, "lower ≤ upper")
-    if not upper - lower <= math.tau + _ROUNDED:
+    if not upper - lower <= math.tau + _ROUNDED_TURN:
         valid = "a turn wide at most, because angles count no turns, or -inf and inf for none"
         raise BoneLimitError(name, lower, upper, valid)

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from basis_ik.bones.bone_limits import Cone, Hinge, Limit, SwingTwist
-from basis_ik.bones.joint import centre, express, turn_basis
+from basis_ik.bones.joint import JOINT_ORIGIN, centre, express, turn_basis
 from basis_ik.fabrik.ball_limits import BallLimit, HingeLimit
 from basis_ik.fabrik.fabrik_tree import solve_tree
 from basis_ik.fabrik.rotations import bone_rotations
@@ -25,9 +25,8 @@ from basis_ik.transforms.checks import unit_vector
 from basis_ik.transforms.tree import TransformTree
 from basis_ik.verdict import Verdict
 
-_BUDGET = 400  # sweeps and steps; an unreachable goal uses all of them
-_SAME = 1e-12  # m within which two joints of a bone coincide
-_ORIGIN = np.zeros(3)
+_TREE_BUDGET = 400  # sweeps and steps; an unreachable goal uses all of them
+_SAME_JOINT = 1e-12  # [m] within which two joints of a bone coincide
 
 
 def reach_as_tree(
@@ -63,7 +62,7 @@ def reach_as_tree(
         rest=bones.place(bones.rest),
         rotations=bones.turns(),
         tolerance=tolerance,
-        max_iterations=_BUDGET,
+        max_iterations=_TREE_BUDGET,
     )
     turns = solved.rotations
     if turns is None:  # without limits, the rotations follow from the positions
@@ -134,9 +133,9 @@ class _Bones:
         start, at = self.joints[bone], centre(self._tree.basis(bone))
         ends: list[tuple[FloatArray, int]] = []
         for frame in frames:
-            own = centre(self._tree.basis(frame)) if frame in self._bones else _ORIGIN
+            own = centre(self._tree.basis(frame)) if frame in self._bones else JOINT_ORIGIN
             place = express(self._tree, bone, frame, own)
-            same = [joint for end, joint in ends if np.abs(end - place).max() <= _SAME]
+            same = [joint for end, joint in ends if np.abs(end - place).max() <= _SAME_JOINT]
             if not same:
                 if ends:
                     at, start = ends[0]

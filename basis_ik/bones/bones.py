@@ -17,16 +17,14 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from basis_ik.bones.joint import centre, express, from_joint, turn_basis
+from basis_ik.bones.joint import JOINT_ORIGIN, centre, express, from_joint, turn_basis
 from basis_ik.errors import BasisIkError
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.about_point import rotation_about_point
 from basis_ik.transforms.checks import finite_array
-from basis_ik.transforms.directions import NO_LENGTH, perpendicular_to, turn_between
+from basis_ik.transforms.directions import SHORTEST_DIRECTION, perpendicular_to, turn_between
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.transforms.tree import Basis, TransformTree
-
-_ORIGIN = np.zeros(3)
 
 LENGTH_TOLERANCE = 1e-6
 """Largest difference of solved segments from the bones, as a fraction of the chain's length."""
@@ -159,7 +157,7 @@ def bones_in_world(
 
 def _joint(tree: TransformTree, frames: Sequence[str], i: int) -> FloatArray:
     """Return the joint of frame i of a chain, in its own coordinates [m], shape (3,)."""
-    return centre(tree.basis(frames[i])) if i < len(frames) - 1 else _ORIGIN
+    return centre(tree.basis(frames[i])) if i < len(frames) - 1 else JOINT_ORIGIN
 
 
 def _parent(tree: TransformTree, bone: str) -> str:
@@ -185,7 +183,7 @@ def _checked_positions(
     p = finite_array("positions", positions, len(frames), 3)
     lengths = np.linalg.norm(np.diff(now, axis=0), axis=1)
     solved = np.linalg.norm(np.diff(p, axis=0), axis=1)
-    tolerance = LENGTH_TOLERANCE * float(lengths.sum()) + NO_LENGTH
+    tolerance = LENGTH_TOLERANCE * float(lengths.sum()) + SHORTEST_DIRECTION
     off_root = float(np.linalg.norm(p[0] - now[0]))
     if off_root > tolerance:
         raise SolvedPositionsError(frames[0], 0.0, off_root)

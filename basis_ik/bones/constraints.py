@@ -19,7 +19,7 @@ import numpy as np
 from basis_ik.bones.bone_limits import Limit
 from basis_ik.bones.bone_tree import reach_as_tree
 from basis_ik.bones.bones import BoneChainError, bones_in_object, bones_in_world, chain_positions
-from basis_ik.bones.joint import express, express_direction
+from basis_ik.bones.joint import JOINT_ORIGIN, express, express_direction
 from basis_ik.bones.points_at import pointing_miss, points_at, points_at_in_world
 from basis_ik.bones.scaled_chain import reach_scaled
 from basis_ik.errors import BasisIkError
@@ -29,17 +29,16 @@ from basis_ik.transforms.directions import length
 from basis_ik.transforms.tree import TransformTree
 from basis_ik.verdict import Verdict
 
-MET = 1e-8
+MET_TOLERANCE = 1e-8
 """Angle [rad] or distance [m] up to which a constraint counts as met."""
-PART = 1e-6
-"""Part of a chain's reach up to which it counts as met, if that is less than `MET`."""
+MET_SHARE = 1e-6
+"""Part of a chain's reach up to which it counts as met, if that is less than `MET_TOLERANCE`."""
 
 Method = Literal["fabrik", "shared"]
 Option = Literal[1, 2]
 """How rotations are computed: all in world coordinates (1), or in each bone's own (2)."""
 
-_ORIGIN = np.zeros(3)
-_STOP = 0.1  # part of the distance that counts as met at which FABRIK stops
+_FABRIK_SHARE = 0.1  # part of the distance that counts as met at which FABRIK stops
 
 
 class WorldLimitError(BasisIkError, ValueError):
@@ -123,7 +122,7 @@ class Point:
             turned = turned @ tree.lookup(tree.root, self.bone)
             tree.move(self.bone, tree.lookup(above, tree.root) @ turned)
             miss = self.miss(tree)
-            return Applied(Verdict.REACHED if miss <= MET else Verdict.DEGENERATE, miss)
+            return Applied(Verdict.REACHED if miss <= MET_TOLERANCE else Verdict.DEGENERATE, miss)
         found = points_at(tree, self.bone, self.tail, self.target, limit=self.limit)
         tree.move(self.bone, found.parent_T_bone)
         return Applied(found.verdict, found.miss)
@@ -138,7 +137,7 @@ class Point:
 
     def bound(self, tree: TransformTree) -> float:
         """Return the largest miss that counts as met [rad]."""
-        return MET
+        return MET_TOLERANCE
 
 
 @dataclass(frozen=True)
@@ -180,8 +179,8 @@ class Reach:
 
     def miss(self, tree: TransformTree) -> float:
         """Return the distance of the tip from the target in the root frame [m]."""
-        target = express(tree, tree.root, self.target, _ORIGIN)
-        return length(target - express(tree, tree.root, self.chain[-1], _ORIGIN))
+        target = express(tree, tree.root, self.target, JOINT_ORIGIN)
+        return length(target - express(tree, tree.root, self.chain[-1], JOINT_ORIGIN))
 
     def size(self, tree: TransformTree) -> float:
         """Return the miss that weighs as much as a radian: the chain's reach [m]."""
@@ -189,7 +188,7 @@ class Reach:
 
     def bound(self, tree: TransformTree, common: str | None = None) -> float:
         """Return the largest distance that counts as met [m], in `common`; None: the root frame."""
-        return min(MET, PART * self._reach(tree, common or tree.root))
+        return min(MET_TOLERANCE, MET_SHARE * self._reach(tree, common or tree.root))
 
     def _reach(self, tree: TransformTree, common: str) -> float:
         p = chain_positions(tree, self.chain, common)
@@ -222,9 +221,9 @@ def apply_together(tree: TransformTree, reaches: Sequence[Reach]) -> list[Applie
         raise BoneChainError(topmost.chain, "the root of the tree cannot turn")
     for each in reaches:
         _check(tree, each)
-    goals = [express(tree, common, each.target, _ORIGIN) for each in reaches]
+    goals = [express(tree, common, each.target, JOINT_ORIGIN) for each in reaches]
     bounds = [each.bound(tree, common) for each in reaches]
-    tolerance = _STOP * min(bounds)
+    tolerance = _FABRIK_SHARE * min(bounds)
     scaled = [each for each in reaches if not tree.is_rigid(common, each.chain[-1])]
     if len(reaches) > 1 or reaches[0].limits:
         if scaled:
@@ -241,7 +240,7 @@ def apply_together(tree: TransformTree, reaches: Sequence[Reach]) -> list[Applie
     missed = Verdict.DEGENERATE if verdict is Verdict.REACHED else verdict
     applied = []
     for each, goal, bound in zip(reaches, goals, bounds, strict=True):
-        left = goal - express(tree, common, each.chain[-1], _ORIGIN)
+        left = goal - express(tree, common, each.chain[-1], JOINT_ORIGIN)
         miss = length(express_direction(tree, tree.root, common, left))
         applied.append(Applied(Verdict.REACHED if length(left) <= bound else missed, miss))
     return applied

@@ -17,12 +17,12 @@ from basis_ik.transforms.node import TransformNode
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.transforms.tree import Basis, TransformTree
 
-_ORIGIN = np.zeros(3)
+JOINT_ORIGIN = np.zeros(3)
 
 
 def centre(basis: Basis) -> FloatArray:
     """Return the joint of a basis, in its own coordinates [m], shape (3,)."""
-    return basis.center if isinstance(basis, TransformNode) else _ORIGIN
+    return basis.center if isinstance(basis, TransformNode) else JOINT_ORIGIN
 
 
 def from_joint(basis: Basis, points: FloatArray) -> FloatArray:
@@ -42,7 +42,7 @@ def turn_basis(basis: Basis, rotation: FloatArray) -> Basis:
     """Return a basis turned about its joint, by a rotation in the coordinates of `from_joint`."""
     if isinstance(basis, TransformNode):
         return basis.with_rotation(basis.rotation @ rotation)
-    return basis @ RigidTransform.from_rotation_translation(rotation, _ORIGIN)
+    return basis @ RigidTransform.from_rotation_translation(rotation, JOINT_ORIGIN)
 
 
 def express(tree: TransformTree, target: str, source: str, points: FloatArray) -> FloatArray:

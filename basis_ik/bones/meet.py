@@ -24,9 +24,16 @@ from basis_ik.bones.constraints import (
 from basis_ik.transforms.tree import Basis, TransformTree
 from basis_ik.verdict import Verdict
 
-_ROUNDS = 300
-_PATIENCE = 3  # rounds without progress before the end
-_PROGRESS = 0.99  # of the least remaining error so far
+
+class MeetTuning(NamedTuple):
+    """Tuning of the rounds in which constraints that depend on each other are applied."""
+
+    rounds: int = 300
+    idle_rounds: int = 3  # rounds without progress before the end
+    progress: float = 0.99  # of the least remaining error so far; a round that leaves more is idle
+
+
+MEET = MeetTuning()
 
 Move = Point | tuple[Reach, ...]
 
@@ -115,7 +122,7 @@ def _take_turns(tree: TransformTree, circle: Mapping[str, Constraint]) -> dict[s
     best: dict[str, Applied] = {}
     bases: dict[str, Basis] = {}
     least, idle = math.inf, 0
-    for _ in range(_ROUNDS if len(moves) > 1 else 1):
+    for _ in range(MEET.rounds if len(moves) > 1 else 1):
         own: dict[str, Applied] = {}
         for names, move in moves:
             applied = [move.apply(tree)] if isinstance(move, Point) else apply_together(tree, move)
@@ -126,11 +133,13 @@ def _take_turns(tree: TransformTree, circle: Mapping[str, Constraint]) -> dict[s
             math.pi if math.isnan(miss) else miss / size
             for miss, size in zip(misses, sizes, strict=True)
         )
-        idle = 0 if left < _PROGRESS * least else idle + 1
+        idle = 0 if left < MEET.progress * least else idle + 1
         if left < least:
             best, least = found, left
             bases = {bone: tree.basis(bone) for bone in bones}
-        if idle == _PATIENCE or all(each.verdict is Verdict.REACHED for each in found.values()):
+        if idle == MEET.idle_rounds or all(
+            each.verdict is Verdict.REACHED for each in found.values()
+        ):
             break
     for bone, basis in bases.items():
         tree.move(bone, basis)

@@ -21,12 +21,25 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.bones.bone_limits import Allowed, BoneLimit
-from basis_ik.bones.joint import centre, express, express_direction, from_joint, turn_basis
+from basis_ik.bones.joint import (
+    JOINT_ORIGIN,
+    centre,
+    express,
+    express_direction,
+    from_joint,
+    turn_basis,
+)
 from basis_ik.errors import BasisIkError
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.about_point import rotation_about_point
 from basis_ik.transforms.checks import finite_array, unit_vector
-from basis_ik.transforms.directions import NO_LENGTH, Lean, length, perpendicular_to, turn_between
+from basis_ik.transforms.directions import (
+    SHORTEST_DIRECTION,
+    Lean,
+    length,
+    perpendicular_to,
+    turn_between,
+)
 from basis_ik.transforms.directions_kernel import roll_towards
 from basis_ik.transforms.node import TransformNode
 from basis_ik.transforms.rigid import RigidTransform
@@ -37,8 +50,7 @@ from basis_ik.verdict import Verdict
 Place = str | tuple[str, npt.ArrayLike]
 """A frame's origin, by its name; or a point [m], shape (3,), in a named frame."""
 
-_ZERO = np.zeros(3)
-_MISS = 1e-9  # angle [rad] below which a bone points at its target
+_POINTING_TOLERANCE = 1e-9  # angle [rad] below which a bone points at its target
 
 
 class BoneError(BasisIkError, ValueError):
@@ -175,7 +187,7 @@ def points_at_in_object(
     current = _seen(tree, bone, tail)
     lean = _lean(tree, bone, up)
     rotation = turn_between(current, desired, perpendicular_to(current), lean)  # step 5
-    return RigidTransform.from_rotation_translation(rotation, _ZERO)  # step 6
+    return RigidTransform.from_rotation_translation(rotation, JOINT_ORIGIN)  # step 6
 
 
 def points_at(
@@ -209,7 +221,7 @@ def points_at(
     _check(tree, bone, tail, target, up)
     parent_T_bone = tree.basis(bone)
     desired, current = _seen(tree, bone, target), _seen(tree, bone, tail)
-    if length(current) <= NO_LENGTH or length(desired) <= NO_LENGTH:
+    if length(current) <= SHORTEST_DIRECTION or length(desired) <= SHORTEST_DIRECTION:
         return PointsAt(parent_T_bone, 0.0, 0.0, math.nan, 0.0, Verdict.DEGENERATE)
     desired, current = desired / length(desired), current / length(current)
     lean = _lean(tree, bone, up)
@@ -223,7 +235,7 @@ def points_at(
     pointing = rotation @ current
     miss = math.atan2(length(np.cross(pointing, desired)), pointing @ desired)
     roll_miss = 0.0 if lean is None else _roll_left(pointing, lean, rotation)
-    reached = miss <= _MISS and roll_miss <= _MISS
+    reached = miss <= _POINTING_TOLERANCE and roll_miss <= _POINTING_TOLERANCE
     verdict = Verdict.REACHED if reached else Verdict.LIMIT
     return PointsAt(turn_basis(parent_T_bone, rotation), angle, twist, miss, roll_miss, verdict)
 
@@ -244,7 +256,7 @@ def pointing_miss(tree: TransformTree, bone: str, tail: Place, target: Place) ->
         UnknownFrameError: A frame is not in the tree.
     """
     current, desired = _seen(tree, bone, tail), _seen(tree, bone, target)
-    if length(current) <= NO_LENGTH or length(desired) <= NO_LENGTH:
+    if length(current) <= SHORTEST_DIRECTION or length(desired) <= SHORTEST_DIRECTION:
         return math.nan
     return math.atan2(length(np.cross(current, desired)), float(current @ desired))
 
@@ -286,7 +298,7 @@ def _frame(place: Place) -> str:
 
 
 def _offset(place: Place) -> FloatArray:
-    return _ZERO if isinstance(place, str) else finite_array("point", place[1], 3)
+    return JOINT_ORIGIN if isinstance(place, str) else finite_array("point", place[1], 3)
 
 
 def _point(tree: TransformTree, frame: str, place: Place) -> FloatArray:

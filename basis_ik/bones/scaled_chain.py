@@ -11,22 +11,33 @@ error.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from basis_ik.bones.bones import bones_in_object, chain_positions
-from basis_ik.bones.joint import express, from_joint, turn_basis
+from basis_ik.bones.joint import JOINT_ORIGIN, express, from_joint, turn_basis
 from basis_ik.fabrik.fabrik import solve_chain
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.transforms.tree import Basis, TransformTree
 
-_ROUNDS = 10  # of FABRIK
-_STEPS = 60  # of Newton
-_NEARER = 0.5  # a round that leaves more than this fraction of the distance is the last
-_DAMPING = 1e-3  # initial damping, relative to the mean square of the tip's motion per angle
-_LEAST, _MOST = 1e-12, 1e8  # damping
-_ORIGIN = np.zeros(3)
+
+class ScaledTuning(NamedTuple):
+    """Tuning of a chain with scaled bones: rounds of FABRIK, then Newton's steps.
+
+    Damping is relative to the mean square of the tip's motion per angle.
+    """
+
+    rounds: int = 10  # of FABRIK
+    newton_steps: int = 60
+    round_gain: float = 0.5  # of the distance; a round that leaves more is the last
+    first_damping: float = 1e-3
+    least_damping: float = 1e-12
+    largest_damping: float = 1e8
+
+
+SCALED = ScaledTuning()
 
 
 def reach_scaled(
@@ -46,30 +57,30 @@ def reach_scaled(
         UnknownFrameError: A frame is not in the tree.
     """
     left = _left(tree, frames, goal, common)
-    for _ in range(_ROUNDS):
+    for _ in range(SCALED.rounds):
         before = _size(left)
         solved = solve_chain(chain_positions(tree, frames, common), goal, tolerance=tolerance)
         kept = _move(tree, bones_in_object(tree, frames, solved.positions, common))
         left = _left(tree, frames, goal, common)
         if not _size(left) < before:
             _move(tree, kept)
-        if not tolerance < _size(left) <= _NEARER * before:
+        if not tolerance < _size(left) <= SCALED.round_gain * before:
             break
-    left, damping = _left(tree, frames, goal, common), _DAMPING
-    for _ in range(_STEPS):
+    left, damping = _left(tree, frames, goal, common), SCALED.first_damping
+    for _ in range(SCALED.newton_steps):
         if _size(left) <= tolerance:
             return
         jacobian = _jacobian(tree, frames, common)
         square = jacobian @ jacobian.T
         motion = np.trace(square) / 3.0
-        if not motion > np.finfo(float).tiny / _LEAST:
+        if not motion > np.finfo(float).tiny / SCALED.least_damping:
             return  # no rotation moves the tip, as where it is at its joint: nothing to solve
-        while damping < _MOST:
+        while damping < SCALED.largest_damping:
             damped = square + damping * motion * np.eye(3)
             kept = _move(tree, _turns(tree, frames, jacobian.T @ np.linalg.solve(damped, left)))
             then = _left(tree, frames, goal, common)
             if _size(then) < _size(left):
-                left, damping = then, max(0.1 * damping, _LEAST)
+                left, damping = then, max(0.1 * damping, SCALED.least_damping)
                 break
             _move(tree, kept)
             damping *= 10.0
@@ -78,7 +89,7 @@ def reach_scaled(
 
 
 def _left(tree: TransformTree, frames: Sequence[str], goal: FloatArray, common: str) -> FloatArray:
-    missing: FloatArray = goal - express(tree, common, frames[-1], _ORIGIN)
+    missing: FloatArray = goal - express(tree, common, frames[-1], JOINT_ORIGIN)
     return missing
 
 
@@ -100,7 +111,7 @@ def _jacobian(tree: TransformTree, frames: Sequence[str], common: str) -> FloatA
     for bone in frames[:-1]:
         basis, parent = tree.basis(bone), tree.parent(bone)
         assert parent is not None  # `bones_in_object` has checked it
-        x, y, z = from_joint(basis, express(tree, bone, frames[-1], _ORIGIN))
+        x, y, z = from_joint(basis, express(tree, bone, frames[-1], JOINT_ORIGIN))
         crossed = np.array(((0.0, z, -y), (-z, 0.0, x), (y, -x, 0.0)))  # δ × v = crossed @ δ
         columns.append(tree.lookup_node(common, parent).linear @ basis.rotation @ crossed)
     return np.hstack(columns)
@@ -108,7 +119,7 @@ def _jacobian(tree: TransformTree, frames: Sequence[str], common: str) -> FloatA
 
 def _turns(tree: TransformTree, frames: Sequence[str], step: FloatArray) -> dict[str, Basis]:
     """Return the bones rotated by rotation vectors [rad], shape (3·bones,)."""
-    turns = [RigidTransform.exp(np.append(_ORIGIN, v)).rotation for v in step.reshape(-1, 3)]
+    turns = [RigidTransform.exp(np.append(JOINT_ORIGIN, v)).rotation for v in step.reshape(-1, 3)]
     return {
         bone: turn_basis(tree.basis(bone), turn)
         for bone, turn in zip(frames[:-1], turns, strict=True)

@@ -20,8 +20,8 @@ import numpy as np
 from basis_ik.closed_form import closed_form_kernel as kernel
 from basis_ik.closed_form import closed_form_loop_kernel as loop
 from basis_ik.closed_form.closed_form_axes import (
-    JOINTS,
-    NEARLY,
+    FORM_JOINTS,
+    USEFUL_MISFIT,
     Arm,
     Candidate,
     Free,
@@ -47,13 +47,21 @@ from basis_ik.closed_form.closed_form_search_kernel import (
 from basis_ik.descent.pose_search_kernel import COLUMNS
 from basis_ik.numerics.arrays import FloatArray
 
-STRICT = 1e-9  # relative: rounding of an equation with a double solution
-SAMPLES = 32
-SAME = 0.1  # [rad] by which a branch of a form may differ from the positions of the arm
-CLEAR = 1e-4  # a margin that is not a singularity's
-WORTH_A_QUARTIC = 0.1  # a form that takes longer must have less than this share of another's misfit
-ROUNDING = 1e-8  # [sizes], [rad] of a robot description that is written with nine digits
-ROUGH = 1e-4  # [sizes], [rad] of misfit, above which an exact form of another family is preferred
+
+class RecognitionTuning(NamedTuple):
+    """Tuning of how the closed form of an arm is recognised; sizes are the arm's."""
+
+    double_solution: float = 1e-9  # relative, rounding of an equation with a double solution
+    samples: int = 32
+    same_branch: float = 0.1  # [rad] by which a form's branch may differ from the arm's positions
+    clear_margin: float = 1e-4  # a margin that is not a singularity's
+    quartic_share: float = 0.1  # of another form's misfit, below which a slower form is worth it
+    rounding: float = 1e-8  # [sizes], [rad] of a robot description with nine digits
+    # [sizes], [rad] above which an exact form of another family is better
+    rough_misfit: float = 1e-4
+
+
+RECOGNITION = RecognitionTuning()
 
 
 class Branches(NamedTuple):
@@ -87,14 +95,16 @@ class Kernels(NamedTuple):
     """Largest number of branches of a pose."""
 
 
-QUICK = Kernels(branch_starts, solve_closed_pose, solve_closed_poses, kernel.MAX_BRANCHES)
-QUARTIC = Kernels(
-    quartic_branch_starts, solve_quartic_pose, solve_quartic_poses, kernel.MAX_BRANCHES
+QUICK_KERNELS = Kernels(
+    branch_starts, solve_closed_pose, solve_closed_poses, kernel.MAX_FORM_BRANCHES
 )
-LOOP = Kernels(
-    loop.loop_branch_starts, loop.solve_loop_pose, loop.solve_loop_poses, loop.MAX_BRANCHES
+QUARTIC_KERNELS = Kernels(
+    quartic_branch_starts, solve_quartic_pose, solve_quartic_poses, kernel.MAX_FORM_BRANCHES
 )
-FORMS = QUICK, QUARTIC, LOOP
+LOOP_KERNELS = Kernels(
+    loop.loop_branch_starts, loop.solve_loop_pose, loop.solve_loop_poses, loop.MAX_LOOP_BRANCHES
+)
+FORMS = QUICK_KERNELS, QUARTIC_KERNELS, LOOP_KERNELS
 """The kernels of all families, of which an arm's form has one."""
 PROOFS = excludes, excludes_pair
 """The kernels of `ClosedForm.excludes`, likewise."""
@@ -125,13 +135,13 @@ class ClosedForm(NamedTuple):
     @property
     def misfit(self) -> float:
         """Misfit of the arm to its form, [sizes] and [rad] added."""
-        distance, angle, _ = self.rows[kernel.MISFIT].tolist()
-        return float(distance / self.rows[kernel.SIZE, kernel.LENGTH] + angle)
+        distance, angle, _ = self.rows[kernel.FORM_MISFIT].tolist()
+        return float(distance / self.rows[kernel.FORM_SIZE, kernel.LENGTH] + angle)
 
     @property
     def exact(self) -> bool:
         """Whether a branch usually reaches its target without polishing."""
-        return self.kernels is QUICK and self.misfit <= ROUNDING
+        return self.kernels is QUICK_KERNELS and self.misfit <= RECOGNITION.rounding
 
     def proof_margin(self, position_tolerance: float, rotation_tolerance: float) -> float:
         """Return the value that `Branches.margin` must exceed for a proof."""
@@ -150,7 +160,7 @@ class ClosedForm(NamedTuple):
         if self.rough is not None and self.rough.excludes(variables, target, tolerances):
             return True
         errors = np.add(tolerances, self.deviation).tolist()
-        is_pair = self.rows[kernel.KIND, kernel.NAME] == loop.MEETING
+        is_pair = self.rows[kernel.FORM_KIND, kernel.KIND_NAME] == loop.MEET_5_6
         return bool((excludes_pair if is_pair else excludes)(self.rows, variables, target, *errors))
 
     def starts(self, variables: FloatArray, target: FloatArray, seed: FloatArray) -> Branches:
@@ -194,25 +204,25 @@ def closed_form(
         search.rough = search.best
         for full_arm in with_added_axes(arm, size):
             search.try_arm(full_arm, family)
-            if search.least < STRICT:
+            if search.least < RECOGNITION.double_solution:
                 break
-        if search.least < ROUGH or free is Free.ORIENTATION:
+        if search.least < RECOGNITION.rough_misfit or free is Free.ORIENTATION:
             break
         if search.best is not None:
-            search.least = ROUGH
+            search.least = RECOGNITION.rough_misfit
     return search.found()
 
 
 def _samples(arm: Arm, variables: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return random positions (SAMPLES, n) of a chain, and angles (SAMPLES, 6) for free axes."""
+    """Return random positions (s, n) of a chain, and angles (s, 6) for free axes."""
     draw = np.random.default_rng(0)
-    positions = draw.uniform(-np.pi, np.pi, (SAMPLES, len(variables)))
+    positions = draw.uniform(-np.pi, np.pi, (RECOGNITION.samples, len(variables)))
     locked = variables[:, 0] == variables[:, 1]
     positions[:, locked] = variables[locked, 0]
     if arm.slide.any():  # a form has its slide at 0
         multiplier, offset, v = arm.slide[1]
         positions[:, int(v)] = -multiplier * offset
-    return positions, draw.uniform(-np.pi, np.pi, (SAMPLES, JOINTS))
+    return positions, draw.uniform(-np.pi, np.pi, (RECOGNITION.samples, FORM_JOINTS))
 
 
 @dataclass
@@ -244,7 +254,7 @@ class _FormSearch:
     def found(self) -> ClosedForm | None:
         """Return the best form, with the rough one if joint 1 alone does not prove its answers."""
         best = self.best
-        if best is None or best.rows[kernel.KIND, kernel.NAME] != loop.MEETING:
+        if best is None or best.rows[kernel.FORM_KIND, kernel.KIND_NAME] != loop.MEET_5_6:
             return best
         return best._replace(rough=self.rough)
 
@@ -261,7 +271,7 @@ class _FormSearch:
             for candidate in family(arm):
                 fitted = arm._replace(axes=candidate.axes, points=candidate.points)
                 distance, angle = _largest_errors(exact_poses, fitted.poses(turns))
-                if distance <= NEARLY * self.size and angle <= NEARLY:
+                if distance <= USEFUL_MISFIT * self.size and angle <= USEFUL_MISFIT:
                     misfit = distance, angle, self.size
                     rows = _pack(arm, candidate, full_arm, backward, misfit)
                     deviation = _deviation(arm, candidate, self.variables)
@@ -269,14 +279,14 @@ class _FormSearch:
 
     def _consider(self, form: ClosedForm, poses: tuple[FloatArray, FloatArray]) -> None:
         """Keep a form that is closer than the best one, or as close and less often singular."""
-        bound, misfit = self.least - STRICT, form.misfit
-        if form.kernels is QUARTIC:
-            bound *= WORTH_A_QUARTIC
-        meeting = form.rows[kernel.KIND, kernel.NAME] == loop.MEETING
-        ties = meeting and misfit < self.least + STRICT
+        bound, misfit = self.least - RECOGNITION.double_solution, form.misfit
+        if form.kernels is QUARTIC_KERNELS:
+            bound *= RECOGNITION.quartic_share
+        meeting = form.rows[kernel.FORM_KIND, kernel.KIND_NAME] == loop.MEET_5_6
+        ties = meeting and misfit < self.least + RECOGNITION.double_solution
         if misfit < bound or ties:
             recovered, regular = _count_recovered(form, self.variables, self.positions, poses)
-            if 2 * recovered > SAMPLES and (misfit < bound or regular > self.most):
+            if 2 * recovered > RECOGNITION.samples and (misfit < bound or regular > self.most):
                 self.best, self.least, self.most = form, misfit, regular
 
 
@@ -303,19 +313,19 @@ def pack_exact_form(
 
 def _kernels(candidate: Candidate) -> Kernels:
     """Return the kernels of a form's family."""
-    if candidate.first != 0 or candidate.kind == loop.MEETING:
-        return LOOP
-    return QUICK if candidate.kind <= kernel.PARALLEL_2_3_4 else QUARTIC
+    if candidate.first != 0 or candidate.kind == loop.MEET_5_6:
+        return LOOP_KERNELS
+    return QUICK_KERNELS if candidate.kind <= kernel.PARALLEL_2_3_4 else QUARTIC_KERNELS
 
 
 def _angles(arm: Arm, positions: FloatArray, free_angles: FloatArray) -> FloatArray:
     """Return the angles (k, 6) of all axes at positions (k, n) of the chain [rad]."""
-    angles = np.zeros((len(positions), JOINTS))
+    angles = np.zeros((len(positions), FORM_JOINTS))
     for i, (multiplier, offset, number) in enumerate(arm.drives):
-        if number == kernel.FREE:
+        if number == kernel.AXIS_FREE:
             angles[:, i] = free_angles[:, i]
-        elif number != kernel.HELD:
-            v = int(kernel.COUPLED - number if number <= kernel.COUPLED else number)
+        elif number != kernel.AXIS_HELD:
+            v = int(kernel.AXIS_COUPLED - number if number <= kernel.AXIS_COUPLED else number)
             angles[:, i] = multiplier * positions[:, v] + offset
     return angles
 
@@ -342,9 +352,9 @@ def _count_recovered(
         target[:3, :3], target[:3, 3] = rotation, place
         found = form.starts(free, target, np.zeros(len(q)))
         off = np.abs(np.remainder(found.positions - q + np.pi, 2.0 * np.pi) - np.pi)
-        near = off.max(axis=1).min(initial=np.inf) < SAME
+        near = off.max(axis=1).min(initial=np.inf) < RECOGNITION.same_branch
         recovered += bool(found.margin > 0.0 and near)
-        regular += bool(found.margin > CLEAR and near)
+        regular += bool(found.margin > RECOGNITION.clear_margin and near)
     return recovered, regular
 
 
@@ -364,7 +374,7 @@ def _deviation(arm: Arm, candidate: Candidate, variables: FloatArray) -> tuple[f
     lines at the form's point, a rotation about the one is one about the other up to an angle of
     2 α. It moves a point at a distance l up to 2 d + 2 α (l + d) elsewhere.
     """
-    moves = arm.drives[:, 2] != kernel.HELD
+    moves = arm.drives[:, 2] != kernel.AXIS_HELD
     axes, points = candidate.axes, candidate.points
     off = np.linalg.norm(np.cross(points - arm.points, arm.axes), axis=1)[moves]
     across = np.linalg.norm(np.cross(axes, arm.axes), axis=1)
@@ -388,16 +398,20 @@ def _pack(
 ) -> FloatArray:
     """Return the rows (27, 3) of a form; misfit: distance [m], angle [rad], unit of length [m]."""
     (kind, axes, points, first), (distance, angle, size) = candidate, misfit
-    rows = np.empty((kernel.ROWS, 3))
-    rows[kernel.AXES : kernel.OFFSETS] = axes
-    rows[kernel.OFFSETS : kernel.TIP] = np.diff(points, axis=0, prepend=np.zeros((1, 3)))
-    rows[kernel.TIP] = arm.place - points[-1]
-    rows[kernel.REST : kernel.KIND] = arm.rotation
-    rows[kernel.KIND] = kind, float(backward), STRICT + 10.0 * (distance / size + angle)
-    rows[kernel.SIZE] = size, full_arm.slide[0] @ full_arm.place, float(first)
-    rows[kernel.DRIVES : kernel.SLIDE_AXIS], rows[kernel.SLIDE_AXIS : kernel.MISFIT] = (
+    rows = np.empty((kernel.FORM_ROWS, 3))
+    rows[kernel.FORM_AXES : kernel.FORM_OFFSETS] = axes
+    rows[kernel.FORM_OFFSETS : kernel.FORM_TIP] = np.diff(points, axis=0, prepend=np.zeros((1, 3)))
+    rows[kernel.FORM_TIP] = arm.place - points[-1]
+    rows[kernel.FORM_REST : kernel.FORM_KIND] = arm.rotation
+    rows[kernel.FORM_KIND] = (
+        kind,
+        float(backward),
+        RECOGNITION.double_solution + 10.0 * (distance / size + angle),
+    )
+    rows[kernel.FORM_SIZE] = size, full_arm.slide[0] @ full_arm.place, float(first)
+    rows[kernel.FORM_DRIVES : kernel.SLIDE_AXIS], rows[kernel.SLIDE_AXIS : kernel.FORM_MISFIT] = (
         full_arm.drives,
         full_arm.slide,
     )
-    rows[kernel.MISFIT] = distance, angle, 0.0
+    rows[kernel.FORM_MISFIT] = distance, angle, 0.0
     return rows

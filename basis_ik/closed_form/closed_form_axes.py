@@ -22,10 +22,10 @@ from basis_ik.closed_form import closed_form_loop_kernel as loop
 from basis_ik.closed_form import closed_form_quartic_kernel as quartic
 from basis_ik.numerics.arrays import FloatArray
 
-JOINTS = 6
-FEWEST = 3  # revolute joints for which a closed form is worthwhile
-PARALLEL = 1e-9  # [rad] between the axes and a slide along them
-NEARLY = 0.02  # [reach], [rad] of misfit up to which a form is a useful start
+FORM_JOINTS = 6
+FEWEST_FORM_JOINTS = 3  # revolute joints for which a closed form is worthwhile
+PARALLEL_AXES = 1e-9  # [rad] between the axes and a slide along them
+USEFUL_MISFIT = 0.02  # [reach], [rad] of misfit up to which a form is a useful start
 
 
 OPENED_AT = 5, 4, 2  # joints before which a loop is opened
@@ -119,22 +119,24 @@ def arm_of(exact: FloatArray, variables: FloatArray, free: Free) -> Arm | None:
                 return None
             slide[:] = frame[:3, 2], (multiplier, offset, v)
             continue
-        drives.append([multiplier, offset, float(v) if v not in driven else kernel.COUPLED - v])
+        drives.append(
+            [multiplier, offset, float(v) if v not in driven else kernel.AXIS_COUPLED - v]
+        )
         if v not in driven and abs(multiplier) != 1.0:
             return None
         driven.add(v)
         axes.append(frame[:3, 2].copy())
         points.append(frame[:3, 3].copy())
     frame = frame @ np.vstack([exact[-1, :12].reshape(3, 4), last])
-    if len(axes) < FEWEST + (free is Free.AXIS):
+    if len(axes) < FEWEST_FORM_JOINTS + (free is Free.AXIS):
         return None
     for column in range(3 - free.value, 3):
         axes.append(frame[:3, column])
         points.append(frame[:3, 3])
-        drives.append([1.0, 0.0, kernel.FREE])
-    if len(axes) > JOINTS or (
+        drives.append([1.0, 0.0, kernel.AXIS_FREE])
+    if len(axes) > FORM_JOINTS or (
         slide.any()
-        and (free is not Free.NOTHING or np.abs(np.cross(axes, slide[0])).max() > PARALLEL)
+        and (free is not Free.NOTHING or np.abs(np.cross(axes, slide[0])).max() > PARALLEL_AXES)
     ):
         return None
     return Arm(
@@ -167,18 +169,18 @@ def with_added_axes(arm: Arm, size: float) -> Iterator[Arm]:
         size: Order of the distance between added axes and the others [m].
     """
     draw = np.random.default_rng(1)
-    for given in combinations(range(JOINTS), len(arm.axes)):
-        axes, points = draw.normal(size=(2, JOINTS, 3))
+    for given in combinations(range(FORM_JOINTS), len(arm.axes)):
+        axes, points = draw.normal(size=(2, FORM_JOINTS, 3))
         axes /= np.linalg.norm(axes, axis=1, keepdims=True)
         points = arm.place + 0.3 * size * points
-        drives = np.full((JOINTS, 3), [1.0, 0.0, kernel.HELD])
+        drives = np.full((FORM_JOINTS, 3), [1.0, 0.0, kernel.AXIS_HELD])
         axes[[*given]], points[[*given]], drives[[*given]] = arm.axes, arm.points, arm.drives
         yield arm._replace(axes=axes, points=points, drives=drives)
 
 
 def candidates(arm: Arm) -> Iterator[Candidate]:
     """Yield the forms that an arm of six axes may have, the fastest ones first."""
-    h, p, given = arm.axes, arm.points, arm.drives[:, 2] != kernel.HELD
+    h, p, given = arm.axes, arm.points, arm.drives[:, 2] != kernel.AXIS_HELD
     wrist = _meeting(arm, [3, 4, 5])
     if wrist is not None:
         points = _nearest(h, p, wrist)
@@ -228,7 +230,7 @@ def meeting_candidates(arm: Arm) -> Iterator[Candidate]:
         if centre is not None:
             points = _nearest(opened.axes, opened.points, centre)
             points[4:] = centre
-            yield Candidate(loop.MEETING, arm.axes, np.roll(points, first, axis=0), first)
+            yield Candidate(loop.MEET_5_6, arm.axes, np.roll(points, first, axis=0), first)
 
 
 def _meeting(arm: Arm, which: list[int]) -> FloatArray | None:
@@ -237,12 +239,12 @@ def _meeting(arm: Arm, which: list[int]) -> FloatArray | None:
     Added axes are placed through it. A single axis yields its point nearest to the tip, and no axis
     the tip.
     """
-    given = [i for i in which if arm.drives[i, 2] != kernel.HELD]
+    given = [i for i in which if arm.drives[i, 2] != kernel.AXIS_HELD]
     axes, points = arm.axes[given], arm.points[given]
     if len(given) < 2:
         return _nearest(axes, points, arm.place)[0] if given else arm.place
     for a, b in pairwise(axes):
-        if np.linalg.norm(np.cross(a, b)) < NEARLY:
+        if np.linalg.norm(np.cross(a, b)) < USEFUL_MISFIT:
             return None
     across = np.eye(3) - axes[:, :, None] * axes[:, None, :]
     centre: FloatArray = np.linalg.solve(
@@ -253,7 +255,7 @@ def _meeting(arm: Arm, which: list[int]) -> FloatArray | None:
 
 def _parallel(axes: FloatArray) -> bool:
     """Return whether axes (k, 3), possibly none, are nearly parallel."""
-    return bool((np.linalg.norm(np.cross(axes[:1], axes), axis=1) < NEARLY).all())
+    return bool((np.linalg.norm(np.cross(axes[:1], axes), axis=1) < USEFUL_MISFIT).all())
 
 
 def _nearest(axes: FloatArray, points: FloatArray, centre: FloatArray) -> FloatArray:

@@ -14,8 +14,8 @@ from math import acos, asin, atan2, pi
 from typing import NamedTuple
 
 from basis_ik.closed_form.closed_form_kernel import (
-    AXES,
-    OFFSETS,
+    FORM_AXES,
+    FORM_OFFSETS,
     FormGoal,
     Vector,
     cross,
@@ -34,8 +34,8 @@ from basis_ik.numerics.jit import helper
 Interval = tuple[float, float]
 """Middle and half width of an angle [rad]; a negative half width: empty."""
 
-ROUNDING = 1e-13  # relative to the size of what is calculated, and absolute for angles
-EMPTY = -1.0
+INTERVAL_ROUNDING = 1e-13  # relative to the size of what is calculated, and absolute for angles
+EMPTY_INTERVAL = -1.0
 
 
 class Pose(NamedTuple):
@@ -61,7 +61,7 @@ def in_common(found: Interval, part: Interval) -> Interval:
     if found[1] >= pi:
         return part
     off = found[0] - middle
-    off, width = off - whole_turns(off), found[1] + ROUNDING
+    off, width = off - whole_turns(off), found[1] + INTERVAL_ROUNDING
     low, high = max(off - width, -half), min(off + width, half)
     again_low = off - width + 2.0 * pi <= half
     again_high = off + width - 2.0 * pi >= -half
@@ -71,8 +71,8 @@ def in_common(found: Interval, part: Interval) -> Interval:
         low = max(off - width + (2.0 * pi if again_low else -2.0 * pi), -half)
         high = min(off + width + (2.0 * pi if again_low else -2.0 * pi), half)
     if low > high:
-        return 0.0, EMPTY
-    return middle + 0.5 * (low + high), 0.5 * (high - low) + ROUNDING
+        return 0.0, EMPTY_INTERVAL
+    return middle + 0.5 * (low + high), 0.5 * (high - low) + INTERVAL_ROUNDING
 
 
 @helper
@@ -93,7 +93,7 @@ def both_within(
 def turned(axis: Vector, angle: Interval, v: Vector, error: float) -> tuple[Vector, float]:
     """Return a ball that contains all vectors of a ball, turned by all angles of an interval."""
     wide = min(angle[1], 2.0) * length(cross(axis, v))
-    return rotate_about(axis, turn_by(angle[0]), v), error + wide + ROUNDING * length(v)
+    return rotate_about(axis, turn_by(angle[0]), v), error + wide + INTERVAL_ROUNDING * length(v)
 
 
 @helper
@@ -101,13 +101,13 @@ def turns_onto(axis: Vector, a: Vector, ra: float, b: Vector, rb: float) -> Inte
     """Return the turns about an axis that bring a vector of one ball onto one of another."""
     u, v = cross(axis, a), cross(axis, b)
     first, second = length(u), length(v)
-    ra, rb = ra + ROUNDING * length(a), rb + ROUNDING * length(b)
+    ra, rb = ra + INTERVAL_ROUNDING * length(a), rb + INTERVAL_ROUNDING * length(b)
     if abs(first - second) > ra + rb or abs(dot(axis, a) - dot(axis, b)) > ra + rb:
-        return 0.0, EMPTY
+        return 0.0, EMPTY_INTERVAL
     if ra >= first or rb >= second:
         return 0.0, pi
     angle = atan2(dot(u, b), dot(u, v))
-    return angle, min(asin(ra / first) + asin(rb / second) + ROUNDING, pi)
+    return angle, min(asin(ra / first) + asin(rb / second) + INTERVAL_ROUNDING, pi)
 
 
 @helper
@@ -117,20 +117,20 @@ def turns_to_height(
     """Return all turns with |normal · (v turned) − height| ≤ error; see `subproblem_4`."""
     along = dot(normal, axis) * dot(axis, v)
     a, b, c = dot(normal, v) - along, dot(normal, cross(axis, v)), height - along
-    error += ROUNDING * (length(normal) * length(v) + abs(height))
+    error += INTERVAL_ROUNDING * (length(normal) * length(v) + abs(height))
     radius = (a * a + b * b) ** 0.5
     if abs(c) > radius + error:
-        return (0.0, EMPTY), (0.0, EMPTY)
+        return (0.0, EMPTY_INTERVAL), (0.0, EMPTY_INTERVAL)
     if radius <= error:
-        return (0.0, pi), (0.0, EMPTY)
+        return (0.0, pi), (0.0, EMPTY_INTERVAL)
     near, far = acos(min(1.0, (c + error) / radius)), acos(max(-1.0, (c - error) / radius))
-    phase, middle, half = atan2(b, a), 0.5 * (near + far), 0.5 * (far - near) + ROUNDING
+    phase, middle, half = atan2(b, a), 0.5 * (near + far), 0.5 * (far - near) + INTERVAL_ROUNDING
     if near == 0.0:
         if far >= pi:
-            return (0.0, pi), (0.0, EMPTY)
-        return (phase, far + ROUNDING), (0.0, EMPTY)
+            return (0.0, pi), (0.0, EMPTY_INTERVAL)
+        return (phase, far + INTERVAL_ROUNDING), (0.0, EMPTY_INTERVAL)
     if far >= pi:
-        return (phase + pi, pi - near + ROUNDING), (0.0, EMPTY)
+        return (phase + pi, pi - near + INTERVAL_ROUNDING), (0.0, EMPTY_INTERVAL)
     return (phase + middle, half), (phase - middle, half)
 
 
@@ -151,20 +151,20 @@ def bends(
         Two solutions, each with the turns of both joints, the first's empty if there is none.
     """
     form, allowed, (rw, rise) = pose.form, pose.allowed, errors
-    h, h_bent = row(form, AXES + i), row(form, AXES + i + 1)
-    a, b = row(form, OFFSETS + i + 1), row(form, OFFSETS + i + 2)
+    h, h_bent = row(form, FORM_AXES + i), row(form, FORM_AXES + i + 1)
+    a, b = row(form, FORM_OFFSETS + i + 1), row(form, FORM_OFFSETS + i + 2)
     size, sizes = length(a) + length(b), dot(w, w) + dot(a, a) + dot(b, b)
-    error = rw * (length(w) + 0.5 * rw) + ROUNDING * sizes
+    error = rw * (length(w) + 0.5 * rw) + INTERVAL_ROUNDING * sizes
     one, other = turns_to_height(a, h_bent, b, law_of_cosines(w, a, b), error)
-    lean, nothing = length(cross(h_bent, h)) * length(b), (0.0, EMPTY)
+    lean, nothing = length(cross(h_bent, h)) * length(b), (0.0, EMPTY_INTERVAL)
     first, second = (nothing, nothing), (nothing, nothing)
     for k in range(2):
         t = in_common(one if k == 0 else other, bent)
         if t[1] < 0.0:
             continue
-        v, rv = turned(h_bent, t, b, ROUNDING * size)
+        v, rv = turned(h_bent, t, b, INTERVAL_ROUNDING * size)
         v = plus(a, v)
-        lift = min(t[1], 2.0) * lean + ROUNDING * (length(w) + size)
+        lift = min(t[1], 2.0) * lean + INTERVAL_ROUNDING * (length(w) + size)
         if abs(dot(h, w) - dot(h, v)) > rise + lift:
             continue
         found = within(turns_onto(h, v, rv, w, rw), allowed, i), t

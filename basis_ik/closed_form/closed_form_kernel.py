@@ -30,21 +30,22 @@ Vector = tuple[float, float, float]
 Turn = tuple[float, float]
 """Cosine and sine of an angle. A rotation needs these, not the angle itself."""
 
-MAX_BRANCHES = 8  # of an arm of this module
+MAX_FORM_BRANCHES = 8  # of an arm of this module
 # A form is a table (27, 3), see `find_branches`. First row of each of its parts:
-ROWS = 27
-AXES, OFFSETS, TIP, REST, KIND, SIZE, DRIVES, SLIDE_AXIS, MISFIT = 0, 6, 12, 13, 16, 17, 18, 24, 26
-# Columns of row KIND: the kind of arm; not 0 if the form runs from the tip to the root; by how much
-# an equation may miss a solution, relative to its size.
-NAME, BACKWARD, SLACK = range(3)
-# Columns of row SIZE: the arm's size [m]; the tip's height along the slide with all joints at 0
-# [m]; the joint at which `closed_form_loop_kernel` opens the loop.
+FORM_ROWS = 27
+FORM_AXES, FORM_OFFSETS, FORM_TIP, FORM_REST, FORM_KIND, FORM_SIZE = 0, 6, 12, 13, 16, 17
+FORM_DRIVES, SLIDE_AXIS, FORM_MISFIT = 18, 24, 26
+# Columns of row FORM_KIND: the kind of arm; not 0 if the form runs from the tip to the root; by how
+# much an equation may miss a solution, relative to its size.
+KIND_NAME, KIND_BACKWARD, KIND_SLACK = range(3)
+# Columns of row FORM_SIZE: the arm's size [m]; the tip's height along the slide with all joints at
+# 0 [m]; the joint at which `closed_form_loop_kernel` opens the loop.
 LENGTH, HEIGHT, LOOP_START = range(3)
-# Columns of a row DRIVES: angle = FACTOR q[NUMBER] + SHIFT. Row SLIDE_AXIS + 1: the same for a
+# Columns of a row FORM_DRIVES: angle = FACTOR q[NUMBER] + SHIFT. Row SLIDE_AXIS + 1: the same for a
 # slide.
 FACTOR, SHIFT, NUMBER = range(3)
-# Columns of row MISFIT: largest distance [m] and angle [rad] between the tip of the arm and of its
-# form.
+# Columns of row FORM_MISFIT: largest distance [m] and angle [rad] between the tip of the arm and of
+# its form.
 MISFIT_DISTANCE, MISFIT_ANGLE = range(2)
 ERROR = 6  # column of a branch (7,): bound on the error of its angles, per error of the target
 SHOULDER_ERROR = 3  # the same column while only the first three angles are known
@@ -52,9 +53,10 @@ SHOULDER_ERROR = 3  # the same column while only the first three angles are know
 # last two for PARALLEL_2_3_4. Up to MEET_2_3, joint 1 is solved for first.
 PARALLEL_2_3, MEET_2_3, MEET_1_2, PARALLEL_1_2, PARALLEL_2_3_4 = 0.0, 1.0, 2.0, 3.0, 4.0
 # NUMBER of an axis is that of its variable. Otherwise the axis is held at 0, or free to turn, or,
-# from COUPLED downward, driven by variable COUPLED - NUMBER, which drives another axis too.
-HELD, FREE, COUPLED = -1.0, -2.0, -3.0
-VANISHING = 1e-9  # relative: a vector with less than this across an axis is along it
+# from AXIS_COUPLED downward, driven by variable AXIS_COUPLED - NUMBER, which drives another axis,
+# too.
+AXIS_HELD, AXIS_FREE, AXIS_COUPLED = -1.0, -2.0, -3.0
+VANISHING_PART = 1e-9  # relative: a vector with less than this across an axis is along it
 
 
 @helper
@@ -166,7 +168,7 @@ def subproblem_1(
         default: Angle to return where a or b is along the axis, and any angle is a solution [rad].
     """
     u, v = cross(axis, a), cross(axis, b)
-    uu, vv, least = dot(u, u), dot(v, v), VANISHING * VANISHING
+    uu, vv, least = dot(u, u), dot(v, v), VANISHING_PART * VANISHING_PART
     if uu > least * dot(a, a) and vv > least * dot(b, b):
         cosine, sine = dot(u, v), dot(u, b)
         size = 1.0 / sqrt(cosine * cosine + sine * sine)
@@ -200,7 +202,7 @@ def subproblem_4(
     along = dot(normal, axis) * dot(axis, v)
     a, b, c = dot(normal, v) - along, dot(normal, cross(axis, v)), height - along
     square, size = a * a + b * b, dot(normal, normal) * dot(v, v)
-    if square <= VANISHING * VANISHING * size:
+    if square <= VANISHING_PART * VANISHING_PART * size:
         any_turn = turn_by(default)
         return (1 if abs(c) <= slack * sqrt(size) else 0), any_turn, any_turn, 0.0, np.inf
     radius = sqrt(square)
@@ -209,7 +211,7 @@ def subproblem_4(
         slope, part = sqrt((radius - c) * (radius + c)), 1.0 / square
         one = (a * c - b * slope) * part, (b * c + a * slope) * part
         two = (a * c + b * slope) * part, (b * c - a * slope) * part
-        return 2, one, two, margin, error / max(slope, VANISHING * sqrt(size))
+        return 2, one, two, margin, error / max(slope, VANISHING_PART * sqrt(size))
     part = 1.0 / radius if c > 0.0 else -1.0 / radius
     nearest = a * part, b * part
     if abs(c) - radius > slack * radius:
@@ -358,9 +360,10 @@ def solve_shoulder(form: FloatArray, goal: FormGoal, found: FloatArray) -> tuple
         Number of solutions; the margin, as a multiple of the error of the target.
     """
     arm = Shoulder(
-        form[KIND, NAME], form[KIND, SLACK], 2.0 * form[SIZE, LENGTH], goal.p,
-        row(form, AXES), row(form, AXES + 1), row(form, AXES + 2),
-        row(form, OFFSETS + 1), row(form, OFFSETS + 2), row(form, OFFSETS + 3),
+        form[FORM_KIND, KIND_NAME], form[FORM_KIND, KIND_SLACK], 2.0 * form[FORM_SIZE, LENGTH],
+        goal.p,
+        row(form, FORM_AXES), row(form, FORM_AXES + 1), row(form, FORM_AXES + 2),
+        row(form, FORM_OFFSETS + 1), row(form, FORM_OFFSETS + 2), row(form, FORM_OFFSETS + 3),
     )  # fmt: skip
     count = 0
     n, one, two, margin, e1 = first_turns(arm, goal.seed)
@@ -389,12 +392,12 @@ def solve_wrist(
 
     With R the rotation to reach, R_4 R_5 R_6 = (R_1 R_2 R_3)ᵀ R.
     """
-    h1, h2, h3 = row(form, AXES), row(form, AXES + 1), row(form, AXES + 2)
-    h4, h5, h6 = row(form, AXES + 3), row(form, AXES + 4), row(form, AXES + 5)
-    across, seed, slack = cross(h6, h5), goal.seed, form[KIND, SLACK]
+    h1, h2, h3 = row(form, FORM_AXES), row(form, FORM_AXES + 1), row(form, FORM_AXES + 2)
+    h4, h5, h6 = row(form, FORM_AXES + 3), row(form, FORM_AXES + 4), row(form, FORM_AXES + 5)
+    across, seed, slack = cross(h6, h5), goal.seed, form[FORM_KIND, KIND_SLACK]
     h6_goal, side = apply_rotation(goal.rotation, h6), apply_rotation(goal.rotation, across)
     count = placed
-    if form[DRIVES + 3, NUMBER] == FREE:  # and so are joints 5 and 6
+    if form[FORM_DRIVES + 3, NUMBER] == AXIS_FREE:  # and so are joints 5 and 6
         for i in range(placed):
             error = 1.0 + found[i, SHOULDER_ERROR]
             for c in range(3, 6):
@@ -444,11 +447,25 @@ def complete_three_parallel(
     Returns:
         Number of rows in use; the margin, as a multiple of the error of the target.
     """
-    h1, h2, h3, h4 = row(form, AXES), row(form, AXES + 1), row(form, AXES + 2), row(form, AXES + 3)
-    h5, h6, (t1, t5), (error1, error5) = row(form, AXES + 4), row(form, AXES + 5), known, errors
-    a1, a2, a3 = row(form, OFFSETS + 1), row(form, OFFSETS + 2), row(form, OFFSETS + 3)
-    a4 = plus(row(form, OFFSETS + 4), rotate_about(h5, t5, row(form, OFFSETS + 5)))
-    back1, across, seed, slack = back(h1), cross(h6, h5), goal.seed, form[KIND, SLACK]
+    h1, h2, h3, h4 = (
+        row(form, FORM_AXES),
+        row(form, FORM_AXES + 1),
+        row(form, FORM_AXES + 2),
+        row(form, FORM_AXES + 3),
+    )
+    h5, h6, (t1, t5), (error1, error5) = (
+        row(form, FORM_AXES + 4),
+        row(form, FORM_AXES + 5),
+        known,
+        errors,
+    )
+    a1, a2, a3 = (
+        row(form, FORM_OFFSETS + 1),
+        row(form, FORM_OFFSETS + 2),
+        row(form, FORM_OFFSETS + 3),
+    )
+    a4 = plus(row(form, FORM_OFFSETS + 4), rotate_about(h5, t5, row(form, FORM_OFFSETS + 5)))
+    back1, across, seed, slack = back(h1), cross(h6, h5), goal.seed, form[FORM_KIND, KIND_SLACK]
     sign3, sign4 = dot(h2, h3), dot(h2, h4)
     bent = seed[1] + sign3 * seed[2] + sign4 * seed[3]
     a = rotate_about(back1, t1, apply_rotation(goal.rotation, h6))
@@ -458,8 +475,8 @@ def complete_three_parallel(
     side6 = rotate_about(h5, inverse_turn(t5), rotate_about(h2, inverse_turn(t234), b))
     t6, e6 = subproblem_1(h6, across, side6, length(across) * (turns + e4), seed[5])
     w = minus(rotate_about(back1, t1, goal.p), plus(a1, rotate_about(h2, t234, a4)))
-    e = 2.0 * form[SIZE, LENGTH] + error1 * length(goal.p) + e4 * length(a4)
-    e += error5 * length(row(form, OFFSETS + 5))
+    e = 2.0 * form[FORM_SIZE, LENGTH] + error1 * length(goal.p) + e4 * length(a4)
+    e += error5 * length(row(form, FORM_OFFSETS + 5))
     height3 = law_of_cosines(w, a2, a3)
     m, u, v, margin, e3 = subproblem_4(a2, h3, a3, height3, e * length(w), slack, seed[2])
     q1, q5, q6, sum234 = angle_of(t1), angle_of(t5), angle_of(t6), angle_of(t234)
@@ -483,17 +500,22 @@ def solve_three_parallel(form: FloatArray, goal: FormGoal, found: FloatArray) ->
     The parallel joints change no height along their axes. The height of the point where axes 5 and
     6 intersect yields joint 1, the height of axis 6 joint 5.
     """
-    h1, h2, h5, h6 = row(form, AXES), row(form, AXES + 1), row(form, AXES + 4), row(form, AXES + 5)
-    a1, a2 = row(form, OFFSETS + 1), row(form, OFFSETS + 2)
-    a3, a4 = row(form, OFFSETS + 3), row(form, OFFSETS + 4)
+    h1, h2, h5, h6 = (
+        row(form, FORM_AXES),
+        row(form, FORM_AXES + 1),
+        row(form, FORM_AXES + 4),
+        row(form, FORM_AXES + 5),
+    )
+    a1, a2 = row(form, FORM_OFFSETS + 1), row(form, FORM_OFFSETS + 2)
+    a3, a4 = row(form, FORM_OFFSETS + 3), row(form, FORM_OFFSETS + 4)
     back1, to, seed, slack = (
         back(h1),
         apply_rotation(goal.rotation, h6),
         goal.seed,
-        form[KIND, SLACK],
+        form[FORM_KIND, KIND_SLACK],
     )
     height = dot(h2, plus(plus(a1, a2), plus(a3, a4)))
-    count, e = 0, 2.0 * form[SIZE, LENGTH]
+    count, e = 0, 2.0 * form[FORM_SIZE, LENGTH]
     n, one, two, margin, e1 = subproblem_4(h2, back1, goal.p, height, e, slack, seed[0])
     for i in range(n):
         t1 = one if i == 0 else two
@@ -510,7 +532,7 @@ def solve_three_parallel(form: FloatArray, goal: FormGoal, found: FloatArray) ->
 @helper
 def goal_row(form: FloatArray, target: FloatArray, r: int) -> Vector:
     """Return a row of the rotation to reach: the target's, or its inverse's."""
-    if form[KIND, BACKWARD] != 0.0:
+    if form[FORM_KIND, KIND_BACKWARD] != 0.0:
         return target[0, r], target[1, r], target[2, r]
     return target[r, 0], target[r, 1], target[r, 2]
 
@@ -518,17 +540,17 @@ def goal_row(form: FloatArray, target: FloatArray, r: int) -> Vector:
 @helper
 def relative_row(form: FloatArray, goal: Vector) -> Vector:
     """Return a row of a rotation relative to the tip's with all joints at 0."""
-    x, y, z = row(form, REST), row(form, REST + 1), row(form, REST + 2)
+    x, y, z = row(form, FORM_REST), row(form, FORM_REST + 1), row(form, FORM_REST + 2)
     return 0.0 + dot(goal, x), 0.0 + dot(goal, y), 0.0 + dot(goal, z)
 
 
 @helper
 def seed_angle(form: FloatArray, seed: FloatArray, i: int) -> float:
     """Return the seed's angle of a joint of a form [rad]; 0 if no variable drives it."""
-    j = DRIVES + (5 - i if form[KIND, BACKWARD] != 0.0 else i)
+    j = FORM_DRIVES + (5 - i if form[FORM_KIND, KIND_BACKWARD] != 0.0 else i)
     number = form[j, NUMBER]
-    if number <= COUPLED:
-        number = COUPLED - number
+    if number <= AXIS_COUPLED:
+        number = AXIS_COUPLED - number
     if not number >= 0.0:
         return 0.0
     return form[j, FACTOR] * seed[int(number)] + form[j, SHIFT]  # type: ignore[no-any-return]
@@ -542,11 +564,11 @@ def find_slide_offset(form: FloatArray, target: FloatArray) -> float:
 
     Args:
         form: Its last rows are the slide's direction, or 0, and its multiplier, offset and
-            variable. Its row SIZE has the tip's height with all joints at 0 [m].
+            variable. Its row FORM_SIZE has the tip's height with all joints at 0 [m].
         target: (4, 4) root_T_target.
     """
     place = (target[0, 3], target[1, 3], target[2, 3])
-    return dot(row(form, SLIDE_AXIS), place) - form[SIZE, HEIGHT]  # type: ignore[no-any-return]
+    return dot(row(form, SLIDE_AXIS), place) - form[FORM_SIZE, HEIGHT]  # type: ignore[no-any-return]
 
 
 @helper
@@ -568,7 +590,7 @@ def form_goal(
     p0, p1 = target[0, 3] - slide_offset * along[0], target[1, 3] - slide_offset * along[1]
     p2 = target[2, 3] - slide_offset * along[2]
     to = (p0, p1, p2)
-    if form[KIND, BACKWARD] != 0.0:
+    if form[FORM_KIND, KIND_BACKWARD] != 0.0:
         to = (
             0.0 - u[0] * p0 - u[1] * p1 - u[2] * p2,
             0.0 - v[0] * p0 - v[1] * p1 - v[2] * p2,
@@ -578,7 +600,7 @@ def form_goal(
         seed_angle(form, seed, 0), seed_angle(form, seed, 1), seed_angle(form, seed, 2),
         seed_angle(form, seed, 3), seed_angle(form, seed, 4), seed_angle(form, seed, 5),
     )  # fmt: skip
-    tip = plus(row(form, OFFSETS), apply_rotation(rotation, row(form, TIP)))
+    tip = plus(row(form, FORM_OFFSETS), apply_rotation(rotation, row(form, FORM_TIP)))
     return FormGoal(rotation, minus(to, tip), angles)
 
 
@@ -589,8 +611,9 @@ def find_branches(form: FloatArray, goal: FormGoal, found: FloatArray) -> tuple[
     Args:
         form: (27, 3) the arm with all joints at 0, in its root frame: the six axes; the vectors
             from the root to the first axis and from each axis to the next; the vector to the tip;
-            the tip's rotation, by rows; the rows KIND and SIZE; what drives the axes, from the root
-            on; the direction and the variable of a slide, see `find_slide_offset`; the row MISFIT.
+            the tip's rotation, by rows; the rows FORM_KIND and FORM_SIZE; what drives the axes,
+            from the root on; the direction and the variable of a slide, see `find_slide_offset`;
+            the row FORM_MISFIT.
         goal: Pose to reach.
         found: (8, 7) result, of which as many rows are written as are returned, in the form's order
             of joints: angles [rad], and a bound on the error of each, to first order, per error of
@@ -600,7 +623,7 @@ def find_branches(form: FloatArray, goal: FormGoal, found: FloatArray) -> tuple[
         Number of rows; the error of the target, in [rad] and [sizes], below which their number
         cannot change.
     """
-    if form[KIND, NAME] == PARALLEL_2_3_4:
+    if form[FORM_KIND, KIND_NAME] == PARALLEL_2_3_4:
         return solve_three_parallel(form, goal, found)
     placed, margin = solve_shoulder(form, goal, found)
     return solve_wrist(form, goal, placed, margin, found)

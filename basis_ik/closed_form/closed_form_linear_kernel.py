@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from math import atan2, inf
 
-from basis_ik.closed_form.closed_form_interval_kernel import ROUNDING
+from basis_ik.closed_form.closed_form_interval_kernel import INTERVAL_ROUNDING
 from basis_ik.closed_form.closed_form_kernel import (
     Vector,
     cross,
@@ -60,7 +60,7 @@ def moved_along(a: Vector, x: float, b: Vector) -> Vector:
 @helper
 def shifted(v: LinearVector, x: float, b: Vector) -> LinearVector:
     """Return the form of v + x b for a known vector b, |x| = 1."""
-    rounding = ROUNDING * (length(v[0]) + length(b))
+    rounding = INTERVAL_ROUNDING * (length(v[0]) + length(b))
     return moved_along(v[0], x, b), v[1], v[2], v[3], v[4] + rounding
 
 
@@ -81,7 +81,7 @@ def linearly_turned(axis: Vector, angle: Linear, v: LinearVector, w: Widths) -> 
         moved_along(rotate_about(axis, by, v[1]), angle[1], across),
         moved_along(rotate_about(axis, by, v[2]), angle[2], across),
         moved_along(rotate_about(axis, by, v[3]), angle[3], across),
-        rest + ROUNDING * (length(v[0]) + swung + wide * far),
+        rest + INTERVAL_ROUNDING * (length(v[0]) + swung + wide * far),
     )
 
 
@@ -100,7 +100,7 @@ def difference(a: Linear, b: Linear) -> Linear:
 @helper
 def height_of(v: LinearVector, axis: Vector) -> Linear:
     """Return the form of a vector's component along a unit axis."""
-    rest = v[4] + ROUNDING * length(v[0])
+    rest = v[4] + INTERVAL_ROUNDING * length(v[0])
     return dot(axis, v[0]), dot(axis, v[1]), dot(axis, v[2]), dot(axis, v[3]), rest
 
 
@@ -108,7 +108,7 @@ def height_of(v: LinearVector, axis: Vector) -> Linear:
 def half_square(v: LinearVector, w: Widths) -> Linear:
     """Return the form of half the square of a vector's length."""
     size, off = length(v[0]), swing(v, w) + v[4]
-    rest = size * v[4] + 0.5 * off * off + ROUNDING * size * size
+    rest = size * v[4] + 0.5 * off * off + INTERVAL_ROUNDING * size * size
     return 0.5 * size * size, dot(v[0], v[1]), dot(v[0], v[2]), dot(v[0], v[3]), rest
 
 
@@ -121,13 +121,13 @@ def angle_about(axis: Vector, v: LinearVector, w: Widths) -> Linear:
     is infinite if the vector may come close to the axis.
     """
     across = cross(axis, v[0])
-    square, error = dot(across, across), v[4] + ROUNDING * length(v[0])
+    square, error = dot(across, across), v[4] + INTERVAL_ROUNDING * length(v[0])
     far, off = length(across), swing(v, w) + error
     if not off < 0.5 * far:
         return 0.0, 0.0, 0.0, 0.0, inf
     z = off / far
     first, second, third = dot(across, v[1]), dot(across, v[2]), dot(across, v[3])
-    rest = error / far + 0.5 * z * z / (1.0 - z) + ROUNDING
+    rest = error / far + 0.5 * z * z / (1.0 - z) + INTERVAL_ROUNDING
     return 0.0, first / square, second / square, third / square, rest
 
 
@@ -137,7 +137,7 @@ def linear_turn(axis: Vector, a: LinearVector, b: LinearVector, w: Widths) -> Li
     u, v = cross(axis, a[0]), cross(axis, b[0])
     to, off = angle_about(axis, b, w), angle_about(axis, a, w)
     turn = difference(to, off)
-    return atan2(dot(u, b[0]), dot(u, v)), turn[1], turn[2], turn[3], turn[4] + ROUNDING
+    return atan2(dot(u, b[0]), dot(u, v)), turn[1], turn[2], turn[3], turn[4] + INTERVAL_ROUNDING
 
 
 @helper
@@ -155,9 +155,9 @@ def is_zero_excluded(a: Linear, b: Linear, c: Linear, by: Vector, w: Widths) -> 
     second = x * a[2] + y * b[2] + z * c[2]
     third = x * a[3] + y * b[3] + z * c[3]
     wide, noise = span((0.0, first, second, third, 0.0), w), 0.0
-    noise += abs(x) * (a[4] + ROUNDING * (abs(a[0]) + span(a, w)))
-    noise += abs(y) * (b[4] + ROUNDING * (abs(b[0]) + span(b, w)))
-    noise += abs(z) * (c[4] + ROUNDING * (abs(c[0]) + span(c, w)))
+    noise += abs(x) * (a[4] + INTERVAL_ROUNDING * (abs(a[0]) + span(a, w)))
+    noise += abs(y) * (b[4] + INTERVAL_ROUNDING * (abs(b[0]) + span(b, w)))
+    noise += abs(z) * (c[4] + INTERVAL_ROUNDING * (abs(c[0]) + span(c, w)))
     return abs(middle) > wide + noise
 
 

@@ -18,15 +18,15 @@ from __future__ import annotations
 import numpy as np
 
 from basis_ik.closed_form.closed_form_kernel import (
-    AXES,
     ERROR,
-    KIND,
+    FORM_AXES,
+    FORM_KIND,
+    FORM_OFFSETS,
+    FORM_SIZE,
+    FORM_TIP,
+    KIND_NAME,
     LENGTH,
     LOOP_START,
-    NAME,
-    OFFSETS,
-    SIZE,
-    TIP,
     FormGoal,
     Vector,
     apply_rotation,
@@ -56,8 +56,15 @@ from basis_ik.closed_form.closed_form_search_kernel import (
     solve_from_branches,
 )
 from basis_ik.closed_form.closed_form_series_kernel import solve_meeting_axes
-from basis_ik.descent.descent_kernel import SPENT, STALLED
-from basis_ik.descent.pose_search_kernel import NEAR, PATIENCE, Found, Starts, search, write_figures
+from basis_ik.descent.descent_kernel import DESCENT_SPENT, DESCENT_STALLED
+from basis_ik.descent.pose_search_kernel import (
+    DESCENT_PATIENCE,
+    NEAR_SEED,
+    Found,
+    Starts,
+    search,
+    write_figures,
+)
 from basis_ik.descent.tables_kernel import (
     COLUMNS,
     ChainFields,
@@ -71,12 +78,12 @@ from basis_ik.descent.tables_kernel import (
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
 
-MEETING = 7.0  # kind of arm, besides those of other modules: axes 5 and 6 intersect
-MAX_BRANCHES = MAX_BRANCHES_6R
-FIRST_STARTS = 6  # besides the seed, tried before the series, which takes twice as long
+MEET_5_6 = 7.0  # kind of arm, besides those of other modules: axes 5 and 6 intersect
+MAX_LOOP_BRANCHES = MAX_BRANCHES_6R
+FIRST_LOOP_STARTS = 6  # besides the seed, tried before the series, which takes twice as long
 # An error of the target is an error of the vector across the opening, and rotates the axes behind
 # it.
-LEVER = 2.0
+OPENING_LEVER = 2.0
 
 
 @helper
@@ -108,12 +115,12 @@ def open_loop(form: FloatArray, goal: FormGoal, opened: FloatArray) -> FormGoal:
     Returns:
         Pose that the opened arm has to reach.
     """
-    first, inverse_rotation = int(form[SIZE, LOOP_START]), transpose(goal.rotation)
+    first, inverse_rotation = int(form[FORM_SIZE, LOOP_START]), transpose(goal.rotation)
     for i in range(form.shape[0]):
         write_row(opened, i, row(form, i))
     for i in range(6):
         k = (i + first) % 6
-        axis, way = row(form, AXES + k), row(form, OFFSETS + k)
+        axis, way = row(form, FORM_AXES + k), row(form, FORM_OFFSETS + k)
         if k < first:
             axis, way = (
                 apply_rotation(inverse_rotation, axis),
@@ -121,16 +128,16 @@ def open_loop(form: FloatArray, goal: FormGoal, opened: FloatArray) -> FormGoal:
             )
         if k == 0 and i > 0:
             way = back(apply_rotation(inverse_rotation, goal.p))
-        write_row(opened, AXES + i, axis)
-        write_row(opened, OFFSETS + i, way)
+        write_row(opened, FORM_AXES + i, axis)
+        write_row(opened, FORM_OFFSETS + i, way)
     if first > 0:
-        opened[SIZE, LENGTH] = LEVER * form[SIZE, LENGTH]
+        opened[FORM_SIZE, LENGTH] = OPENING_LEVER * form[FORM_SIZE, LENGTH]
     s = goal.seed
     seed = (
         s[first % 6], s[(first + 1) % 6], s[(first + 2) % 6],
         s[(first + 3) % 6], s[(first + 4) % 6], s[(first + 5) % 6],
     )  # fmt: skip
-    p = goal.p if first == 0 else back(row(form, OFFSETS + first))
+    p = goal.p if first == 0 else back(row(form, FORM_OFFSETS + first))
     return FormGoal(goal.rotation, p, seed)
 
 
@@ -149,11 +156,11 @@ def close_loop(first: int, count: int, found: FloatArray) -> None:
 @helper
 def find_opened(form: FloatArray, goal: FormGoal, found: FloatArray) -> tuple[int, float]:
     """Do the work of `closed_form_kernel.find_branches` for an opened arm."""
-    if form[KIND, NAME] == MEETING:
+    if form[FORM_KIND, KIND_NAME] == MEET_5_6:
         return solve_meeting_axes(form, goal, found)
-    if form[KIND, NAME] == PARALLELS:
+    if form[FORM_KIND, KIND_NAME] == PARALLELS:
         return solve_three_parallel_by_quartic(form, goal, found)
-    if form[KIND, NAME] == WRIST:
+    if form[FORM_KIND, KIND_NAME] == WRIST:
         placed, margin = solve_any_shoulder(form, goal, found)
         return solve_wrist(form, goal, placed, margin, found)
     return find_branches(form, goal, found)
@@ -171,9 +178,9 @@ def fill_loop_jacobian(
         size: The arm's size [m].
         table: (6, 12) result: rows of the tip's velocity [sizes] and of its angular velocity [rad].
     """
-    way = row(form, TIP)
+    way = row(form, FORM_TIP)
     for i in range(5, -1, -1):
-        axis, by = row(form, AXES + i), turn_by(angles[i])
+        axis, by = row(form, FORM_AXES + i), turn_by(angles[i])
         way = rotate_about(axis, by, way)
         for k in range(i, 6):
             turn, move = axis, cross(axis, way)
@@ -182,7 +189,7 @@ def fill_loop_jacobian(
                 turn = rotate_about(axis, by, (table[3, k], table[4, k], table[5, k]))
             for c in range(3):
                 table[c, k], table[3 + c, k] = move[c], turn[c]
-        way = plus(way, row(form, OFFSETS + i))
+        way = plus(way, row(form, FORM_OFFSETS + i))
     for r in range(6):
         for c in range(6):
             table[r, 6 + c] = 1.0 if r == c else 0.0
@@ -216,7 +223,7 @@ def measure_errors(form: FloatArray, count: int, found: FloatArray) -> None:
     """Write the bound on the error of the angles of each branch, per error of the target."""
     table = np.empty((6, 12))
     for i in range(count):
-        fill_loop_jacobian(form, found[i], form[SIZE, LENGTH], table)
+        fill_loop_jacobian(form, found[i], form[FORM_SIZE, LENGTH], table)
         invert_table(table)
         worst = 0.0
         for r in range(6):
@@ -232,13 +239,13 @@ def measure_errors(form: FloatArray, count: int, found: FloatArray) -> None:
 def find_branches_by_loop(form: FloatArray, target: FloatArray, seed: FloatArray) -> FormBranches:
     """Do the work of `closed_form_kernel.find_branches` for this module."""
     found, opened, slide_offset = (
-        np.empty((MAX_BRANCHES, ERROR + 1)),
+        np.empty((MAX_LOOP_BRANCHES, ERROR + 1)),
         np.empty_like(form),
         find_slide_offset(form, target),
     )
     goal = open_loop(form, form_goal(form, target, slide_offset, seed), opened)
     count, margin = find_opened(opened, goal, found)
-    close_loop(int(form[SIZE, LOOP_START]), count, found)
+    close_loop(int(form[FORM_SIZE, LOOP_START]), count, found)
     measure_errors(form, count, found)
     return FormBranches(found, count, margin, slide_offset)
 
@@ -262,13 +269,15 @@ def solve_loop(
 ) -> Found:  # fmt: skip
     """Do the work of `closed_form_search_kernel.solve_closed` for this module.
 
-    The series of MEETING costs as much as a dozen descents, so a few of these are tried before.
+    The series of MEET_5_6 costs as much as a dozen descents, so a few of these are tried before.
     """
     zero, steps = 0 * iterations, 0 * iterations
-    if form.rows[KIND, NAME] == MEETING:
-        effort = Effort(iterations, PATIENCE + zero, iterations < 0)
-        found = search(chain, goal, seed, q, work, effort, Starts(zero, FIRST_STARTS + zero, NEAR))
-        if not STALLED <= found[0] <= SPENT:
+    if form.rows[FORM_KIND, KIND_NAME] == MEET_5_6:
+        effort = Effort(iterations, DESCENT_PATIENCE + zero, iterations < 0)
+        found = search(
+            chain, goal, seed, q, work, effort, Starts(zero, FIRST_LOOP_STARTS + zero, NEAR_SEED)
+        )
+        if not DESCENT_STALLED <= found[0] <= DESCENT_SPENT:
             return found
         steps = found[1]
     branched = BranchSearch(
@@ -286,7 +295,7 @@ def solve_loop_pose(
     iterations: int, form: FloatArray,
 ) -> Found:  # fmt: skip
     """Do the work of `closed_form_search_kernel.solve_closed_pose` for this module."""
-    arrays = FormArrays(form, np.empty((q.shape[0], COLUMNS + MAX_BRANCHES)))
+    arrays = FormArrays(form, np.empty((q.shape[0], COLUMNS + MAX_LOOP_BRANCHES)))
     return solve_loop(PackedChain(*chain), PoseGoal(*goal), seed, q, work, iterations, arrays)
 
 

@@ -18,8 +18,8 @@ from math import inf, pi
 import numpy as np
 
 from basis_ik.closed_form.closed_form_interval_kernel import (
-    EMPTY,
-    ROUNDING,
+    EMPTY_INTERVAL,
+    INTERVAL_ROUNDING,
     Interval,
     Pose,
     bends,
@@ -30,9 +30,9 @@ from basis_ik.closed_form.closed_form_interval_kernel import (
     within,
 )
 from basis_ik.closed_form.closed_form_kernel import (
-    AXES,
-    OFFSETS,
-    ROWS,
+    FORM_AXES,
+    FORM_OFFSETS,
+    FORM_ROWS,
     Vector,
     apply_rotation,
     back,
@@ -60,8 +60,8 @@ from basis_ik.closed_form.closed_form_linear_kernel import (
     span,
 )
 from basis_ik.closed_form.closed_form_proof_kernel import (
-    DEPTH,
     LEAST_WIDTH,
+    MOST_WAITING_BOXES,
     errors_of,
     halve,
     opened_pose,
@@ -70,8 +70,8 @@ from basis_ik.closed_form.closed_form_proof_kernel import (
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
 
-PARALLEL = 0.1  # |h2 × h3| below which the height along axis 2 tells joint 4, not joint 2
-SMALL = 0.5  # [rad] up to which a box is worth forms of first order
+PARALLEL_PRODUCT = 0.1  # |h2 × h3| below which the height along axis 2 tells joint 4, not joint 2
+FIRST_ORDER_WIDTH = 0.5  # [rad] up to which a box is worth forms of first order
 MOST_BOXES = 8000  # after which the proof is given up
 MUCH_WIDER = 3.0  # than joint 1: the interval of another one that is halved instead
 
@@ -85,11 +85,11 @@ def from_second(pose: Pose, t1: Interval) -> Ball:
     The end is the point where axes 5 and 6 meet.
     """
     form, goal, _, e, _ = pose
-    a1, a2 = row(form, OFFSETS + 1), row(form, OFFSETS + 2)
-    p, r = turned(back(row(form, AXES)), t1, goal.p, e)
+    a1, a2 = row(form, FORM_OFFSETS + 1), row(form, FORM_OFFSETS + 2)
+    p, r = turned(back(row(form, FORM_AXES)), t1, goal.p, e)
     size = length(p) + length(a1) + length(a2)
-    size += length(row(form, OFFSETS + 3)) + length(row(form, OFFSETS + 4))
-    return minus(p, a1), r + ROUNDING * size
+    size += length(row(form, FORM_OFFSETS + 3)) + length(row(form, FORM_OFFSETS + 4))
+    return minus(p, a1), r + INTERVAL_ROUNDING * size
 
 
 @helper
@@ -98,8 +98,12 @@ def fourth_by_height(form: FloatArray, end: Ball) -> tuple[Interval, Interval]:
 
     Joint 3 changes that height, but not where axes 2 and 3 are parallel.
     """
-    h2, h3, h4 = row(form, AXES + 1), row(form, AXES + 2), row(form, AXES + 3)
-    a2, a3, a4 = row(form, OFFSETS + 2), row(form, OFFSETS + 3), row(form, OFFSETS + 4)
+    h2, h3, h4 = row(form, FORM_AXES + 1), row(form, FORM_AXES + 2), row(form, FORM_AXES + 3)
+    a2, a3, a4 = (
+        row(form, FORM_OFFSETS + 2),
+        row(form, FORM_OFFSETS + 3),
+        row(form, FORM_OFFSETS + 4),
+    )
     same, (u, r) = dot(h2, h3), end
     normal = same * h3[0], same * h3[1], same * h3[2]
     lean = length(cross(h2, h3)) * (length(a3) + length(a4))
@@ -113,16 +117,20 @@ def second_of_pair(form: FloatArray, end: Ball, t4: Interval) -> tuple[Interval,
     To its height along axis 3; if axes 2 and 3 are parallel, joint 2 does not change that, and it
     is the distance.
     """
-    h2, h3, h4 = row(form, AXES + 1), row(form, AXES + 2), row(form, AXES + 3)
-    a2, a3, a4 = row(form, OFFSETS + 2), row(form, OFFSETS + 3), row(form, OFFSETS + 4)
+    h2, h3, h4 = row(form, FORM_AXES + 1), row(form, FORM_AXES + 2), row(form, FORM_AXES + 3)
+    a2, a3, a4 = (
+        row(form, FORM_OFFSETS + 2),
+        row(form, FORM_OFFSETS + 3),
+        row(form, FORM_OFFSETS + 4),
+    )
     (u, r), back2 = end, back(h2)
-    v, rv = turned(h4, t4, a4, ROUNDING * length(a3))
+    v, rv = turned(h4, t4, a4, INTERVAL_ROUNDING * length(a3))
     v = plus(a3, v)
-    if length(cross(h2, h3)) < PARALLEL:
+    if length(cross(h2, h3)) < PARALLEL_PRODUCT:
         sizes = dot(u, u) + dot(a2, a2) + dot(v, v)
         height = 0.5 * (dot(u, u) + dot(a2, a2) - dot(v, v))
         error = r * (length(u) + length(a2) + 0.5 * r) + rv * (length(v) + 0.5 * rv)
-        return turns_to_height(a2, back2, u, height, error + ROUNDING * sizes)
+        return turns_to_height(a2, back2, u, height, error + INTERVAL_ROUNDING * sizes)
     lift = min(t4[1], 2.0) * length(cross(h3, h4)) * length(cross(h4, a4))
     return turns_to_height(h3, back2, u, dot(h3, plus(a2, v)), r + lift)
 
@@ -136,7 +144,7 @@ def unwound(
     a, r = apply_rotation(goal.rotation, v), turn
     for i in range(4):
         t = turns[i]
-        a, r = turned(row(form, AXES + i), (-t[0], t[1]), a, r)
+        a, r = turned(row(form, FORM_AXES + i), (-t[0], t[1]), a, r)
     return a, r
 
 
@@ -144,7 +152,7 @@ def unwound(
 def are_last_open(pose: Pose, turns: tuple[Interval, Interval, Interval, Interval]) -> bool:
     """Return whether joints 5 and 6 may turn the tip as wanted, with intervals of joints 1 to 4."""
     form, allowed = pose.form, pose.allowed
-    h5, h6 = row(form, AXES + 4), row(form, AXES + 5)
+    h5, h6 = row(form, FORM_AXES + 4), row(form, FORM_AXES + 5)
     a, r = unwound(pose, turns, h6)
     t5 = within(turns_onto(h5, h6, 0.0, a, r), allowed, 4)
     if t5[1] < 0.0:
@@ -169,7 +177,7 @@ def linearly_unwound(
     form, goal, _, _, turn = pose
     a = constant(apply_rotation(goal.rotation, v), turn)
     for i in range(4):
-        a = linearly_turned(row(form, AXES + i), opposite(turns[i]), a, w)
+        a = linearly_turned(row(form, FORM_AXES + i), opposite(turns[i]), a, w)
     return a
 
 
@@ -177,15 +185,15 @@ def linearly_unwound(
 def is_box_open(pose: Pose, t1: Interval, t2: Interval, t4: Interval) -> bool:
     """Return whether the equations may have a common solution in a box, to first order."""
     form, goal, allowed, e, _ = pose
-    h3, h5, h6 = row(form, AXES + 2), row(form, AXES + 4), row(form, AXES + 5)
+    h3, h5, h6 = row(form, FORM_AXES + 2), row(form, FORM_AXES + 4), row(form, FORM_AXES + 5)
     q1, q2 = (t1[0], 1.0, 0.0, 0.0, 0.0), (t2[0], 0.0, 1.0, 0.0, 0.0)
     q4, across, w = (t4[0], 0.0, 0.0, 1.0, 0.0), cross(h6, h5), (t1[1], t2[1], t4[1])
-    y = linearly_turned(row(form, AXES), opposite(q1), constant(goal.p, e), w)
-    y = shifted(y, -1.0, row(form, OFFSETS + 1))
-    y = linearly_turned(row(form, AXES + 1), opposite(q2), y, w)
-    y = shifted(y, -1.0, row(form, OFFSETS + 2))
-    v = linearly_turned(row(form, AXES + 3), q4, constant(row(form, OFFSETS + 4), 0.0), w)
-    v = shifted(v, 1.0, row(form, OFFSETS + 3))
+    y = linearly_turned(row(form, FORM_AXES), opposite(q1), constant(goal.p, e), w)
+    y = shifted(y, -1.0, row(form, FORM_OFFSETS + 1))
+    y = linearly_turned(row(form, FORM_AXES + 1), opposite(q2), y, w)
+    y = shifted(y, -1.0, row(form, FORM_OFFSETS + 2))
+    v = linearly_turned(row(form, FORM_AXES + 3), q4, constant(row(form, FORM_OFFSETS + 4), 0.0), w)
+    v = shifted(v, 1.0, row(form, FORM_OFFSETS + 3))
     q3 = linear_turn(h3, v, y, w)
     if q3[4] == inf:
         return True
@@ -214,14 +222,14 @@ def widest_fourth(pose: Pose, end: Ball, t1: Interval, t2: Interval, t4: Interva
 
     It is negative if there is none.
     """
-    y, r = turned(back(row(pose.form, AXES + 1)), t2, end[0], end[1])
-    one, other = bends(pose, 2, t4, minus(y, row(pose.form, OFFSETS + 2)), (r, r))
-    widest = EMPTY
+    y, r = turned(back(row(pose.form, FORM_AXES + 1)), t2, end[0], end[1])
+    one, other = bends(pose, 2, t4, minus(y, row(pose.form, FORM_OFFSETS + 2)), (r, r))
+    widest = EMPTY_INTERVAL
     for k in range(2):
         t3, bent = one if k == 0 else other
         if t3[1] < 0.0 or bent[1] <= widest or not are_last_open(pose, (t1, t2, t3, bent)):
             continue
-        if max(t1[1], max(t2[1], bent[1])) > SMALL or is_box_open(pose, t1, t2, bent):
+        if max(t1[1], max(t2[1], bent[1])) > FIRST_ORDER_WIDTH or is_box_open(pose, t1, t2, bent):
             widest = bent[1]
     return widest
 
@@ -232,7 +240,7 @@ def widest_of_pair(pose: Pose, t1: Interval, t2: Interval, t4: Interval) -> tupl
 
     They are negative if there is none.
     """
-    second, fourth, end = EMPTY, EMPTY, from_second(pose, t1)
+    second, fourth, end = EMPTY_INTERVAL, EMPTY_INTERVAL, from_second(pose, t1)
     one, other = fourth_by_height(pose.form, end)
     for i in range(2):
         bent = in_common(one if i == 0 else other, t4)
@@ -261,8 +269,8 @@ def excludes_pair(
     errors = errors_of(form, position_error, rotation_error)
     if slide_excess(form, variables, find_slide_offset(form, target)) > errors[0]:
         return True
-    pose = opened_pose(form, variables, target, errors, np.empty((ROWS, 3)))
-    boxes, allowed, left, waiting = np.empty((DEPTH, 6)), pose.allowed, MOST_BOXES, 1
+    pose = opened_pose(form, variables, target, errors, np.empty((FORM_ROWS, 3)))
+    boxes, allowed, left, waiting = np.empty((MOST_WAITING_BOXES, 6)), pose.allowed, MOST_BOXES, 1
     for c in range(2):
         boxes[0, c], boxes[0, 2 + c], boxes[0, 4 + c] = allowed[0, c], allowed[1, c], allowed[3, c]
     while waiting > 0:
@@ -274,7 +282,7 @@ def excludes_pair(
             waiting -= 1
             continue
         other = max(second, fourth)
-        if left <= 0 or max(t1[1], other) < LEAST_WIDTH or waiting >= DEPTH:
+        if left <= 0 or max(t1[1], other) < LEAST_WIDTH or waiting >= MOST_WAITING_BOXES:
             return False
         if other > MUCH_WIDER * t1[1]:
             side = 2 if second >= fourth else 4

@@ -18,7 +18,7 @@ from math import pi
 import numpy as np
 
 from basis_ik.closed_form.closed_form_interval_kernel import (
-    ROUNDING,
+    INTERVAL_ROUNDING,
     Interval,
     Pose,
     bends,
@@ -29,25 +29,25 @@ from basis_ik.closed_form.closed_form_interval_kernel import (
     within,
 )
 from basis_ik.closed_form.closed_form_kernel import (
-    AXES,
-    BACKWARD,
-    COUPLED,
-    DRIVES,
+    AXIS_COUPLED,
+    AXIS_FREE,
+    AXIS_HELD,
     FACTOR,
-    FREE,
-    HELD,
-    KIND,
+    FORM_AXES,
+    FORM_DRIVES,
+    FORM_KIND,
+    FORM_OFFSETS,
+    FORM_ROWS,
+    FORM_SIZE,
+    FORM_TIP,
+    KIND_BACKWARD,
+    KIND_NAME,
     LOOP_START,
     MEET_2_3,
-    NAME,
     NUMBER,
-    OFFSETS,
     PARALLEL_2_3_4,
-    ROWS,
     SHIFT,
-    SIZE,
     SLIDE_AXIS,
-    TIP,
     Vector,
     apply_rotation,
     back,
@@ -68,18 +68,18 @@ from basis_ik.descent.tables_kernel import LOWER, UPPER
 from basis_ik.numerics.angles_kernel import whole_turns
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
-from basis_ik.robot.safety_kernel import SLACK
+from basis_ik.robot.safety_kernel import LIMIT_ROUNDING
 
 LEAST_WIDTH = 1e-8  # [rad] below which no interval is halved
 MOST_INTERVALS = 2000  # after which the proof is given up
-DEPTH = 128  # intervals or boxes that may wait
+MOST_WAITING_BOXES = 128  # intervals or boxes that may wait
 
 
 @helper
 def is_wrist_open(pose: Pose, a: Vector, ra: float, b: Vector, rb: float) -> bool:
     """Return whether joints 4 to 6 may bring axis 6 and its side, seen from joint 4, to balls."""
     form, allowed = pose.form, pose.allowed
-    h4, h5, h6 = row(form, AXES + 3), row(form, AXES + 4), row(form, AXES + 5)
+    h4, h5, h6 = row(form, FORM_AXES + 3), row(form, FORM_AXES + 4), row(form, FORM_AXES + 5)
     across = cross(h6, h5)
     for t5 in both_within(turns_to_height(h4, h5, h6, dot(h4, a), ra), allowed, 4):
         if t5[1] < 0.0:
@@ -99,10 +99,15 @@ def is_wrist_open(pose: Pose, a: Vector, ra: float, b: Vector, rb: float) -> boo
 def is_hand_open(pose: Pose, t1: Interval, t2: Interval, t3: Interval) -> bool:
     """Return whether the wrist may reach its orientation within intervals of joints 1 to 3."""
     form, goal, _, _, turn = pose
-    if form[DRIVES + 3, NUMBER] == FREE:  # and so are joints 5 and 6
+    if form[FORM_DRIVES + 3, NUMBER] == AXIS_FREE:  # and so are joints 5 and 6
         return True
-    h1, h2, h3, h6 = row(form, AXES), row(form, AXES + 1), row(form, AXES + 2), row(form, AXES + 5)
-    across = cross(h6, row(form, AXES + 4))
+    h1, h2, h3, h6 = (
+        row(form, FORM_AXES),
+        row(form, FORM_AXES + 1),
+        row(form, FORM_AXES + 2),
+        row(form, FORM_AXES + 5),
+    )
+    across = cross(h6, row(form, FORM_AXES + 4))
     a, ra = turned(h1, (-t1[0], t1[1]), apply_rotation(goal.rotation, h6), turn)
     b, rb = turned(h1, (-t1[0], t1[1]), apply_rotation(goal.rotation, across), turn)
     a, ra = turned(h2, (-t2[0], t2[1]), a, ra)
@@ -116,10 +121,10 @@ def is_hand_open(pose: Pose, t1: Interval, t2: Interval, t3: Interval) -> bool:
 def is_arm_open(pose: Pose, t1: Interval) -> bool:
     """Return whether an arm with a spherical wrist may have a solution within an interval."""
     form, goal, allowed, e, _ = pose
-    h1, h2, a1 = row(form, AXES), row(form, AXES + 1), row(form, OFFSETS + 1)
+    h1, h2, a1 = row(form, FORM_AXES), row(form, FORM_AXES + 1), row(form, FORM_OFFSETS + 1)
     p, rp = turned(back(h1), t1, goal.p, e)
     far = length(goal.p)
-    rounding = ROUNDING * (far + length(a1))
+    rounding = INTERVAL_ROUNDING * (far + length(a1))
     errors = rp + rounding, e + t1[1] * length(cross(h1, h2)) * far + rounding
     for t2, t3 in bends(pose, 1, (allowed[2, 0], allowed[2, 1]), minus(p, a1), errors):
         if t2[1] >= 0.0 and is_hand_open(pose, t1, t2, t3):
@@ -131,15 +136,19 @@ def is_arm_open(pose: Pose, t1: Interval) -> bool:
 def is_ball_open(pose: Pose, t1: Interval) -> bool:
     """Do the work of `is_arm_open` where axes 2 and 3 meet: joint 3 moves nothing to axis 2."""
     form, goal, allowed, e, _ = pose
-    h1, h2, h3 = row(form, AXES), row(form, AXES + 1), row(form, AXES + 2)
-    a1, a2, a3 = row(form, OFFSETS + 1), row(form, OFFSETS + 2), row(form, OFFSETS + 3)
+    h1, h2, h3 = row(form, FORM_AXES), row(form, FORM_AXES + 1), row(form, FORM_AXES + 2)
+    a1, a2, a3 = (
+        row(form, FORM_OFFSETS + 1),
+        row(form, FORM_OFFSETS + 2),
+        row(form, FORM_OFFSETS + 3),
+    )
     p, rw = turned(back(h1), t1, goal.p, e)
-    w, back2, rw = minus(p, a1), back(h2), rw + ROUNDING * (length(p) + length(a1))
+    w, back2, rw = minus(p, a1), back(h2), rw + INTERVAL_ROUNDING * (length(p) + length(a1))
     found = turns_to_height(h3, back2, w, dot(h3, plus(a2, a3)), rw)
     for t2 in both_within(found, allowed, 1):
         if t2[1] < 0.0:
             continue
-        y, ry = turned(back2, t2, w, rw + ROUNDING * length(a2))
+        y, ry = turned(back2, t2, w, rw + INTERVAL_ROUNDING * length(a2))
         t3 = within(turns_onto(h3, a3, 0.0, minus(y, a2), ry), allowed, 2)
         if t3[1] >= 0.0 and is_hand_open(pose, t1, t2, t3):
             return True
@@ -150,8 +159,13 @@ def is_ball_open(pose: Pose, t1: Interval) -> bool:
 def is_triangle_open(pose: Pose, t1: Interval, t5: Interval) -> bool:
     """Return whether an arm with parallel axes 2 to 4 may have a solution with joints 1 and 5."""
     form, goal, allowed, e, turn = pose
-    h1, h2, h3, h4 = row(form, AXES), row(form, AXES + 1), row(form, AXES + 2), row(form, AXES + 3)
-    h5, h6, a5 = row(form, AXES + 4), row(form, AXES + 5), row(form, OFFSETS + 5)
+    h1, h2, h3, h4 = (
+        row(form, FORM_AXES),
+        row(form, FORM_AXES + 1),
+        row(form, FORM_AXES + 2),
+        row(form, FORM_AXES + 3),
+    )
+    h5, h6, a5 = row(form, FORM_AXES + 4), row(form, FORM_AXES + 5), row(form, FORM_OFFSETS + 5)
     back1, across = back(h1), cross(h6, h5)
     a, ra = turned(back1, t1, apply_rotation(goal.rotation, h6), turn)
     b, rb = turned(back1, t1, apply_rotation(goal.rotation, across), turn)
@@ -165,9 +179,9 @@ def is_triangle_open(pose: Pose, t1: Interval, t5: Interval) -> bool:
         return False
     p, rw = turned(back1, t1, goal.p, e)
     last, r = turned(h5, t5, a5, 0.0)
-    last, r = turned(h2, t234, plus(row(form, OFFSETS + 4), last), r)
-    w = minus(minus(p, row(form, OFFSETS + 1)), last)
-    rw += r + ROUNDING * (length(p) + length(row(form, OFFSETS + 1)) + length(last))
+    last, r = turned(h2, t234, plus(row(form, FORM_OFFSETS + 4), last), r)
+    w = minus(minus(p, row(form, FORM_OFFSETS + 1)), last)
+    rw += r + INTERVAL_ROUNDING * (length(p) + length(row(form, FORM_OFFSETS + 1)) + length(last))
     sign3, sign4 = dot(h2, h3), dot(h2, h4)
     for t2, t3 in bends(pose, 1, (allowed[2, 0], allowed[2, 1]), w, (rw, rw)):
         if t2[1] < 0.0:
@@ -182,18 +196,23 @@ def is_triangle_open(pose: Pose, t1: Interval, t5: Interval) -> bool:
 def is_parallel_open(pose: Pose, t1: Interval) -> bool:
     """Return whether an arm with parallel axes 2 to 4 may have a solution within an interval."""
     form, goal, allowed, e, turn = pose
-    h1, h2, h5, h6 = row(form, AXES), row(form, AXES + 1), row(form, AXES + 4), row(form, AXES + 5)
-    a5, back1, tilt = row(form, OFFSETS + 5), back(h1), t1[1] * length(cross(h1, h2))
+    h1, h2, h5, h6 = (
+        row(form, FORM_AXES),
+        row(form, FORM_AXES + 1),
+        row(form, FORM_AXES + 4),
+        row(form, FORM_AXES + 5),
+    )
+    a5, back1, tilt = row(form, FORM_OFFSETS + 5), back(h1), t1[1] * length(cross(h1, h2))
     a = rotate_about(back1, turn_by(t1[0]), apply_rotation(goal.rotation, h6))
     p = rotate_about(back1, turn_by(t1[0]), goal.p)
-    still = plus(row(form, OFFSETS + 1), row(form, OFFSETS + 2))
-    still = plus(still, plus(row(form, OFFSETS + 3), row(form, OFFSETS + 4)))
-    rise = e + (tilt + ROUNDING) * length(p) + ROUNDING * length(still)
+    still = plus(row(form, FORM_OFFSETS + 1), row(form, FORM_OFFSETS + 2))
+    still = plus(still, plus(row(form, FORM_OFFSETS + 3), row(form, FORM_OFFSETS + 4)))
+    rise = e + (tilt + INTERVAL_ROUNDING) * length(p) + INTERVAL_ROUNDING * length(still)
     for t5 in both_within(turns_to_height(h2, h5, h6, dot(h2, a), turn + tilt), allowed, 4):
         if t5[1] < 0.0:
             continue
         last = rotate_about(h5, turn_by(t5[0]), a5)
-        lift = (min(t5[1], 2.0) * length(cross(h2, h5)) + ROUNDING) * length(a5)
+        lift = (min(t5[1], 2.0) * length(cross(h2, h5)) + INTERVAL_ROUNDING) * length(a5)
         if abs(dot(h2, minus(p, plus(still, last)))) > rise + lift:
             continue
         if is_triangle_open(pose, t1, t5):
@@ -204,7 +223,7 @@ def is_parallel_open(pose: Pose, t1: Interval) -> bool:
 @helper
 def is_form_open(pose: Pose, t1: Interval) -> bool:
     """Return whether a pose may have a solution within an interval of joint 1."""
-    kind = pose.form[KIND, NAME]
+    kind = pose.form[FORM_KIND, KIND_NAME]
     if kind == MEET_2_3:
         return is_ball_open(pose, t1)
     if kind in (PARALLELS, PARALLEL_2_3_4):
@@ -217,16 +236,16 @@ def fill_allowed(form: FloatArray, first: int, variables: FloatArray, allowed: F
     """Write the intervals (6, 2) that limits leave to the joints of a form opened at one."""
     for i in range(6):
         k = (i + first) % 6
-        j = DRIVES + (5 - k if form[KIND, BACKWARD] != 0.0 else k)
+        j = FORM_DRIVES + (5 - k if form[FORM_KIND, KIND_BACKWARD] != 0.0 else k)
         number = form[j, NUMBER]
         allowed[i, 0], allowed[i, 1] = 0.0, pi
-        if number == HELD:
-            allowed[i, 1] = ROUNDING
-        elif number != FREE:
-            v = int(number) if number >= 0.0 else int(COUPLED - number)
+        if number == AXIS_HELD:
+            allowed[i, 1] = INTERVAL_ROUNDING
+        elif number != AXIS_FREE:
+            v = int(number) if number >= 0.0 else int(AXIS_COUPLED - number)
             low, high = variables[v, LOWER], variables[v, UPPER]
             half = abs(form[j, FACTOR]) * (
-                0.5 * (high - low) + SLACK + ROUNDING * (abs(low) + abs(high))
+                0.5 * (high - low) + LIMIT_ROUNDING + INTERVAL_ROUNDING * (abs(low) + abs(high))
             )
             if half < pi:
                 middle = 0.5 * form[j, FACTOR] * (low + high) + form[j, SHIFT]
@@ -273,11 +292,14 @@ def errors_of(
     in the arm. It moves a point of the arm by what it moves the tip, and by its angle times their
     distance, which is at most the length of the arm.
     """
-    size = length(row(form, TIP))
+    size = length(row(form, FORM_TIP))
     for i in range(6):
-        size += length(row(form, OFFSETS + i))
-    error, turn = position_error + 10.0 * ROUNDING * size, rotation_error + ROUNDING
-    if form[DRIVES + 3, NUMBER] == FREE and form[DRIVES + 4, NUMBER] == FREE:
+        size += length(row(form, FORM_OFFSETS + i))
+    error, turn = (
+        position_error + 10.0 * INTERVAL_ROUNDING * size,
+        rotation_error + INTERVAL_ROUNDING,
+    )
+    if form[FORM_DRIVES + 3, NUMBER] == AXIS_FREE and form[FORM_DRIVES + 4, NUMBER] == AXIS_FREE:
         return error, 0.0  # the orientation is free, and the wrist is at the tip
     return error + turn * (size + error), turn
 
@@ -298,7 +320,7 @@ def opened_pose(
     """
     goal = form_goal(form, target, find_slide_offset(form, target), np.zeros(variables.shape[0]))
     goal, allowed = open_loop(form, goal, opened), np.empty((6, 2))
-    fill_allowed(form, int(form[SIZE, LOOP_START]), variables, allowed)
+    fill_allowed(form, int(form[FORM_SIZE, LOOP_START]), variables, allowed)
     return Pose(opened, goal, allowed, errors[0], errors[1])
 
 
@@ -319,8 +341,8 @@ def excludes(
     errors = errors_of(form, position_error, rotation_error)
     if slide_excess(form, variables, find_slide_offset(form, target)) > errors[0]:
         return True
-    pose = opened_pose(form, variables, target, errors, np.empty((ROWS, 3)))
-    parts, left, waiting = np.empty((DEPTH, 2)), MOST_INTERVALS, 1
+    pose = opened_pose(form, variables, target, errors, np.empty((FORM_ROWS, 3)))
+    parts, left, waiting = np.empty((MOST_WAITING_BOXES, 2)), MOST_INTERVALS, 1
     parts[0, 0], parts[0, 1] = pose.allowed[0, 0], pose.allowed[0, 1]
     while waiting > 0:
         left -= 1
@@ -328,7 +350,7 @@ def excludes(
         if not is_form_open(pose, t1):
             waiting -= 1
             continue
-        if left <= 0 or t1[1] < LEAST_WIDTH or waiting >= DEPTH:
+        if left <= 0 or t1[1] < LEAST_WIDTH or waiting >= MOST_WAITING_BOXES:
             return False
         waiting = halve(parts, waiting, 0)
     return True

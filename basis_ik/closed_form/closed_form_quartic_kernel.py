@@ -20,17 +20,17 @@ from typing import NamedTuple
 import numpy as np
 
 from basis_ik.closed_form.closed_form_kernel import (
-    AXES,
     ERROR,
-    KIND,
+    FORM_AXES,
+    FORM_KIND,
+    FORM_OFFSETS,
+    FORM_SIZE,
+    KIND_NAME,
+    KIND_SLACK,
     LENGTH,
-    MAX_BRANCHES,
-    NAME,
-    OFFSETS,
+    MAX_FORM_BRANCHES,
     SHOULDER_ERROR,
-    SIZE,
-    SLACK,
-    VANISHING,
+    VANISHING_PART,
     FormGoal,
     Vector,
     angle_of,
@@ -77,8 +77,9 @@ Plane = tuple[float, float, float]
 # Kinds of arms, besides those of `closed_form_kernel`: the last three axes intersect; axes 2 to 4
 # are parallel.
 WRIST, PARALLELS = 5.0, 6.0
-EVEN = 1e-12  # relative; smaller coefficients are replaced by it, so that the slope has a sign
-ITERATIONS = 100  # for one root; bisection alone would need fifty
+# Relative; smaller coefficients are replaced by it, so that the slope has a sign.
+LEAST_COEFFICIENT = 1e-12
+ROOT_ITERATIONS = 100  # for one root; bisection alone would need fifty
 
 
 @helper
@@ -105,7 +106,7 @@ def root_between(wave: Wave, low: float, high: float, rises: bool) -> float:
         rises: Whether the wave is positive at `high`.
     """
     slope, x = slope_of(wave), 0.5 * (low + high)
-    for _ in range(ITERATIONS):
+    for _ in range(ROOT_ITERATIONS):
         height, steepness, last = height_at(wave, x), height_at(slope, x), x
         if (height > 0.0) == rises:
             high = x
@@ -134,7 +135,7 @@ def turning_points(wave: Wave, points: FloatArray) -> int:
     second, phase = hypot(wave[3], wave[4]), 0.5 * atan2(wave[4], wave[3])
     p = wave[1] * cos(phase) + wave[2] * sin(phase)
     q = wave[2] * cos(phase) - wave[1] * sin(phase)
-    least = EVEN * (hypot(p, q) + second)  # a slope of 0 at an end would have no sign
+    least = LEAST_COEFFICIENT * (hypot(p, q) + second)  # a slope of 0 at an end would have no sign
     if abs(p) < least:
         p = least
     if abs(q) < least:
@@ -178,7 +179,7 @@ def roots_of(
     Returns:
         Number of roots; the margin, as a multiple of the error, below which it cannot change.
     """
-    if hypot(wave[1], wave[2]) + hypot(wave[3], wave[4]) <= VANISHING:
+    if hypot(wave[1], wave[2]) + hypot(wave[3], wave[4]) <= VANISHING_PART:
         roots[0], errors[0] = default, np.inf
         return (1 if abs(wave[0]) <= slack else 0), 0.0
     points, slope = np.empty(5), slope_of(wave)
@@ -189,7 +190,7 @@ def roots_of(
         margin = min(margin, abs(here) / error)
         if (here > 0.0) != (after > 0.0):
             roots[count] = root_between(wave, points[i], points[i + 1], after > 0.0)
-            errors[count] = error / max(abs(height_at(slope, roots[count])), VANISHING)
+            errors[count] = error / max(abs(height_at(slope, roots[count])), VANISHING_PART)
             count += 1
         elif (here > 0.0) == (before > 0.0) and abs(here) < min(abs(after), slack):
             roots[count], errors[count] = points[i], np.inf
@@ -265,10 +266,14 @@ def solve_any_shoulder(form: FloatArray, goal: FormGoal, found: FloatArray) -> t
     In R_1ᵀ p − a_1 = R_2 (a_2 + R_3 a_3), joint 2 changes neither the length nor the height along
     axis 2. See `closed_form_kernel.solve_shoulder`.
     """
-    h1, h2, h3 = row(form, AXES), row(form, AXES + 1), row(form, AXES + 2)
-    a1, a2, a3 = row(form, OFFSETS + 1), row(form, OFFSETS + 2), row(form, OFFSETS + 3)
-    p, seed, slack = goal.p, goal.seed, form[KIND, SLACK]
-    back1, e, far, l3 = back(h1), 2.0 * form[SIZE, LENGTH], length(p), length(a3)
+    h1, h2, h3 = row(form, FORM_AXES), row(form, FORM_AXES + 1), row(form, FORM_AXES + 2)
+    a1, a2, a3 = (
+        row(form, FORM_OFFSETS + 1),
+        row(form, FORM_OFFSETS + 2),
+        row(form, FORM_OFFSETS + 3),
+    )
+    p, seed, slack = goal.p, goal.seed, form[FORM_KIND, KIND_SLACK]
+    back1, e, far, l3 = back(h1), 2.0 * form[FORM_SIZE, LENGTH], length(p), length(a3)
     left, left2 = plane(a1, back1, p), plane(h2, back1, p)
     # Half the squared lengths; all constants are on the left side.
     k = 0.5 * (dot(a2, a2) + dot(a3, a3) - dot(p, p) - dot(a1, a1))
@@ -296,15 +301,24 @@ def solve_three_parallel_by_quartic(
 
     The parallel joints change no height along their axes, neither that of axis 6 nor of its point.
     """
-    h1, h2, h5, h6 = row(form, AXES), row(form, AXES + 1), row(form, AXES + 4), row(form, AXES + 5)
-    a1, a2, a3 = row(form, OFFSETS + 1), row(form, OFFSETS + 2), row(form, OFFSETS + 3)
-    back1, a4 = back(h1), row(form, OFFSETS + 4)
-    left, e = plane(h2, back1, goal.p), 2.0 * form[SIZE, LENGTH]
+    h1, h2, h5, h6 = (
+        row(form, FORM_AXES),
+        row(form, FORM_AXES + 1),
+        row(form, FORM_AXES + 4),
+        row(form, FORM_AXES + 5),
+    )
+    a1, a2, a3 = (
+        row(form, FORM_OFFSETS + 1),
+        row(form, FORM_OFFSETS + 2),
+        row(form, FORM_OFFSETS + 3),
+    )
+    back1, a4 = back(h1), row(form, FORM_OFFSETS + 4)
+    left, e = plane(h2, back1, goal.p), 2.0 * form[FORM_SIZE, LENGTH]
     left = left[0] - dot(h2, plus(plus(a1, a2), plus(a3, a4))), left[1], left[2]
     pairs, count = np.empty((4, 4)), 0
-    points = Equation(left, plane(h2, h5, row(form, OFFSETS + 5)), e)
+    points = Equation(left, plane(h2, h5, row(form, FORM_OFFSETS + 5)), e)
     axes = Equation(plane(h2, back1, apply_rotation(goal.rotation, h6)), plane(h2, h5, h6), 1.0)
-    n, margin = solve_pair(points, axes, form[KIND, SLACK], goal.seed[0], pairs)
+    n, margin = solve_pair(points, axes, form[FORM_KIND, KIND_SLACK], goal.seed[0], pairs)
     for i in range(n):
         known, errors = (turn_by(pairs[i, 0]), turn_by(pairs[i, 1])), (pairs[i, 2], pairs[i, 3])
         count, off = complete_three_parallel(form, goal, known, errors, found, count)
@@ -317,9 +331,9 @@ def find_branches_by_quartic(
     form: FloatArray, target: FloatArray, seed: FloatArray
 ) -> FormBranches:
     """Do the work of `closed_form_kernel.find_branches` for this module."""
-    found, slide_offset = np.empty((MAX_BRANCHES, ERROR + 1)), find_slide_offset(form, target)
+    found, slide_offset = np.empty((MAX_FORM_BRANCHES, ERROR + 1)), find_slide_offset(form, target)
     goal = form_goal(form, target, slide_offset, seed)
-    if form[KIND, NAME] == PARALLELS:
+    if form[FORM_KIND, KIND_NAME] == PARALLELS:
         count, margin = solve_three_parallel_by_quartic(form, goal, found)
     else:
         placed, near = solve_any_shoulder(form, goal, found)
@@ -345,7 +359,7 @@ def solve_quartic_pose(
     iterations: int, form: FloatArray,
 ) -> Found:  # fmt: skip
     """Do the work of `closed_form_search_kernel.solve_closed_pose` for this module."""
-    starts, pose_goal = np.empty((q.shape[0], COLUMNS + MAX_BRANCHES)), PoseGoal(*goal)
+    starts, pose_goal = np.empty((q.shape[0], COLUMNS + MAX_FORM_BRANCHES)), PoseGoal(*goal)
     branched = BranchSearch(form, find_branches_by_quartic(form, pose_goal.target, seed), starts)
     return solve_from_branches(PackedChain(*chain), pose_goal, seed, q, work, iterations, branched)
 

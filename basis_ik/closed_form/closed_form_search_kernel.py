@@ -11,33 +11,33 @@ from typing import NamedTuple
 import numpy as np
 
 from basis_ik.closed_form.closed_form_kernel import (
-    BACKWARD,
-    COUPLED,
-    DRIVES,
+    AXIS_COUPLED,
+    AXIS_FREE,
+    AXIS_HELD,
     ERROR,
     FACTOR,
-    FREE,
-    HELD,
-    KIND,
+    FORM_DRIVES,
+    FORM_KIND,
+    FORM_MISFIT,
+    FORM_ROWS,
+    FORM_SIZE,
+    KIND_BACKWARD,
     LENGTH,
-    MAX_BRANCHES,
-    MISFIT,
+    MAX_FORM_BRANCHES,
     MISFIT_ANGLE,
     MISFIT_DISTANCE,
     NUMBER,
-    ROWS,
     SHIFT,
-    SIZE,
     SLIDE_AXIS,
     find_branches,
     find_slide_offset,
     form_goal,
 )
-from basis_ik.descent.descent_kernel import REACHED, SPENT, STALLED
+from basis_ik.descent.descent_kernel import DESCENT_REACHED, DESCENT_SPENT, DESCENT_STALLED
 from basis_ik.descent.pose_search_kernel import (
-    MARGIN,
-    NEAR,
-    PATIENCE,
+    DESCENT_PATIENCE,
+    NEAR_SEED,
+    TOLERANCE_SHARE,
     Found,
     Starts,
     are_tolerances,
@@ -68,11 +68,11 @@ from basis_ik.robot.safety_kernel import is_inside
 from basis_ik.transforms.rigid_kernel import is_exact
 
 MAX_BRANCHES_6R = 16  # of any arm with six revolute joints
-OUTSIDE = 1e-2  # [rad or sizes] outside the limits: clamped, and polished by a descent
+OUTSIDE_LIMITS = 1e-2  # [rad or sizes] outside the limits: clamped, and polished by a descent
 # Share of the margin for a proof above which the nearest branch is the nearest solution. Error
 # bounds are worst cases; where the arm really is singular, the margin is a thousandth of this.
-REGULAR = 0.01
-SAFETY = 10.0  # factor on errors of the form and of a solution, for a proof
+REGULAR_SHARE = 0.01
+PROOF_SAFETY = 10.0  # factor on errors of the form and of a solution, for a proof
 
 
 class FormBranches(NamedTuple):
@@ -111,7 +111,12 @@ class BranchSearch(NamedTuple):
 # `take_nearest_branch` reads one table, because passing an array from Python costs 50 ns: a form,
 # the weights, the lower and upper limits of the chain as given, `variables` and `exact`. See
 # `closed_form.pack_exact_form`.
-WEIGHTS_ROW, LOWER_ROW, UPPER_ROW, VARIABLE_ROWS = ROWS, ROWS + 1, ROWS + 2, ROWS + 3
+WEIGHTS_ROW, LOWER_ROW, UPPER_ROW, VARIABLE_ROWS = (
+    FORM_ROWS,
+    FORM_ROWS + 1,
+    FORM_ROWS + 2,
+    FORM_ROWS + 3,
+)
 
 
 @jit
@@ -137,7 +142,7 @@ def branch_starts(
         number of all branches, those farther outside being last; the error of the target, in [rad]
         and [sizes], below which neither number can change.
     """
-    found, slide_offset = np.empty((MAX_BRANCHES, ERROR + 1)), find_slide_offset(form, target)
+    found, slide_offset = np.empty((MAX_FORM_BRANCHES, ERROR + 1)), find_slide_offset(form, target)
     count, margin = find_branches(form, form_goal(form, target, slide_offset, seed), found)
     return order_starts(
         form, variables, seed, FormBranches(found, count, margin, slide_offset), starts
@@ -205,7 +210,7 @@ def fit_branch(
     if isnan(angles[0]):  # the wrist has no solution
         return -1.0, np.inf
     error, amplification = assign_variables(form, seed, angles, branch)
-    if error > OUTSIDE:  # it contradicts held or coupled axes
+    if error > OUTSIDE_LIMITS:  # it contradicts held or coupled axes
         return -1.0, error / (amplification * angles[ERROR])
     slide_variable = -1
     if form[SLIDE_AXIS + 1, FACTOR] != 0.0:
@@ -214,7 +219,7 @@ def fit_branch(
             found.slide_offset - form[SLIDE_AXIS + 1, SHIFT]
         )
     outside, squared_distance = turn_branch_inside(variables, seed, branch, slide_variable)
-    return squared_distance, outside / angles[ERROR] if outside > OUTSIDE else np.inf
+    return squared_distance, outside / angles[ERROR] if outside > OUTSIDE_LIMITS else np.inf
 
 
 @helper
@@ -258,15 +263,17 @@ def assign_variables(
         the angles is amplified in it.
     """
     bound, first, on = False, 0, 1
-    if form[KIND, BACKWARD] != 0.0:
+    if form[FORM_KIND, KIND_BACKWARD] != 0.0:
         first, on = 5, -1
     for i in range(6):
-        number = form[DRIVES + i, NUMBER]
+        number = form[FORM_DRIVES + i, NUMBER]
         if number >= 0.0:
             angle, v = angles[first + on * i], int(number)
-            offset = form[DRIVES + i, FACTOR] * (angle - form[DRIVES + i, SHIFT]) - seed[v]
+            offset = (
+                form[FORM_DRIVES + i, FACTOR] * (angle - form[FORM_DRIVES + i, SHIFT]) - seed[v]
+            )
             branch[v] = seed[v] + offset - whole_turns(offset)
-        elif number != FREE:
+        elif number != AXIS_FREE:
             bound = True
     return coupling_error(form, angles, branch) if bound else (0.0, 1.0)
 
@@ -276,15 +283,15 @@ def coupling_error(form: FloatArray, angles: FloatArray, branch: FloatArray) -> 
     """Return the result of `assign_variables` for a form with held or coupled axes."""
     error, amplification = 0.0, 1.0
     for i in range(6):
-        number, at = form[DRIVES + i, NUMBER], 0.0
-        if number < 0.0 and number != FREE:
-            if number != HELD:
+        number, at = form[FORM_DRIVES + i, NUMBER], 0.0
+        if number < 0.0 and number != AXIS_FREE:
+            if number != AXIS_HELD:
                 at = (
-                    form[DRIVES + i, FACTOR] * branch[int(COUPLED - number)]
-                    + form[DRIVES + i, SHIFT]
+                    form[FORM_DRIVES + i, FACTOR] * branch[int(AXIS_COUPLED - number)]
+                    + form[FORM_DRIVES + i, SHIFT]
                 )
-                amplification = max(amplification, 1.0 + abs(form[DRIVES + i, FACTOR]))
-            angle = angles[5 - i] if form[KIND, BACKWARD] != 0.0 else angles[i]
+                amplification = max(amplification, 1.0 + abs(form[FORM_DRIVES + i, FACTOR]))
+            angle = angles[5 - i] if form[FORM_KIND, KIND_BACKWARD] != 0.0 else angles[i]
             off = angle - at
             error = max(error, abs(off - whole_turns(off)))
     return error, amplification
@@ -298,7 +305,7 @@ def turn_branch_inside(
 
     Returns:
         Largest excess over a limit [rad or sizes]; the squared distance from the seed, infinite if
-        the excess is larger than OUTSIDE. A smaller excess is clamped.
+        the excess is larger than OUTSIDE_LIMITS. A smaller excess is clamped.
     """
     squared_distance, outside = 0.0, 0.0
     for k in range(seed.shape[0]):
@@ -310,7 +317,7 @@ def turn_branch_inside(
                 branch[k] += whole_turns(0.5 * (lower + upper) - branch[k])
             outside = max(outside, max(lower - branch[k], branch[k] - upper) / variables[k, SCALE])
         squared_distance += (branch[k] - seed[k]) ** 2
-    if outside > OUTSIDE:
+    if outside > OUTSIDE_LIMITS:
         return outside, np.inf
     if outside > 0.0:
         for k in range(seed.shape[0]):
@@ -333,10 +340,10 @@ def proof_margin(form: FloatArray, position_tolerance: float, rotation_tolerance
         Least `FormBranches.margin`, in [rad] and [sizes].
     """
     lengths, angles = (
-        position_tolerance + form[MISFIT, MISFIT_DISTANCE],
-        rotation_tolerance + form[MISFIT, MISFIT_ANGLE],
+        position_tolerance + form[FORM_MISFIT, MISFIT_DISTANCE],
+        rotation_tolerance + form[FORM_MISFIT, MISFIT_ANGLE],
     )
-    return SAFETY * max(lengths / form[SIZE, LENGTH], angles)  # type: ignore[no-any-return]
+    return PROOF_SAFETY * max(lengths / form[FORM_SIZE, LENGTH], angles)  # type: ignore[no-any-return]
 
 
 @jit
@@ -357,31 +364,39 @@ def take_nearest_branch(
         rotation_tolerance: [rad].
 
     Returns:
-        REACHED, or STALLED for any other outcome; distance [m] and angle [rad] left.
+        DESCENT_REACHED, or DESCENT_STALLED for any other outcome; distance [m] and angle [rad]
+        left.
     """
     n, weights = q.shape[0], chain[WEIGHTS_ROW]
-    form, variables, exact = chain[:ROWS], chain[VARIABLE_ROWS:], chain[VARIABLE_ROWS + n :]
-    seed, found, frame = np.empty(q.shape[0]), np.empty((MAX_BRANCHES, ERROR + 1)), np.empty((3, 4))
+    form, variables, exact = chain[:FORM_ROWS], chain[VARIABLE_ROWS:], chain[VARIABLE_ROWS + n :]
+    seed, found, frame = (
+        np.empty(q.shape[0]),
+        np.empty((MAX_FORM_BRANCHES, ERROR + 1)),
+        np.empty((3, 4)),
+    )
     for k in range(q.shape[0]):
         seed[k] = q[k]
     sound = check_start(seed, target) == 0 and is_exact(target)
     if not (sound and are_tolerances(position_tolerance, rotation_tolerance)):
-        return STALLED, np.inf, np.inf
+        return DESCENT_STALLED, np.inf, np.inf
     slide_offset = find_slide_offset(form, target)
     count, margin = find_branches(form, form_goal(form, target, slide_offset, seed), found)
     branches = FormBranches(found, count, margin, slide_offset)
     squared_distance, margin = take_nearest(form, variables, seed, branches, q)
-    regular = margin > REGULAR * proof_margin(form, position_tolerance, rotation_tolerance)
+    regular = margin > REGULAR_SHARE * proof_margin(form, position_tolerance, rotation_tolerance)
     if not (
         squared_distance < np.inf and regular and is_inside(q, chain[LOWER_ROW], chain[UPPER_ROW])
     ):
-        return STALLED, np.inf, np.inf
+        return DESCENT_STALLED, np.inf, np.inf
     place_exactly(exact, q, frame)
     distance, angle = distance_and_angle(frame, target, weights)
     angle = angle if weights[WRX] > 0.0 else 0.0
-    if distance <= MARGIN * position_tolerance and angle <= MARGIN * rotation_tolerance:
-        return REACHED, distance, angle
-    return STALLED, distance, angle
+    if (
+        distance <= TOLERANCE_SHARE * position_tolerance
+        and angle <= TOLERANCE_SHARE * rotation_tolerance
+    ):
+        return DESCENT_REACHED, distance, angle
+    return DESCENT_STALLED, distance, angle
 
 
 @inlined
@@ -391,7 +406,10 @@ def solve_closed(
 ) -> Found:  # fmt: skip
     """Find positions q (n,) that reach a target, from its branches and the seed (n,)."""
     rows, starts = form
-    found, slide_offset = np.empty((MAX_BRANCHES, ERROR + 1)), find_slide_offset(rows, goal.target)
+    found, slide_offset = (
+        np.empty((MAX_FORM_BRANCHES, ERROR + 1)),
+        find_slide_offset(rows, goal.target),
+    )
     count, margin = find_branches(rows, form_goal(rows, goal.target, slide_offset, seed), found)
     branched = BranchSearch(rows, FormBranches(found, count, margin, slide_offset), starts)
     return solve_from_branches(chain, goal, seed, q, work, iterations, branched)
@@ -407,7 +425,7 @@ def solve_closed_pose(
     Returns:
         See `pose_search_kernel.solve_pose`.
     """
-    arrays = FormArrays(form, np.empty((q.shape[0], COLUMNS + MAX_BRANCHES)))
+    arrays = FormArrays(form, np.empty((q.shape[0], COLUMNS + MAX_FORM_BRANCHES)))
     return solve_closed(PackedChain(*chain), PoseGoal(*goal), seed, q, work, iterations, arrays)
 
 
@@ -446,27 +464,30 @@ def solve_from_branches(
     may lead to a nearer one, and comes first.
     """
     zero, careful = 0 * iterations, iterations < 0  # constants would be types of their own
-    status, steps, number, distance, angle = STALLED + zero, zero, zero, np.inf, np.inf
+    status, steps, number, distance, angle = DESCENT_STALLED + zero, zero, zero, np.inf, np.inf
     clear = proof_margin(branched.form, goal.position_tolerance, goal.rotation_tolerance)
     squared_distance, margin = take_nearest(branched.form, chain.variables, seed, branched.found, q)
-    regular = margin > REGULAR * clear
+    regular = margin > REGULAR_SHARE * clear
     if regular and squared_distance < np.inf and check_start(seed, goal.target) == 0:
         distance, angle = measure(chain, goal, q, work)
         angle = angle if goal.weights[WRX] > 0.0 else 0.0
-        strict = MARGIN * goal.position_tolerance, MARGIN * goal.rotation_tolerance
+        strict = (
+            TOLERANCE_SHARE * goal.position_tolerance,
+            TOLERANCE_SHARE * goal.rotation_tolerance,
+        )
         if distance <= strict[0] and angle <= strict[1]:
-            return REACHED + zero, steps, number, distance, angle
+            return DESCENT_REACHED + zero, steps, number, distance, angle
     starts = branched.starts
     inside, _, _ = order_starts(branched.form, chain.variables, seed, branched.found, starts)
     for attempt in range(2):
         of_branches = (attempt == 0) == regular
-        if not STALLED <= status <= SPENT or (of_branches and inside == 0):
+        if not DESCENT_STALLED <= status <= DESCENT_SPENT or (of_branches and inside == 0):
             continue
-        begun, asked = chain, Starts(zero, zero, NEAR)
+        begun, asked = chain, Starts(zero, zero, NEAR_SEED)
         if of_branches:
             begun = PackedChain(chain.exact, chain.joints, starts, chain.ends, chain.reach)
             asked = Starts(zero + 1, inside, np.inf)
-        effort = Effort(iterations - steps, PATIENCE + zero, careful)
+        effort = Effort(iterations - steps, DESCENT_PATIENCE + zero, careful)
         status, taken, number, distance, angle = search(begun, goal, seed, q, work, effort, asked)
         steps += taken
         if of_branches and regular:  # the branches are the first starts

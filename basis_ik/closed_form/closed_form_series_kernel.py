@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basis_ik.closed_form.closed_form_kernel import (
-    AXES,
+    FORM_AXES,
+    FORM_OFFSETS,
+    FORM_SIZE,
     LENGTH,
-    OFFSETS,
-    SIZE,
     FormGoal,
     Vector,
     angle_of,
@@ -44,10 +44,10 @@ from basis_ik.closed_form.closed_form_quartic_kernel import plane
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper
 from basis_ik.numerics.trigonometric_kernel import (
-    EVEN,
+    AMPLITUDES,
+    COSINES,
     HARMONICS,
-    ODD,
-    SIZE_OF,
+    SINES,
     root_of_series,
     series_at,
     series_turning_points,
@@ -56,12 +56,13 @@ from basis_ik.numerics.trigonometric_kernel import (
 ComplexArray = NDArray[np.complex128]
 ComplexVector = tuple[complex, complex, complex]
 
-SAMPLES = 32
-ROUGH = 1e-6  # relative to the largest coefficient: bound on coefficients that should vanish
+SERIES_SAMPLES = 32
+# Relative to the largest coefficient: bound on coefficients that should vanish.
+VANISHING_COEFFICIENT = 1e-6
 ABERTH_STEPS = 60  # for the roots of a quartic, at most
 MIN_ABERTH_STEPS = 4  # after these, a step that does not shrink is rounding
-RESIDUAL_TOLERANCE = 1e-7  # residual plus imaginary parts of a branch
-NEWTON_STEPS = 6  # to refine a branch
+BRANCH_RESIDUAL = 1e-7  # residual plus imaginary parts of a branch
+BRANCH_NEWTON_STEPS = 6  # to refine a branch
 
 
 class MeetingArm(NamedTuple):
@@ -168,12 +169,13 @@ def rotate_complex(axis: Vector, c: complex, s: complex, v: ComplexVector) -> Co
 @helper
 def meeting_arm(form: FloatArray, goal: FormGoal) -> MeetingArm:
     """Return the arm of an opened form, see `closed_form_loop_kernel`, and its goal."""
-    h5, h6 = row(form, AXES + 4), row(form, AXES + 5)
+    h5, h6 = row(form, FORM_AXES + 4), row(form, FORM_AXES + 5)
     return MeetingArm(
-        row(form, AXES), row(form, AXES + 1), row(form, AXES + 2), row(form, AXES + 3), h5,
-        row(form, OFFSETS + 1), row(form, OFFSETS + 2), row(form, OFFSETS + 3),
-        row(form, OFFSETS + 4), goal.p, apply_rotation(goal.rotation, h6), dot(h5, h6),
-        2.0 * form[SIZE, LENGTH],
+        row(form, FORM_AXES), row(form, FORM_AXES + 1), row(form, FORM_AXES + 2),
+        row(form, FORM_AXES + 3), h5,
+        row(form, FORM_OFFSETS + 1), row(form, FORM_OFFSETS + 2), row(form, FORM_OFFSETS + 3),
+        row(form, FORM_OFFSETS + 4), goal.p, apply_rotation(goal.rotation, h6), dot(h5, h6),
+        2.0 * form[FORM_SIZE, LENGTH],
     )  # fmt: skip
 
 
@@ -410,23 +412,29 @@ def fill_series(
     """
     for k in range(4):
         roots[k] = complex(0.4, 0.9) ** k
-    for k in range(SAMPLES // 2):
-        series[EVEN, k], series[ODD, k] = 0.0, 0.0
-    for i in range(SAMPLES):
-        angle = 2.0 * pi * i / SAMPLES
+    for k in range(SERIES_SAMPLES // 2):
+        series[COSINES, k], series[SINES, k] = 0.0, 0.0
+    for i in range(SERIES_SAMPLES):
+        angle = 2.0 * pi * i / SERIES_SAMPLES
         value = product_at(arm, angle, table, roots)
-        for k in range(SAMPLES // 2):
-            series[EVEN, k] += value * cos(k * angle) / (SAMPLES if k == 0 else SAMPLES // 2)
-            series[ODD, k] += value * sin(k * angle) / (SAMPLES // 2)
+        for k in range(SERIES_SAMPLES // 2):
+            series[COSINES, k] += (
+                value * cos(k * angle) / (SERIES_SAMPLES if k == 0 else SERIES_SAMPLES // 2)
+            )
+            series[SINES, k] += value * sin(k * angle) / (SERIES_SAMPLES // 2)
     largest, rest = 0.0, 0.0
-    for k in range(SAMPLES // 2):
-        size = hypot(series[EVEN, k], series[ODD, k])
-        series[SIZE_OF, k] = size
+    for k in range(SERIES_SAMPLES // 2):
+        size = hypot(series[COSINES, k], series[SINES, k])
+        series[AMPLITUDES, k] = size
         if k <= HARMONICS:
             largest = max(largest, size)
         else:
             rest = max(rest, size)
-    return rest * SAMPLES if largest > 0.0 and rest <= ROUGH * largest else np.inf
+    return (
+        rest * SERIES_SAMPLES
+        if largest > 0.0 and rest <= VANISHING_COEFFICIENT * largest
+        else np.inf
+    )
 
 
 @helper
@@ -465,7 +473,7 @@ def write_branch(
     arm: MeetingArm, form: FloatArray, goal: FormGoal, angle: float, elbow: Elbow, found: FloatArray
 ) -> None:
     """Write the angles of a branch (7,) whose first four joints are known."""
-    h5, h6, seed = arm.h5, row(form, AXES + 5), goal.seed
+    h5, h6, seed = arm.h5, row(form, FORM_AXES + 5), goal.seed
     q2, q4 = atan2(elbow.s2.real, elbow.c2.real), atan2(elbow.s4.real, elbow.c4.real)
     q3 = atan2(ratio(elbow.s3, elbow.scale).real, ratio(elbow.c3, elbow.scale).real)
     side, t1, t2, t3, t4 = cross(h6, h5), turn_by(-angle), turn_by(-q2), turn_by(-q3), turn_by(-q4)
@@ -489,16 +497,16 @@ def refine_branch(
     """Write the branch (7,) next to an angle of joint 1; return whether there is one."""
     # Set before the loop, or numba up to 0.58 finds no value of them behind it.
     residual, turn, elbow = nearest_elbow(arm, remainder_at(arm, angle), table, roots)
-    for i in range(NEWTON_STEPS):
+    for i in range(BRANCH_NEWTON_STEPS):
         step = turn.real
         if residual <= 1e-14 or not abs(step) < 1.0:
             break
         angle -= step
-        if i + 1 < NEWTON_STEPS:
+        if i + 1 < BRANCH_NEWTON_STEPS:
             residual, turn, elbow = nearest_elbow(arm, remainder_at(arm, angle), table, roots)
     complexity = abs(elbow.c2.imag) + abs(elbow.s2.imag) + abs(elbow.c4.imag) + abs(elbow.s4.imag)
     write_branch(arm, form, goal, angle, elbow, found)
-    return residual + complexity <= RESIDUAL_TOLERANCE
+    return residual + complexity <= BRANCH_RESIDUAL
 
 
 @helper
@@ -514,7 +522,7 @@ def solve_meeting_axes(form: FloatArray, goal: FormGoal, found: FloatArray) -> t
         Number of branches; the error of the target below which it cannot change.
     """
     arm, table, roots = meeting_arm(form, goal), np.empty((5, 4)), np.empty(4, np.complex128)
-    series, points = np.empty((3, SAMPLES // 2)), np.empty(2 * HARMONICS + 1)
+    series, points = np.empty((3, SERIES_SAMPLES // 2)), np.empty(2 * HARMONICS + 1)
     noise = fill_series(arm, table, roots, series)
     if not noise < np.inf:
         return 0, 0.0

@@ -10,21 +10,21 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.closed_form.closed_form import QUICK, ClosedForm, closed_form
-from basis_ik.closed_form.closed_form_axes import JOINTS, candidates
+from basis_ik.closed_form.closed_form import QUICK_KERNELS, ClosedForm, closed_form
+from basis_ik.closed_form.closed_form_axes import FORM_JOINTS, candidates
 from basis_ik.closed_form.closed_form_kernel import (
-    KIND,
-    MAX_BRANCHES,
-    MISFIT,
+    FORM_KIND,
+    FORM_MISFIT,
+    KIND_SLACK,
+    MAX_FORM_BRANCHES,
     MISFIT_DISTANCE,
-    SLACK,
 )
 from basis_ik.closed_form.redundant_form_kernel import SplitChain, sample_self_motion
 from basis_ik.descent.tables_kernel import COLUMNS, LOWER, ORIGIN, UPPER, VARIABLE
 from basis_ik.numerics.arrays import FloatArray
 
 MOST_FIXED = 2  # joints on a grid
-SOFTER = 0.02  # of an equation's size: how far from an answer there still is a start
+NEAR_ANSWER = 0.02  # of an equation's size: how far from an answer there still is a start
 
 
 class RedundantForm(NamedTuple):
@@ -57,7 +57,7 @@ class RedundantForm(NamedTuple):
             [rad].
         """
         inner = self.split.order[: -len(self.fixed)].astype(np.intp)
-        found = np.empty((MAX_BRANCHES * grid[..., 0].size, len(seed) + 1))
+        found = np.empty((MAX_FORM_BRANCHES * grid[..., 0].size, len(seed) + 1))
         split = self.split._replace(variables=np.ascontiguousarray(variables[inner, :COLUMNS]))
         count = sample_self_motion(split, target, seed.copy(), grid, found, (apart, bound, off))
         return found[:count, :-1], found[:count, -1]
@@ -78,21 +78,21 @@ def redundant_form(exact: FloatArray, variables: FloatArray, size: float) -> Red
     if len(set(numbers.tolist())) < len(numbers):  # coupled
         return None
     free = np.flatnonzero(variables[numbers, LOWER] < variables[numbers, UPPER])
-    spare = len(free) - JOINTS
+    spare = len(free) - FORM_JOINTS
     if not 0 < spare <= MOST_FIXED:
         return None
     found: list[RedundantForm] = []
     for before in range(spare + 1):
-        six = free[before : before + JOINTS]
+        six = free[before : before + FORM_JOINTS]
         between = slice(int(six[0]), int(six[-1]) + 1)
         fixed = numbers[np.setdiff1d(free, six)]
         parts, inner = _split(exact, between, fixed)
         own = variables[numbers[between], :COLUMNS]
         form = closed_form(inner, own, size, families=(candidates,))
-        if form is not None and form.kernels is QUICK:
-            form.rows[KIND, SLACK] = max(form.rows[KIND, SLACK], SOFTER)
+        if form is not None and form.kernels is QUICK_KERNELS:
+            form.rows[FORM_KIND, KIND_SLACK] = max(form.rows[FORM_KIND, KIND_SLACK], NEAR_ANSWER)
             found.append(RedundantForm(form, SplitChain(*parts, form.rows, own), fixed))
-    return min(found, key=lambda each: each.form.rows[MISFIT, MISFIT_DISTANCE], default=None)
+    return min(found, key=lambda each: each.form.rows[FORM_MISFIT, MISFIT_DISTANCE], default=None)
 
 
 def _split(

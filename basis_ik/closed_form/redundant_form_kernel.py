@@ -16,7 +16,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.closed_form.closed_form_kernel import ERROR, MAX_BRANCHES, find_branches, form_goal
+from basis_ik.closed_form.closed_form_kernel import (
+    ERROR,
+    MAX_FORM_BRANCHES,
+    find_branches,
+    form_goal,
+)
 from basis_ik.closed_form.closed_form_search_kernel import assign_variables, clamp_seed
 from basis_ik.descent.pose_search_kernel import take_shortest_turns
 from basis_ik.descent.proof_kernel import place_exactly
@@ -127,7 +132,7 @@ def keep_branches(
         bound: By how much they may be outside [rad].
     """
     form, variables, n = split.form, split.variables, q.shape[0]
-    angles, branch = np.empty((MAX_BRANCHES, ERROR + 1)), np.empty(variables.shape[0])
+    angles, branch = np.empty((MAX_FORM_BRANCHES, ERROR + 1)), np.empty(variables.shape[0])
     count, _ = find_branches(form, form_goal(form, target, 0.0, seed), angles)
     for i in range(count):
         if isnan(angles[i, 0]):  # a wrist that cannot be turned so

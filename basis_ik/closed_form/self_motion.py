@@ -10,8 +10,9 @@ they are least outside their limits.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -20,15 +21,25 @@ from basis_ik.closed_form.redundant_form import RedundantForm
 from basis_ik.descent.tables_kernel import LOWER, SCALE, START_LOWER, START_UPPER, UPPER
 from basis_ik.numerics.arrays import FloatArray
 
-VALUES = {1: (128, 1), 2: (24, 24)}  # of the fixed joints, by their number
-FINER = {1: (9, 1), 2: (5, 5)}  # around each position that is kept
-LEVELS = {1: 5, 2: 4}
-# By how many steps of the fixed joints the others may be outside their limits at most: near
-# singularities they move that much faster. And as many times as far as the arm is off its form.
-MOST_OUTSIDE = 25.0
-APART = 6.0  # steps by which joints differ from one point to the next, if they are on one branch
-KEPT = 48  # starts from a grid
-REFINED = {1: 12, 2: 6}  # of these, around which it is refined
+
+class GridTuning(NamedTuple):
+    """Tuning of the grids over fixed joints; tables go by the number of fixed joints.
+
+    Near singularities the other joints move much faster than the fixed ones. So they may be outside
+    their limits by many steps of those, and as many times as far as the arm is off its form.
+    """
+
+    values: Mapping[int, tuple[int, int]] = MappingProxyType({1: (128, 1), 2: (24, 24)})
+    # Around a start.
+    finer: Mapping[int, tuple[int, int]] = MappingProxyType({1: (9, 1), 2: (5, 5)})
+    levels: Mapping[int, int] = MappingProxyType({1: 5, 2: 4})
+    most_outside: float = 25.0  # [steps of the fixed joints] of the others outside their limits
+    apart: float = 6.0  # [steps] by which joints differ between neighbours on one branch
+    kept: int = 48  # starts from a grid
+    refined: Mapping[int, int] = MappingProxyType({1: 12, 2: 6})  # starts, of those
+
+
+GRID = GridTuning()
 
 
 class Sampled(NamedTuple):
@@ -54,10 +65,10 @@ def sample_starts(
     """
     fixed, lower, upper = form.fixed, variables[:, LOWER], variables[:, UPPER]
     low, high = variables[fixed, START_LOWER], variables[fixed, START_UPPER]
-    shape = VALUES[len(fixed)]
+    shape = GRID.values[len(fixed)]
     step, corners = (high - low) / (shape[0] - 1), (low[None], high[None])
     seed, off = np.clip(seed, lower, upper), form.form.misfit
-    for _ in range(LEVELS[len(fixed)]):
+    for _ in range(GRID.levels[len(fixed)]):
         grid, size = _grid(*corners, shape), float((step / variables[fixed, SCALE]).max())
         points = grid[..., 0].size
         if points > most:
@@ -68,15 +79,15 @@ def sample_starts(
             target,
             seed,
             grid,
-            APART * size,
-            MOST_OUTSIDE * (size + off),
-            MOST_OUTSIDE * off,
+            GRID.apart * size,
+            GRID.most_outside * (size + off),
+            GRID.most_outside * off,
         )
-        starts = positions[np.argsort(excess, kind="stable")[:KEPT]]
+        starts = positions[np.argsort(excess, kind="stable")[: GRID.kept]]
         yield Sampled(np.clip(starts, lower, upper), points)
         if not len(starts) or size <= off:  # finer than the arm's form
             return
-        around, shape = starts[: REFINED[len(fixed)], fixed], FINER[len(fixed)]
+        around, shape = starts[: GRID.refined[len(fixed)], fixed], GRID.finer[len(fixed)]
         corners = np.maximum(around - step, low), np.minimum(around + step, high)
         step = step * 2.0 / (shape[0] - 1)
 

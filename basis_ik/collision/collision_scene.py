@@ -29,9 +29,9 @@ from basis_ik.collision.covered_links import (
 )
 from basis_ik.collision.distance_kernel import (
     CLOUD_COLUMNS,
-    COLUMNS,
-    DISTANCE,
-    FAR,
+    FAR_AWAY,
+    GAP_COLUMNS,
+    GAP_DISTANCE,
     NORMAL,
     POINT_A,
     SOLID_COLUMNS,
@@ -40,7 +40,7 @@ from basis_ik.collision.distance_kernel import (
     measure_pairs,
 )
 from basis_ik.collision.exact import ExactDistances
-from basis_ik.collision.pairs import NEVER, Pair, pairs_by_sampling, pairs_by_srdf
+from basis_ik.collision.pairs import PAIRING, Pair, pairs_by_sampling, pairs_by_srdf
 from basis_ik.collision.point_cloud import PointCloud
 from basis_ik.collision.separation_kernel import ShapeFields, first_collision, separate_links
 from basis_ik.collision.shape import SceneError, Shape
@@ -57,11 +57,12 @@ from basis_ik.transforms.checks import TransformError, finite_array, read_only
 from basis_ik.transforms.rigid import RigidTransform
 
 LARGEST_PADDING = 1.0  # [m]
-MOST_LINES = 24  # of a print: a screen
+PRINTED_SCENE_LINES = 24  # a screen
 # What is known of a distance: by the covers; that the shapes overlap; that of the shapes.
-COVERED, OVERLAP, EXACT = 0, 1, 2
-SOLID = ("box", "cylinder")  # objects of these are compared as they are, unless they are attached
-PLACEMENTS = 50  # of the joints off the chain, among the samples
+BY_COVERS, BY_OVERLAP, BY_SHAPES = 0, 1, 2
+# Objects of these kinds are compared as they are, unless they are attached.
+SOLID_KINDS = ("box", "cylinder")
+SAMPLED_PLACEMENTS = 50  # of the joints off the chain, among the samples
 
 
 @dataclass(frozen=True, eq=False)
@@ -429,14 +430,14 @@ class Scene:
         """
         values, ready = self._values(q), self._ready()
         memory = ready.take()
-        ready.measure(values, memory, FAR)
+        ready.measure(values, memory, FAR_AWAY)
         least, found = math.inf, -1
-        for k in np.argsort(memory.rows[:, DISTANCE], kind="stable"):
-            if memory.rows[k, DISTANCE] >= least:  # so are all others, by their covers
+        for k in np.argsort(memory.rows[:, GAP_DISTANCE], kind="stable"):
+            if memory.rows[k, GAP_DISTANCE] >= least:  # so are all others, by their covers
                 break
             ready.refine(int(k), memory)
-            if memory.rows[k, DISTANCE] < least:
-                least, found = memory.rows[k, DISTANCE], int(k)
+            if memory.rows[k, GAP_DISTANCE] < least:
+                least, found = memory.rows[k, GAP_DISTANCE], int(k)
         if found < 0:
             points, gradient = read_only(np.zeros((2, 3))), read_only(np.zeros(len(values)))
             gap = Gap(("", ""), math.inf, points, gradient)
@@ -462,9 +463,9 @@ class Scene:
         within = as_number("within", within, "a distance")
         values, ready = self._values(q), self._ready()
         memory = ready.take()
-        within = min(within, FAR)
+        within = min(within, FAR_AWAY)
         ready.measure(values, memory, within)
-        for k in np.flatnonzero(memory.rows[:, DISTANCE] < within):
+        for k in np.flatnonzero(memory.rows[:, GAP_DISTANCE] < within):
             ready.refine(int(k), memory)
         found = ready.gaps_within(within, memory)
         ready.spare.append(memory)
@@ -487,7 +488,7 @@ class Scene:
             return ()
         ready.measure(values, memory, 0.0)
         found = []
-        for k in np.flatnonzero(memory.rows[:, DISTANCE] < 0.0):
+        for k in np.flatnonzero(memory.rows[:, GAP_DISTANCE] < 0.0):
             gap = self._collision(int(k), ready, memory)
             if gap is not None:
                 found.append(gap)
@@ -555,8 +556,10 @@ class Scene:
             where = f", at {self._riders[name].link}" if name in self._riders else ""
             lines.append(f"  {shown(name, 40)}: {shapes}{where}")
         lines += [f"  {note}" for note in self.notes]
-        if len(lines) > MOST_LINES:
-            lines[MOST_LINES - 1 :] = [f"  and {len(lines) - MOST_LINES + 1} more lines"]
+        if len(lines) > PRINTED_SCENE_LINES:
+            lines[PRINTED_SCENE_LINES - 1 :] = [
+                f"  and {len(lines) - PRINTED_SCENE_LINES + 1} more lines"
+            ]
         return "\n".join(
             line if len(line) <= LINE_LENGTH else f"{line[: LINE_LENGTH - 3]}..." for line in lines
         )
@@ -599,17 +602,17 @@ class Scene:
         self._tables = tables = _tables(self.chain, self._links, pairs, [0.0] * len(pairs))
         off, held, rng = joints_off(self._model, self.chain), self._held, np.random.default_rng(1)
         bounds = np.array([(each.lower, each.upper) for each in off.values()]).reshape(-1, 2)
-        every = len(q) // PLACEMENTS if off else len(q)
+        every = len(q) // SAMPLED_PLACEMENTS if off else len(q)
         found = np.empty((len(q), len(pairs)))
         memory = tables.take()
         for k, (distances, values) in enumerate(zip(found, q, strict=True)):
             if k and k % every == 0:
                 placed = uniform(bounds[:, 0], bounds[:, 1], rng).tolist()
                 self.hold(dict(zip(off, placed, strict=True)))
-            tables.measure(values, memory, FAR)
-            for number in np.flatnonzero(memory.rows[:, DISTANCE] < NEVER):
+            tables.measure(values, memory, FAR_AWAY)
+            for number in np.flatnonzero(memory.rows[:, GAP_DISTANCE] < PAIRING.never_within):
                 tables.refine(int(number), memory)
-            distances[:] = memory.rows[:, DISTANCE]
+            distances[:] = memory.rows[:, GAP_DISTANCE]
         self.hold({name: held[name] for name in off})
         self._tables = None
         return found
@@ -723,8 +726,10 @@ class _Tables(NamedTuple):
             joints, variables, count = len(self.chain[0]), len(self.chain[6]), len(self.members)
             return _Memory(
                 (np.empty((joints, 3, 4)), np.empty((3, 4)), np.empty((len(self.cover[0]), 10))),
-                np.zeros((count, COLUMNS)), np.zeros((count, variables)), np.zeros(count, np.int64),
-            )  # fmt: skip
+                np.zeros((count, GAP_COLUMNS)),
+                np.zeros((count, variables)),
+                np.zeros(count, np.int64),
+            )
 
     def collides(self, q: FloatArray, memory: _Memory) -> bool:
         """Return whether a pair is not proven to be apart."""
@@ -749,7 +754,7 @@ class _Tables(NamedTuple):
         one, other = self.members[number]
         apart = bool(lower + padding > 0.0)
         is_exact = apart or one.surplus == other.surplus == 0.0
-        memory.known[number] = EXACT if is_exact else OVERLAP if upper <= 0.0 else COVERED
+        memory.known[number] = BY_SHAPES if is_exact else BY_OVERLAP if upper <= 0.0 else BY_COVERS
         return apart
 
     def gap(self, number: int, memory: _Memory) -> Gap:
@@ -762,17 +767,17 @@ class _Tables(NamedTuple):
         points[1] -= self.pads[number, 1] * row[NORMAL : NORMAL + 3]
         return Gap(
             (one.name, other.name),
-            float(row[DISTANCE]),
+            float(row[GAP_DISTANCE]),
             read_only(points),
             read_only(memory.gradients[number].copy()),
             float(self.cover[-1][number] + self.pads[number].sum()),
-            exact=bool(known == EXACT),
-            certain=bool(known > COVERED and row[DISTANCE] < 0.0),
+            exact=bool(known == BY_SHAPES),
+            certain=bool(known > BY_COVERS and row[GAP_DISTANCE] < 0.0),
         )
 
     def gaps_within(self, within: float, memory: _Memory) -> tuple[Gap, ...]:
         """Return all rows less than a distance, the least first."""
-        distances = memory.rows[:, DISTANCE]
+        distances = memory.rows[:, GAP_DISTANCE]
         order = np.argsort(distances, kind="stable")
         return tuple(self.gap(int(k), memory) for k in order if distances[k] < within)
 
@@ -887,7 +892,7 @@ def _solids(thing: CoveredLink, pad: float) -> Iterator[list[float]]:
 
 def _standing(name: str, own: tuple[Body, ...]) -> CoveredLink:
     """Return an object that stands still."""
-    if all(body.shape.kind in SOLID for body in own):
+    if all(body.shape.kind in SOLID_KINDS for body in own):
         return CoveredLink(name, -1, own, np.empty((0, 7)), 0.0)
     return covered(name, -1, own)
 

@@ -22,17 +22,23 @@ from basis_ik.collision.shape import Shape
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.checks import read_only
 
-GOOD = 0.012
-"""Surplus [m] from which a cover is not refined."""
-MOST_PIECES = 7
-PRICE = 0.22
-"""Twice as many capsules have to stick out less by this power of two."""
-WORTH = 0.85  # the share of its surplus at which a cut is a good one
-ROUNDING = 1e-9  # of the shape's size, added to each radius
 
-_CUTS = ((0.5,), (0.3, 0.7))  # shares of an extent to cut at
+class CoverTuning(NamedTuple):
+    """Tuning of covers; shares are of a piece's extent or surplus."""
+
+    good_surplus: float = 0.012  # [m], from which a cover is not refined
+    most_pieces: int = 7
+    capsule_price: float = 0.22  # twice as many capsules must lower the surplus by this power of 2
+    good_cut: float = 0.85  # share of its surplus at which a cut is a good one
+    rounding: float = 1e-9  # of the shape's size, added to each radius
+    cuts: tuple[tuple[float, ...], ...] = ((0.5,), (0.3, 0.7))  # shares of an extent to cut at
+    first_directions: int = 250  # in which a surplus is measured while pieces are cut
+    last_directions: int = 3000  # in which the surplus of the result is measured
+
+
+COVERING = CoverTuning()
+
 _RADII = np.linspace(1.0, 1.6, 9)  # of the least radius about an axis
-_FEW, _MANY = 250, 3000  # directions in which a surplus is measured
 
 
 class Cover(NamedTuple):
@@ -59,7 +65,7 @@ def cover_of(shape: Shape) -> Cover:
         x, _, z = (0.5 * each for each in shape.size)
         half = z if shape.kind == "capsule" else 0.0
         return Cover(read_only(np.array([[0.0, 0.0, -half, 0.0, 0.0, half, x]])), 0.0)
-    directions = _around(_FEW)
+    directions = _around(COVERING.first_directions)
     support = shape.support(directions)
     frames = [np.eye(3)]
     if shape.kind == "mesh":
@@ -68,9 +74,15 @@ def cover_of(shape: Shape) -> Cover:
     for turn in frames:
         for cover in _Cutter(shape, turn, directions, support).covers():
             found.append(cover)
-            if cover.surplus <= GOOD:
+            if cover.surplus <= COVERING.good_surplus:
                 break
-    best = min(found, key=lambda cover: max(cover.surplus, GOOD) * len(cover.capsules) ** PRICE)
+    best = min(
+        found,
+        key=lambda cover: (
+            max(cover.surplus, COVERING.good_surplus)
+            * len(cover.capsules) ** COVERING.capsule_price
+        ),
+    )
     return Cover(read_only(best.capsules), _surplus(shape, best.capsules))
 
 
@@ -92,13 +104,13 @@ class _Cutter:
         self._normals, self._offsets = hull.normals @ turn, hull.offsets
         self._directions, self._support = directions @ turn, support
         size = float(np.ptp(hull.vertices, axis=0).max())
-        self._more = hull.slack + ROUNDING * size
+        self._more = hull.slack + COVERING.rounding * size
 
     def covers(self) -> Iterator[Cover]:
         """Yield covers of ever more pieces: the one that sticks out most is cut."""
         free = np.full(3, np.inf)
         pieces = [self._piece(-free, free)]
-        while len(pieces) <= MOST_PIECES:
+        while len(pieces) <= COVERING.most_pieces:
             yield self._cover(pieces)
             pieces.sort(key=lambda piece: piece.surplus)
             pieces += self._cut(pieces.pop())
@@ -114,7 +126,7 @@ class _Cutter:
         low, high = corners.min(axis=0), corners.max(axis=0)
         found = []
         for axis in range(3):
-            for shares in _CUTS:
+            for shares in COVERING.cuts:
                 at = low[axis] + np.array(shares) * (high[axis] - low[axis])
                 ends = [piece.low[axis], *at.tolist(), piece.high[axis]]
                 parts = []
@@ -124,7 +136,7 @@ class _Cutter:
                     parts.append(self._piece(over, under))
                 found.append(parts)
         best = min(found, key=_most)
-        return best if _most(best) <= WORTH * piece.surplus else min(found, key=_room)
+        return best if _most(best) <= COVERING.good_cut * piece.surplus else min(found, key=_room)
 
     def _piece(self, low: FloatArray, high: FloatArray) -> _Piece:
         corners = self._corners(low, high)
@@ -249,7 +261,7 @@ def _surplus(shape: Shape, capsules: FloatArray) -> float:
     Of a convex shape it is the largest difference of the supports, and lies where the shape's
     changes its corner: at the normals of its faces.
     """
-    directions = np.concatenate([_around(_MANY), shape.hull.normals])
+    directions = np.concatenate([_around(COVERING.last_directions), shape.hull.normals])
     tops = np.maximum(directions @ capsules[:, :3].T, directions @ capsules[:, 3:6].T)
     return float(((tops + capsules[:, 6]).max(axis=1) - shape.support(directions)).max())
 

@@ -53,22 +53,22 @@ WorkFields = tuple[FloatArray, FloatArray, FloatArray]
 """Joint frames (m, 3, 4), the tip's (3, 4), and the balls in the root frame (b, 10)."""
 
 # Columns of a result.
-DISTANCE = 0
+GAP_DISTANCE = 0
 POINT_A = 1
 POINT_B = 4
 NORMAL = 7
 JOINT_A = 10
 JOINT_B = 11
-COLUMNS = 12
+GAP_COLUMNS = 12
 
 SOLID_COLUMNS = 22
 CLOUD_COLUMNS = 16
-DEEPEST = 64  # nodes of a tree that wait, at most
+MOST_WAITING_NODES = 64  # of a tree
 
-FAR = 1e30
-TOUCHING = 1e-12  # [m] between axes, below which they have no direction to each other
-MOST_STEPS = 60
-FINE = 1e-10  # of an axis' length: how closely its nearest point is found
+FAR_AWAY = 1e30
+TOUCHING_AXES = 1e-12  # [m] between axes, below which they have no direction to each other
+MOST_AXIS_STEPS = 60
+AXIS_TOLERANCE = 1e-10  # of an axis' length: how closely its nearest point is found
 
 
 @inlined
@@ -162,10 +162,10 @@ def measure_balls(
     apart = sqrt(x * x + y * y + z * z)
     radius, other = balls[i, 6], balls[j, 6]
     distance = apart - radius - other - padding
-    if not distance < row[DISTANCE]:
+    if not distance < row[GAP_DISTANCE]:
         return
-    n = (x / apart, y / apart, z / apart) if apart > TOUCHING else across(u, v)
-    row[DISTANCE] = distance
+    n = (x / apart, y / apart, z / apart) if apart > TOUCHING_AXES else across(u, v)
+    row[GAP_DISTANCE] = distance
     for r in range(3):
         row[POINT_A + r] = first[r] + s * u[r] - radius * n[r]
         row[POINT_B + r] = second[r] + t * v[r] + other * n[r]
@@ -223,8 +223,8 @@ def nearest_share(solid: FloatArray, a: Triple, u: Triple) -> float:
     at_high = scalar(g, u)
     if at_high <= 0.0:
         return 1.0
-    for step in range(MOST_STEPS):
-        if high - low <= FINE:
+    for step in range(MOST_AXIS_STEPS):
+        if high - low <= AXIS_TOLERANCE:
             break
         t = 0.5 * (low + high)
         if step % 2 == 0:  # where a line through the slopes is zero
@@ -247,15 +247,15 @@ def measure_solid(
     """Write the distance of a ball and a solid into a row, if it is less than that in it."""
     ball, radius, thick = world[i], balls[i, 6], solid[21]
     from_middle, g = solid_distance(solid, into(solid, (ball[6], ball[7], ball[8]), 1.0))
-    if from_middle - ball[9] - thick - padding >= row[DISTANCE]:
+    if from_middle - ball[9] - thick - padding >= row[GAP_DISTANCE]:
         return
     a = into(solid, (ball[0], ball[1], ball[2]), 1.0)
     u = into(solid, (ball[3], ball[4], ball[5]), 0.0)
     t = nearest_share(solid, a, u)
     d, g = solid_distance(solid, (a[0] + t * u[0], a[1] + t * u[1], a[2] + t * u[2]))
-    if not d - radius - thick - padding < row[DISTANCE]:
+    if not d - radius - thick - padding < row[GAP_DISTANCE]:
         return
-    row[DISTANCE] = d - radius - thick - padding
+    row[GAP_DISTANCE] = d - radius - thick - padding
     for r in range(3):
         n = solid[r] * g[0] + solid[4 + r] * g[1] + solid[8 + r] * g[2]
         point = ball[r] + t * ball[3 + r]
@@ -304,8 +304,8 @@ def measure_cloud(
     a = into(cloud, (ball[0], ball[1], ball[2]), 1.0)
     u = into(cloud, (ball[3], ball[4], ball[5]), 0.0)
     uu, first, count, depth = scalar(u, u), int(cloud[13]), int(cloud[14]), int(cloud[15])
-    spheres, most = first + (2 << depth), row[DISTANCE] + radius + thick + padding
-    inverse, best, waiting = 1.0 / uu if uu > TOUCHING * TOUCHING else 0.0, -1, 1
+    spheres, most = first + (2 << depth), row[GAP_DISTANCE] + radius + thick + padding
+    inverse, best, waiting = 1.0 / uu if uu > TOUCHING_AXES * TOUCHING_AXES else 0.0, -1, 1
     waits[0, 0], waits[0, 1] = 1, from_axis(tree[first + 1], a, u, inverse)
     while waiting > 0:
         waiting -= 1
@@ -335,8 +335,8 @@ def measure_cloud(
     t = clamp((x * u[0] + y * u[1] + z * u[2]) * inverse)
     x, y, z = t * u[0] - x, t * u[1] - y, t * u[2] - z
     apart = sqrt(x * x + y * y + z * z)
-    n = (x / apart, y / apart, z / apart) if apart > TOUCHING else across(u, (0.0, 0.0, 0.0))
-    row[DISTANCE] = apart - size - radius - thick - padding
+    n = (x / apart, y / apart, z / apart) if apart > TOUCHING_AXES else across(u, (0.0, 0.0, 0.0))
+    row[GAP_DISTANCE] = apart - size - radius - thick - padding
     for r in range(3):
         out = cloud[r] * n[0] + cloud[4 + r] * n[1] + cloud[8 + r] * n[2]
         point = ball[r] + t * ball[3 + r]
@@ -398,9 +398,9 @@ def measure_pairs(
     place_balls(frames, balls, world)
     for k in range(rows.shape[0]):
         row = rows[k]
-        row[DISTANCE] = within
+        row[GAP_DISTANCE] = within
         measure_row(cover, world, k, row)
-        if row[DISTANCE] < within:
+        if row[GAP_DISTANCE] < within:
             fill_gradient(chain, frames, row, gradients[k])
 
 
@@ -415,7 +415,7 @@ def measure_row(cover: CoverFields, world: FloatArray, k: int, row: FloatArray) 
             a, b, c, around = world[i, 6], world[i, 7], world[i, 8], world[i, 9] + padding
             for j in range(begin, end):
                 x, y, z = a - world[j, 6], b - world[j, 7], c - world[j, 8]
-                room = row[DISTANCE] + around + world[j, 9]
+                room = row[GAP_DISTANCE] + around + world[j, 9]
                 if room > 0.0 and x * x + y * y + z * z < room * room:
                     measure_balls(balls, world, i, j, padding, row)
     elif k < count + targets.shape[0]:
@@ -426,12 +426,12 @@ def measure_row(cover: CoverFields, world: FloatArray, k: int, row: FloatArray) 
             around = solid[19] + solid[21] + padding
             for i in range(links[link, 0], links[link, 1]):
                 x, y, z = world[i, 6] - a, world[i, 7] - b, world[i, 8] - c
-                room = row[DISTANCE] + around + world[i, 9]
+                room = row[GAP_DISTANCE] + around + world[i, 9]
                 if room > 0.0 and x * x + y * y + z * z < room * room:
                     measure_solid(balls, world, i, solid, padding, row)
     else:
         k -= count + targets.shape[0]
         link, cloud = beside[k, 0], clouds[beside[k, 1]]
-        waits = np.empty((DEEPEST, 2))
+        waits = np.empty((MOST_WAITING_NODES, 2))
         for i in range(links[link, 0], links[link, 1]):
             measure_cloud(balls[i], world[i], cloud, tree, padding, row, waits)

@@ -14,12 +14,12 @@ from basis_ik.collision.shape import Shape
 from basis_ik.dependencies import check_extra, is_installed
 from basis_ik.numerics.arrays import FloatArray
 
-PACKAGE = "coal"
+COAL = "coal"
 
 
 def is_available() -> bool:
     """Return whether coal is installed."""
-    return is_installed(PACKAGE)
+    return is_installed(COAL)
 
 
 class ExactDistances:
@@ -30,7 +30,7 @@ class ExactDistances:
     """
 
     def __init__(self) -> None:
-        check_extra("exact distances", PACKAGE)
+        check_extra("exact distances", COAL)
         import coal
 
         self._coal = coal

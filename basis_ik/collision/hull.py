@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from basis_ik.numerics.arrays import FloatArray
 
-FLAT = 1e-7  # of the points' size: thinner than this is flat, and nearer than this is on a face
-_JOGGLES = ((0.0, FLAT), (1e-6, 1e-10), (1e-5, 1e-10), (1e-4, 1e-10))
+FLATNESS = 1e-7  # of the points' size: thinner than this is flat, and nearer than this is on a face
+_JOGGLES = ((0.0, FLATNESS), (1e-6, 1e-10), (1e-5, 1e-10), (1e-4, 1e-10))
 """How far points are moved, and how far outside a face they count, by the points' size."""
 _CHUNK = 4096
 
@@ -59,9 +59,9 @@ def convex_hull(points: FloatArray) -> Hull | None:
     size = float(np.ptp(points, axis=0).max()) if len(points) else 0.0
     if not size > 0.0:
         return None
-    steps = np.round((points - points.min(axis=0)) / (FLAT * size))
+    steps = np.round((points - points.min(axis=0)) / (FLATNESS * size))
     few = points[np.unique(steps, axis=0, return_index=True)[1]]
-    first = _simplex(few, FLAT * size)
+    first = _simplex(few, FLATNESS * size)
     if first is None:
         return None
     # Rounding may fold nearly flat faces; points that are moved a little have no such faces.

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,12 +21,18 @@ from basis_ik.robot.elements import Element, listed, read_file, read_xml
 from basis_ik.robot.joint_path import parent_joints
 from basis_ik.robot.robot import RobotModel
 
-SAMPLES = 2000
-NEVER = 0.05
-"""Pairs that came no nearer than this [m] in any of the samples are left out."""
-ALWAYS = 0.95  # the share of the samples in which a pair touches that always touches, as in MoveIt
 
-SAME = 1e-5  # [m] within which a distance is always the same
+class PairTuning(NamedTuple):
+    """Tuning of the sampling that finds the pairs of links that need no check."""
+
+    samples: int = 2000  # random positions of the joints
+    never_within: float = 0.05  # [m]; pairs that came no nearer in any sample are left out
+    always_share: float = 0.95  # of samples that touch, if a pair always touches, as in MoveIt
+    same_distance: float = 1e-5  # [m] within which a distance is always the same
+
+
+PAIRING = PairTuning()
+
 
 Pair = tuple[int, int]
 Measure = Callable[[Sequence[Pair], FloatArray], FloatArray]
@@ -112,18 +119,18 @@ def pairs_by_sampling(
     if not open_:
         return {}, out
     rng = np.random.default_rng(0)
-    q = np.array([uniform(chain.lower, chain.upper, rng) for _ in range(SAMPLES)])
+    q = np.array([uniform(chain.lower, chain.upper, rng) for _ in range(PAIRING.samples)])
     distances = measure(open_, q)
     left = {}
     for pair, column in zip(open_, distances.T, strict=True):
         names = links[pair[0]].name, links[pair[1]].name
         least, share = float(column.min()), float((column < 0.0).mean())
-        if share >= ALWAYS:
-            out[names] = f"touch in {100.0 * share:.0f} % of {SAMPLES} samples"
-        elif least > 0.0 and np.ptp(column) < SAME:
+        if share >= PAIRING.always_share:
+            out[names] = f"touch in {100.0 * share:.0f} % of {PAIRING.samples} samples"
+        elif least > 0.0 and np.ptp(column) < PAIRING.same_distance:
             out[names] = f"always {least:.3f} m apart"
-        elif least > NEVER:
-            out[names] = f"at least {least:.2f} m apart in {SAMPLES} samples"
+        elif least > PAIRING.never_within:
+            out[names] = f"at least {least:.2f} m apart in {PAIRING.samples} samples"
         else:
             left[pair] = float(column.max())
     return left, out

@@ -12,13 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.collision.point_cloud_kernel import build_tree, cover_by_spheres, points_outside
-from basis_ik.collision.shape import LARGEST, SceneError
+from basis_ik.collision.shape import LARGEST_EXTENT, SceneError
 from basis_ik.numerics.arrays import FloatArray, as_number, as_reals
 
-MOST_POINTS = 500_000
+MOST_CLOUD_POINTS = 500_000
 """Of a cloud: an image of 640 by 480 has 307,200."""
-FINEST, COARSEST = 0.002, 0.5  # m: edges of voxels
-LEAF = 8  # spheres below a node
+FINEST_VOXEL, COARSEST_VOXEL = 0.002, 0.5  # [m], edges of voxels
+LEAF_SPHERES = 8  # below a node
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,9 +52,9 @@ class PointCloud:
                 million, or one is farther than 1e4 m.
         """
         size = as_number("resolution", resolution, "the edge of a voxel")
-        if not FINEST <= size <= COARSEST:
-            text = f"resolution: it is from {FINEST:g} to {COARSEST:g} m, got {resolution!r}"
-            raise SceneError(name, text)
+        if not FINEST_VOXEL <= size <= COARSEST_VOXEL:
+            text = f"resolution: it is from {FINEST_VOXEL:g} to {COARSEST_VOXEL:g} m"
+            raise SceneError(name, f"{text}, got {resolution!r}")
         array = as_reals(points)
         if array is not None and array.size == 0:
             array = np.empty((0, 3))
@@ -62,8 +62,8 @@ class PointCloud:
             raise SceneError(name, "points are given as an array of the shape (n, 3)")
         refuse_many(name, len(array))
         array = np.ascontiguousarray(array[np.isfinite(array).all(axis=1)], np.float64)
-        if not (np.abs(array) <= LARGEST).all():
-            raise SceneError(name, f"a coordinate is beyond {LARGEST:g} m")
+        if not (np.abs(array) <= LARGEST_EXTENT).all():
+            raise SceneError(name, f"a coordinate is beyond {LARGEST_EXTENT:g} m")
         return _clustered(array, size)
 
     def is_equal(self, other: PointCloud) -> bool:
@@ -83,8 +83,10 @@ class PointCloud:
 
 def refuse_many(name: str, count: int) -> None:
     """Raise a SceneError if a cloud has too many points."""
-    if count > MOST_POINTS:
-        text = f"{count} points are more than {MOST_POINTS}; publish fewer, such as every second"
+    if count > MOST_CLOUD_POINTS:
+        text = (
+            f"{count} points are more than {MOST_CLOUD_POINTS}; publish fewer, such as every second"
+        )
         raise SceneError(name, text)
 
 
@@ -93,7 +95,7 @@ def _clustered(points: FloatArray, size: float) -> PointCloud:
     spheres, slots = np.empty((n, 4)), np.zeros(1 << (2 * n).bit_length(), np.int64)
     voxels, boxes = np.empty((n, 4), np.int64), np.empty((n, 6))
     count = int(cover_by_spheres(points, size, slots, voxels, boxes, spheres))
-    depth = max(0, math.ceil(math.log2(max(count, 1) / LEAF)))
+    depth = max(0, math.ceil(math.log2(max(count, 1) / LEAF_SPHERES)))
     tree = np.zeros(((2 << depth) + count, 4))
     tree[2 << depth :] = spheres[:count]
     build_tree(tree, count, depth)

@@ -20,8 +20,8 @@ from basis_ik.numerics.jit import helper, jit
 
 IntArray = NDArray[np.int64]
 
-NOTHING = -1e30  # radius of a node without spheres
-ROUNDING = 1e-9  # m, and of a size: added to each radius
+EMPTY_NODE = -1e30  # radius of a node without spheres
+SPHERE_ROUNDING = 1e-9  # [m], and of a size: added to each radius
 
 
 @jit
@@ -40,7 +40,7 @@ def points_outside(
         capsules: (k, 7) both ends of each axis and the radius, in the root frame.
         kept: (n, 3) result.
     """
-    count, low, high = 0, np.full(3, -NOTHING), np.full(3, NOTHING)
+    count, low, high = 0, np.full(3, -EMPTY_NODE), np.full(3, EMPTY_NODE)
     for k in range(capsules.shape[0]):
         for r in range(3):
             a, b = capsules[k, r], capsules[k, 3 + r]
@@ -118,7 +118,7 @@ def cover_by_spheres(
         x, y, z = points[p, 0] - sphere[0], points[p, 1] - sphere[1], points[p, 2] - sphere[2]
         sphere[3] = max(sphere[3], sqrt(x * x + y * y + z * z))
     for s in range(count):
-        spheres[s, 3] += ROUNDING * (1.0 + spheres[s, 3])
+        spheres[s, 3] += SPHERE_ROUNDING * (1.0 + spheres[s, 3])
     return count
 
 
@@ -183,7 +183,7 @@ def build_tree(tree: FloatArray, count: int, depth: int) -> None:
         for j in range(1 << d):
             low, high = first + ((count * j) >> d), first + ((count * (j + 1)) >> d)
             node = tree[(1 << d) + j]
-            node[3] = NOTHING
+            node[3] = EMPTY_NODE
             if low == high:
                 continue
             axis = box_of(tree, low, high, box)
@@ -192,6 +192,6 @@ def build_tree(tree: FloatArray, count: int, depth: int) -> None:
             for s in range(low, high):
                 x, y, z = tree[s, 0] - node[0], tree[s, 1] - node[1], tree[s, 2] - node[2]
                 node[3] = max(node[3], sqrt(x * x + y * y + z * z) + tree[s, 3])
-            node[3] += ROUNDING * (1.0 + node[3])
+            node[3] += SPHERE_ROUNDING * (1.0 + node[3])
             if d < depth:
                 select(tree, low, high - 1, first + ((count * (2 * j + 1)) >> (d + 1)), axis)

@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basis_ik.collision.distance_kernel import (
-    COLUMNS,
-    DISTANCE,
+    GAP_COLUMNS,
+    GAP_DISTANCE,
     JOINT_A,
     JOINT_B,
     NORMAL,
@@ -46,22 +46,22 @@ IntArray = NDArray[np.int64]
 ShapeFields = tuple[FloatArray, FloatArray]
 """points and bodies."""
 
-JOINT = 12
-FIRST = 13
-END = 14
-DISC = 15
-BALL = 16
+BODY_JOINT = 12
+BODY_FIRST = 13
+BODY_END = 14
+BODY_DISC = 15
+BODY_BALL = 16
 
-MOST_STEPS = 100
-ENOUGH = 1e-9  # of the bodies' size: how closely the nearest point is found
-SINGULAR = 1e-13  # of the squared size: a pivot below this is none
-NONE = -1e30
+MOST_SEPARATION_STEPS = 100
+NEAREST_TOLERANCE = 1e-9  # of the bodies' size: how closely the nearest point is found
+SINGULAR_PIVOT = 1e-13  # of the squared size: a pivot below this is none
+NO_BOUND = -1e30
 
 
 @helper
 def place_body(frames: FloatArray, body: FloatArray, place: FloatArray) -> None:
     """Write root_T_body (3, 4)."""
-    joint = int(body[JOINT])
+    joint = int(body[BODY_JOINT])
     for r in range(3):
         for c in range(4):
             if joint < 0:
@@ -81,16 +81,16 @@ def farthest(points: FloatArray, body: FloatArray, place: FloatArray, n: Triple)
     x = place[0, 0] * n[0] + place[1, 0] * n[1] + place[2, 0] * n[2]
     y = place[0, 1] * n[0] + place[1, 1] * n[1] + place[2, 1] * n[2]
     z = place[0, 2] * n[0] + place[1, 2] * n[1] + place[2, 2] * n[2]
-    best, most = int(body[FIRST]), NONE
-    for i in range(int(body[FIRST]), int(body[END])):
+    best, most = int(body[BODY_FIRST]), NO_BOUND
+    for i in range(int(body[BODY_FIRST]), int(body[BODY_END])):
         along = points[i, 0] * x + points[i, 1] * y + points[i, 2] * z
         if along > most:
             best, most = i, along
     a, b, c = points[best, 0], points[best, 1], points[best, 2]
     out = sqrt(x * x + y * y)
     if out > 0.0:
-        a += body[DISC] * x / out
-        b += body[DISC] * y / out
+        a += body[BODY_DISC] * x / out
+        b += body[BODY_DISC] * y / out
     return (
         place[0, 0] * a + place[0, 1] * b + place[0, 2] * c + place[0, 3],
         place[1, 0] * a + place[1, 1] * b + place[1, 2] * c + place[1, 3],
@@ -123,7 +123,7 @@ def weigh_corners(
                 + corners[i, 2] * corners[j, 2]
             )
     for i in range(count):  # elimination; the matrix is positive definite
-        if not gram[i, i] > SINGULAR * unit * unit:
+        if not gram[i, i] > SINGULAR_PIVOT * unit * unit:
             return False
         for k in range(i + 1, count):
             factor = gram[k, i] / gram[i, i]
@@ -202,8 +202,8 @@ def gap_between(
         places[0, 1, 3] - places[1, 1, 3],
         places[0, 2, 3] - places[1, 2, 3],
     )
-    count, lower, size, unit = 0, NONE, 0.0, 0.0
-    for _ in range(MOST_STEPS):
+    count, lower, size, unit = 0, NO_BOUND, 0.0, 0.0
+    for _ in range(MOST_SEPARATION_STEPS):
         p = farthest(points, a, places[0], (-n[0], -n[1], -n[2]))
         q = farthest(points, b, places[1], n)
         d = (p[0] - q[0], p[1] - q[1], p[2] - q[2])
@@ -213,7 +213,7 @@ def gap_between(
         else:
             along = n[0] * d[0] + n[1] * d[1] + n[2] * d[2]
             lower = max(lower, along)
-            if lower > enough or size - along <= ENOUGH * unit or count == 4:
+            if lower > enough or size - along <= NEAREST_TOLERANCE * unit or count == 4:
                 break
             weights[0, count] = 0.0
         for r in range(3):
@@ -228,7 +228,7 @@ def gap_between(
             y += weights[0, i] * corners[i, 1]
             z += weights[0, i] * corners[i, 2]
         size = sqrt(x * x + y * y + z * z)
-        if size <= ENOUGH * unit:
+        if size <= NEAREST_TOLERANCE * unit:
             return lower, 0.0
         n = (x / size, y / size, z / size)
         for r in range(3):
@@ -251,7 +251,7 @@ def are_apart(shapes: ShapeFields, ranges: IntArray, frames: FloatArray, padding
         place_body(frames, bodies[i], places[0])
         for j in range(ranges[2], ranges[3]):
             place_body(frames, bodies[j], places[1])
-            thick = bodies[i, BALL] + bodies[j, BALL] + padding
+            thick = bodies[i, BODY_BALL] + bodies[j, BODY_BALL] + padding
             if not gap_between(shapes, i, j, places, nearest, thick)[0] > thick:
                 return False
     return True
@@ -278,11 +278,11 @@ def first_collision(
     (balls, paddings), (frames, tip, world) = (cover[0], cover[-1]), work
     forward_frames(ChainArrays(*fields), q, frames, tip)
     place_balls(frames, balls, world)
-    row = np.zeros(COLUMNS)
+    row = np.zeros(GAP_COLUMNS)
     for k in range(ranges.shape[0]):
-        row[DISTANCE] = 0.0
+        row[GAP_DISTANCE] = 0.0
         measure_row(cover, world, k, row)
-        if row[DISTANCE] < 0.0 and not are_apart(shapes, ranges[k], frames, paddings[k]):
+        if row[GAP_DISTANCE] < 0.0 and not are_apart(shapes, ranges[k], frames, paddings[k]):
             return k
     return -1
 
@@ -310,26 +310,26 @@ def separate_links(
         Nothing is known of what has no bodies, a cloud of points.
     """
     if ranges[2] == ranges[3]:
-        return NONE, -NONE
+        return NO_BOUND, -NO_BOUND
     places, nearest = np.empty((2, 3, 4)), np.zeros(6)
-    lower, upper, bodies, best = -NONE, -NONE, shapes[1], np.empty(COLUMNS)
+    lower, upper, bodies, best = -NO_BOUND, -NO_BOUND, shapes[1], np.empty(GAP_COLUMNS)
     for i in range(ranges[0], ranges[1]):
         place_body(frames, bodies[i], places[0])
         for j in range(ranges[2], ranges[3]):
             place_body(frames, bodies[j], places[1])
-            ball, other = bodies[i, BALL], bodies[j, BALL]
-            low, high = gap_between(shapes, i, j, places, nearest, -NONE)
+            ball, other = bodies[i, BODY_BALL], bodies[j, BODY_BALL]
+            low, high = gap_between(shapes, i, j, places, nearest, -NO_BOUND)
             upper = min(upper, high - ball - other - padding)
             if low - ball - other - padding < lower:
                 lower = low - ball - other - padding
-                best[DISTANCE] = lower
-                best[JOINT_A], best[JOINT_B] = bodies[i, JOINT], bodies[j, JOINT]
+                best[GAP_DISTANCE] = lower
+                best[JOINT_A], best[JOINT_B] = bodies[i, BODY_JOINT], bodies[j, BODY_JOINT]
                 for r in range(3):
                     best[NORMAL + r] = -nearest[3 + r]
                     best[POINT_A + r] = nearest[r] + ball * nearest[3 + r]
                     best[POINT_B + r] = nearest[r] + (high - other) * nearest[3 + r]
-    if lower + padding > 0.0 and lower > row[DISTANCE]:
-        for k in range(COLUMNS):
+    if lower + padding > 0.0 and lower > row[GAP_DISTANCE]:
+        for k in range(GAP_COLUMNS):
             row[k] = best[k]
         fill_gradient(ChainArrays(*fields), frames, row, gradient)
     return lower, upper

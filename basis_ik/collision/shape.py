@@ -25,16 +25,16 @@ from basis_ik.robot.visuals import Triple, Visual
 
 MOST_TRIANGLES = 1_000_000
 """Of a mesh: one of this size takes some seconds."""
-MOST_BYTES = 400_000_000
+MOST_MESH_BYTES = 400_000_000
 """Of a mesh file, which is not read if it has more: a text of so many triangles has fewer."""
-LARGEST = 1e4
+LARGEST_EXTENT = 1e4
 """Largest extent or coordinate [m]."""
-SMALLEST = 1e-6
+SMALLEST_EXTENT = 1e-6
 """Smallest extent [m]; a mesh that is thinner than a share of its size is flat, too."""
-SIDES = 24  # of the prism around a cylinder
+PRISM_SIDES = 24  # of the prism around a cylinder
 FAR_FROM_HULL = 1.5  # of a mesh's volume, at which its hull is told of
 
-LONGEST = 200  # characters of a name in a message
+LONGEST_QUOTED_NAME = 200  # characters of a name in a message
 _PRODUCTS = 4_000_000  # numbers in memory at once
 _STL_HEAD = 84  # bytes before the triangles, each of which has 50
 
@@ -47,7 +47,7 @@ class SceneError(BasisIkError, ValueError):
     """
 
     def __init__(self, name: str, text: str) -> None:
-        super().__init__(f"{shown(name, LONGEST)}: {text}")
+        super().__init__(f"{shown(name, LONGEST_QUOTED_NAME)}: {text}")
         self.name = name
 
 
@@ -116,8 +116,12 @@ class Shape:
         """
         name = os.fspath(file)
         factors = as_reals(scale)
-        if factors is None or factors.shape != (3,) or not (np.abs(factors) <= LARGEST).all():
-            raise SceneError(name, f"a scale is three numbers within ±{LARGEST:g}")
+        if (
+            factors is None
+            or factors.shape != (3,)
+            or not (np.abs(factors) <= LARGEST_EXTENT).all()
+        ):
+            raise SceneError(name, f"a scale is three numbers within ±{LARGEST_EXTENT:g}")
         return Shape.of_triangles(factors * _read_triangles(name), name)
 
     @staticmethod
@@ -153,10 +157,10 @@ class Shape:
         array = as_reals(points)
         if array is None or array.ndim != 2 or array.shape[1] != 3:
             raise SceneError(name, "points are given as an array of the shape (n, 3)")
-        if not (np.abs(array) <= LARGEST).all():
-            raise SceneError(name, f"a coordinate is not finite or beyond {LARGEST:g} m")
+        if not (np.abs(array) <= LARGEST_EXTENT).all():
+            raise SceneError(name, f"a coordinate is not finite or beyond {LARGEST_EXTENT:g} m")
         hull = convex_hull(array)
-        if hull is None or not np.ptp(array, axis=0).min() >= SMALLEST:
+        if hull is None or not np.ptp(array, axis=0).min() >= SMALLEST_EXTENT:
             raise SceneError(name, "it has no volume; use a thin box instead")
         x, y, z = np.ptp(array, axis=0).tolist()
         return Shape("mesh", (x, y, z), _given=hull)
@@ -211,8 +215,8 @@ class Shape:
         if self.kind == "box":
             corners = [(x * a, y * b, z * c) for a in (-1, 1) for b in (-1, 1) for c in (-1, 1)]
         else:
-            angles = np.arange(SIDES) * (2.0 * np.pi / SIDES)
-            out = x / np.cos(np.pi / SIDES)
+            angles = np.arange(PRISM_SIDES) * (2.0 * np.pi / PRISM_SIDES)
+            out = x / np.cos(np.pi / PRISM_SIDES)
             rim = np.column_stack([out * np.cos(angles), out * np.sin(angles)])
             corners = [(a, b, c) for a, b in rim.tolist() for c in (-z, z)]
         hull = convex_hull(np.array(corners))
@@ -277,10 +281,12 @@ def _solid(kind: Literal["box", "cylinder", "sphere", "capsule"], size: Triple) 
 def _lengths(kind: str, lengths: tuple[float, ...]) -> list[float]:
     array = as_reals(lengths)
     if array is None or array.shape != (len(lengths),) or not (
-        (array >= SMALLEST) & (array <= LARGEST)
+        (array >= SMALLEST_EXTENT) & (array <= LARGEST_EXTENT)
     ).all():  # fmt: skip
         given = ", ".join(map(repr, lengths))
-        raise SceneError(kind, f"sizes are from {SMALLEST:g} to {LARGEST:g} m, got {given}")
+        raise SceneError(
+            kind, f"sizes are from {SMALLEST_EXTENT:g} to {LARGEST_EXTENT:g} m, got {given}"
+        )
     return [float(each) for each in array]
 
 
@@ -303,8 +309,8 @@ def _read_triangles(name: str) -> FloatArray:
                 name,
                 "there is no such mesh file; packages are looked for in AMENT_PREFIX_PATH",
             )
-        if path.stat().st_size > MOST_BYTES:
-            text = f"the file is larger than {MOST_BYTES // 1_000_000} MB"
+        if path.stat().st_size > MOST_MESH_BYTES:
+            text = f"the file is larger than {MOST_MESH_BYTES // 1_000_000} MB"
             raise SceneError(name, f"{text}; use a coarser mesh for collisions")
         if path.suffix.lower() == ".stl":
             triangles = _read_stl(name, path.read_bytes())

@@ -27,7 +27,7 @@ MOST_OBJECTS = 1000
 MOST_SHAPES = 100  # of an object
 MOST_SHAPES_IN_ALL = 5000
 MOST_ENTRIES = 100_000  # pairs in the matrix of what may touch: of some 450 names
-LONGEST_NAME = 200  # of an id or a frame
+LONGEST_ID = 200  # of an id or a frame
 
 Lookup = Callable[[str], RigidTransform | None]
 """Returns reference_T_frame of a frame; None if it is not known, or too old."""
@@ -469,8 +469,8 @@ class WorldDraft:
             raise SceneError(name, f"id: this object is attached to {shown(each.frame)}; {remedy}")
 
     def _check_id(self, name: str) -> None:
-        if not name or len(name) > LONGEST_NAME or not name.isprintable():
-            text = f"id: it is text of 1 to {LONGEST_NAME} printable characters"
+        if not name or len(name) > LONGEST_ID or not name.isprintable():
+            text = f"id: it is text of 1 to {LONGEST_ID} printable characters"
             raise SceneError(name, f"{text}; give the object another one")
         if name in self._links:
             raise SceneError(name, "id: a link has this name; give the object another one")
@@ -478,8 +478,8 @@ class WorldDraft:
             raise SceneError(name, "id: a cloud of points has this name; give the object another")
 
     def _check_frame(self, name: str, frame: str) -> None:
-        if not frame or len(frame) > LONGEST_NAME or not frame.isprintable():
-            text = f"header.frame_id: it is text of 1 to {LONGEST_NAME} printable characters"
+        if not frame or len(frame) > LONGEST_ID or not frame.isprintable():
+            text = f"header.frame_id: it is text of 1 to {LONGEST_ID} printable characters"
             raise SceneError(name, f"{text}; name the frame that the pose is given in")
         if not self._knows(frame):
             text = f"header.frame_id: there is no transform of {shown(frame)}"

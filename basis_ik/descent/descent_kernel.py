@@ -88,11 +88,12 @@ from basis_ik.numerics.normal_equations_kernel import (
 )
 from basis_ik.robot.chain_kernel import joint_twist
 
-REACHED, SPENT, STALLED = 1, 0, -1
+DESCENT_REACHED, DESCENT_SPENT, DESCENT_STALLED = 1, 0, -1
 
-DAMPING = 0.1  # times the squared error (Sugihara 2011, Eq. 22); measured in docs/algorithms.md
-FLOOR = 1e-13  # keeps the matrix positive definite where rows vanish
-LARGEST_STEP = 1.0  # [rad], or one reach for a slide: the range of the linear model
+# Times the squared error (Sugihara 2011, Eq. 22); measured in docs/algorithms.md.
+DESCENT_DAMPING = 0.1
+DESCENT_FLOOR = 1e-13  # keeps the matrix positive definite where rows vanish
+LARGEST_DESCENT_STEP = 1.0  # [rad], or one reach for a slide: the range of the linear model
 
 
 @helper
@@ -231,7 +232,7 @@ def fill_step(
 @inlined
 def apply_step(variables: FloatArray, q: FloatArray, work: FloatArray, largest: float) -> None:
     """Apply the step, shortened to the range of the linear model, within the bounds."""
-    factor = 1.0 if largest <= LARGEST_STEP else LARGEST_STEP / largest
+    factor = 1.0 if largest <= LARGEST_DESCENT_STEP else LARGEST_DESCENT_STEP / largest
     for k in range(variables.shape[0]):
         moved = q[k] + factor * variables[k, SCALE] * work[k, STEP]
         q[k] = moved_inside(q[k], moved, work[k, BOUND_LOWER], work[k, BOUND_UPPER])
@@ -277,17 +278,17 @@ def descend(
         weights: (12,), see `tables_kernel`.
         q: (n,) start, and result [rad or m].
         work: Has target_T_first_joint in row n + m, the bounds, and in the last row the state:
-            after `begin_descent`, or after a call that ended SPENT, which this call continues. A
-            careful descent ignores the state.
+            after `begin_descent`, or after a call that ended DESCENT_SPENT, which this call
+            continues. A careful descent ignores the state.
         arrival: Weighted squared errors of position and rotation that count as reached.
         effort: Budget.
 
     Returns:
-        REACHED, SPENT or STALLED; steps taken; weighted squared error at q.
+        DESCENT_REACHED, DESCENT_SPENT or DESCENT_STALLED; steps taken; weighted squared error at q.
     """
     joints, variables, tip, careful = chain.joints, chain.variables, chain.ends[1], effort.careful
     n, last, boxed = variables.shape[0], work.shape[0] - 1, has_deadband(weights)
-    rates, least, stalls, damping, taken = n + joints.shape[0] + 1, np.inf, 0.0, DAMPING, 0
+    rates, least, stalls, damping, taken = n + joints.shape[0] + 1, np.inf, 0.0, DESCENT_DAMPING, 0
     if not careful:
         least, stalls = work[last, DESCENT_LEAST], work[last, DESCENT_STALLS]
     while True:
@@ -296,7 +297,7 @@ def descend(
         squared_position, squared_rotation = squared(residual)
         error = squared_position + squared_rotation
         if squared_position <= arrival[0] and squared_rotation <= arrival[1]:
-            return REACHED, taken, error
+            return DESCENT_REACHED, taken, error
         if careful:
             if error > least:
                 damping *= 8.0
@@ -305,21 +306,21 @@ def descend(
                 least, damping = error, max(damping / 3.0, 1e-7)
                 save_start(q, work)
             if damping > 1e9:
-                return STALLED, taken, least
+                return DESCENT_STALLED, taken, least
         elif taken >= effort.iterations:
             work[last, DESCENT_LEAST], work[last, DESCENT_STALLS] = least, stalls
-            return SPENT, taken, error
+            return DESCENT_SPENT, taken, error
         elif error < 0.95 * least:
             least, stalls = error, 0.0
         else:
             stalls += 1.0
             if stalls > effort.patience:
-                return STALLED, taken, error
+                return DESCENT_STALLED, taken, error
         if taken >= effort.iterations:
-            return SPENT, taken, error
+            return DESCENT_SPENT, taken, error
         taken += 1
         fill_jacobian(joints, weights, boxed, work, n, frame)
-        largest = fill_step(variables, q, work, damping * error + FLOOR, residual)
+        largest = fill_step(variables, q, work, damping * error + DESCENT_FLOOR, residual)
         if careful and error <= least and largest < 1e-11:
-            return STALLED, taken, error
+            return DESCENT_STALLED, taken, error
         apply_step(variables, q, work, largest)

@@ -14,7 +14,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from basis_ik.descent.descent_kernel import REACHED, SPENT, STALLED, begin_descent, descend
+from basis_ik.descent.descent_kernel import (
+    DESCENT_REACHED,
+    DESCENT_SPENT,
+    DESCENT_STALLED,
+    begin_descent,
+    descend,
+)
 from basis_ik.descent.fabrik_sweep_kernel import sweep
 from basis_ik.descent.hinge_fit_kernel import ORIENTATION_MOMENT
 from basis_ik.descent.proof_kernel import distance_and_angle, place_exactly
@@ -52,7 +58,7 @@ from basis_ik.descent.tables_kernel import (
     PoseGoal,
 )
 from basis_ik.descent.tables_kernel import COLUMNS as COLUMNS
-from basis_ik.numerics.angles_kernel import TURN, turned_inside
+from basis_ik.numerics.angles_kernel import WHOLE_TURN, turned_inside
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, inlined, jit
 
@@ -60,17 +66,18 @@ Found = tuple[int, int, int, float, float]
 """Status; steps; number of the last start; distance [m] and angle [rad] left."""
 
 BAD_SEED, BAD_TARGET, OUT_OF_REACH = -2, -3, -4
-GO_ON = -1  # instead of the first start's number: continue after a call that ended SPENT
+GO_ON = -1  # instead of the first start's number: continue after a call that ended DESCENT_SPENT
 LIMITS, FREE_TURNS, UNBOUNDED = 0.0, 1.0, 2.0  # see `set_bounds`; integers would be a type each
 LARGEST_ANGLE = 1e5  # [rad]; the resolution of a double is worse than 1e-11 rad beyond it
 LARGEST_TOLERANCE = 1e6  # [m] or [rad]
 LARGEST_LENGTH = 1e6  # [m]; the resolution of a double is worse than 1e-10 m beyond it
 BEYOND_LIMITS_EVERY = 2  # every second further start first descends without limits
-ENDED, WITHIN_LIMITS, BEYOND_LIMITS = 0, 1, 2  # phases of a start: ended, or the descent's bounds
+# Phases of a start: ended, or the descent's bounds.
+START_ENDED, WITHIN_LIMITS, BEYOND_LIMITS = 0, 1, 2
 FAR_OFF = 1e300  # squared error of a result that any other one replaces
-NEAR = 0.4  # weighted squared error below which a seed is not swept
-PATIENCE = 1  # steps without progress, see `Effort`; measured in docs/algorithms.md
-MARGIN = 0.1  # share of the tolerances at which a descent ends: then the proof holds
+NEAR_SEED = 0.4  # weighted squared error below which a seed is not swept
+DESCENT_PATIENCE = 1  # steps without progress, see `Effort`; measured in docs/algorithms.md
+TOLERANCE_SHARE = 0.1  # share of the tolerances at which a descent ends: then the proof holds
 
 
 class Starts(NamedTuple):
@@ -119,7 +126,7 @@ def shortest_turn(variables: FloatArray, k: int, seed: float, value: float) -> f
     near = turned_inside(value, seed, lower, upper)
     if lower <= near <= upper:
         return near
-    if upper - lower >= TURN:  # outside by rounding, with limits one turn apart
+    if upper - lower >= WHOLE_TURN:  # outside by rounding, with limits one turn apart
         return min(upper, max(lower, near))  # type: ignore[no-any-return]
     return value
 
@@ -141,7 +148,7 @@ def set_bounds(variables: FloatArray, kind: float, work: FloatArray) -> None:
     """
     for k in range(variables.shape[0]):
         low, high = variables[k, LOWER], variables[k, UPPER]
-        turns = variables[k, PERIODIC] != 0.0 and high - low >= TURN
+        turns = variables[k, PERIODIC] != 0.0 and high - low >= WHOLE_TURN
         if kind == UNBOUNDED or (kind == FREE_TURNS and turns):
             low, high = -np.inf, np.inf
         work[k, BOUND_LOWER], work[k, BOUND_UPPER] = low, high
@@ -210,8 +217,8 @@ def squared_arrival(goal: PoseGoal) -> tuple[float, float]:
     w = goal.weights
     position, rotation = max(w[WX], max(w[WY], w[WZ])), max(w[WRX], max(w[WRY], w[WRZ]))
     return (
-        (MARGIN * goal.position_tolerance * position) ** 2,
-        (MARGIN * goal.rotation_tolerance * rotation) ** 2,
+        (TOLERANCE_SHARE * goal.position_tolerance * position) ** 2,
+        (TOLERANCE_SHARE * goal.rotation_tolerance * rotation) ** 2,
     )
 
 
@@ -278,31 +285,34 @@ def return_inside(
     If that descent has arrived, one within the limits follows, unless there are no steps left.
     """
     bring_inside(variables, seed, q)
-    if status != REACHED:
+    if status != DESCENT_REACHED:
         return status, BEYOND_LIMITS
     begin_descent(work)
     set_bounds(variables, FREE_TURNS, work)
     if more:
         return status, WITHIN_LIMITS
     save_unfinished(q, work)
-    return SPENT, WITHIN_LIMITS
+    return DESCENT_SPENT, WITHIN_LIMITS
 
 
 @helper
 def prove(
     chain: PackedChain, goal: PoseGoal, q: FloatArray, work: FloatArray
 ) -> tuple[int, float, float]:
-    """Return REACHED, or STALLED if the proof fails; distance [m] and angle [rad] left at q."""
+    """Return the status, distance [m] and angle [rad] left at q.
+
+    The status is DESCENT_REACHED, or DESCENT_STALLED if the proof fails.
+    """
     distance, angle = measure(chain, goal, q, work)
-    return REACHED if meets(goal, distance, angle) else STALLED, distance, angle
+    return DESCENT_REACHED if meets(goal, distance, angle) else DESCENT_STALLED, distance, angle
 
 
 @helper
 def last_status(status: int, out_of_reach: bool, careful: bool, more: bool) -> int:
     """Return the status of a search, from its last descent and whether starts are left."""
-    if out_of_reach and (careful or status != SPENT):
+    if out_of_reach and (careful or status != DESCENT_SPENT):
         return OUT_OF_REACH
-    return SPENT if more and not out_of_reach else status
+    return DESCENT_SPENT if more and not out_of_reach else status
 
 
 @jit
@@ -337,7 +347,7 @@ def attempt_pose(
     chain, goal, seed, arrival, effort, starts = problem
     variables, state = chain.variables, work[work.shape[0] - 1]
     phase, taken = int(state[SEARCH_PHASE]), 0
-    if phase == ENDED:
+    if phase == START_ENDED:
         if number == 0:
             begin_inside(variables, seed, q)
         else:
@@ -351,18 +361,18 @@ def attempt_pose(
         rest = Effort(left - taken, effort.patience, effort.careful)
         status, more, error = descend(chain, goal.weights, q, work, arrival, rest)
         taken += more
-        if status == SPENT:
+        if status == DESCENT_SPENT:
             save_unfinished(q, work)
         if phase != BEYOND_LIMITS:
             break
         status, phase = return_inside(variables, seed, q, work, status, taken < left)
-        if status != REACHED:
+        if status != DESCENT_REACHED:
             error = FAR_OFF
             break
-    state[SEARCH_PHASE] = phase if status == SPENT else ENDED
+    state[SEARCH_PHASE] = phase if status == DESCENT_SPENT else START_ENDED
     take_shortest_turns(variables, seed, q)
     distance, angle = np.inf, np.inf
-    if status == REACHED:
+    if status == DESCENT_REACHED:
         status, distance, angle = prove(chain, goal, q, work)
     return status, taken, error, distance, angle
 
@@ -387,9 +397,9 @@ def search(
         starts: The starts.
 
     Returns:
-        REACHED; otherwise OUT_OF_REACH, or the status of the last descent (SPENT, STALLED);
-        BAD_SEED or BAD_TARGET before any work. Steps; number of the last start; distance [m] and
-        angle [rad] left at q.
+        DESCENT_REACHED; otherwise OUT_OF_REACH, or the status of the last descent (DESCENT_SPENT,
+        DESCENT_STALLED); BAD_SEED or BAD_TARGET before any work. Steps; number of the last start;
+        distance [m] and angle [rad] left at q.
     """
     refused = check_start(seed, goal.target)
     if refused != 0:
@@ -398,16 +408,16 @@ def search(
     number, least = starts.first, np.inf
     if number == GO_ON:
         number, least = int(state[SEARCH_START]), state[SEARCH_LEAST]
-        number += 1 if state[SEARCH_PHASE] == ENDED else 0
+        number += 1 if state[SEARCH_PHASE] == START_ENDED else 0
     else:
-        state[SEARCH_PHASE] = ENDED
+        state[SEARCH_PHASE] = START_ENDED
     relate_to_target(chain.ends[0], goal.target, work, q.shape[0] + chain.joints.shape[0])
     problem = PoseSearch(chain, goal, seed, squared_arrival(goal), effort, starts)
     last = number if out_of_reach else starts.last
     status, steps, number, least, distance, angle = attempt_poses(
         problem, q, work, (number, last), effort.iterations, least
     )
-    if status == REACHED:
+    if status == DESCENT_REACHED:
         return status, steps, number, distance, angle
     state[SEARCH_START], state[SEARCH_LEAST] = number, least
     status = last_status(status, out_of_reach, effort.careful, number < starts.last)
@@ -418,6 +428,6 @@ def search(
 @helper
 def write_figures(found: Found, figures: FloatArray) -> None:
     """Write the result of one search of a batch into its row of figures (5,)."""
-    figures[IS_REACHED] = 1.0 if found[0] == REACHED else 0.0
+    figures[IS_REACHED] = 1.0 if found[0] == DESCENT_REACHED else 0.0
     figures[STEPS], figures[LAST_START] = found[1], found[2]
     figures[DISTANCE], figures[ANGLE] = found[3], found[4]

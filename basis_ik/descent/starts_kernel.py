@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from basis_ik.descent.descent_kernel import REACHED
+from basis_ik.descent.descent_kernel import DESCENT_REACHED
 from basis_ik.descent.tables_kernel import BEST
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper
@@ -17,8 +17,11 @@ Problem = TypeVar("Problem")
 Attempt = Callable[
     [Problem, FloatArray, FloatArray, int, int], tuple[int, int, float, float, float]
 ]
-"""From a problem, q, `work`, number of a start and steps left to REACHED, if that is proven, or
-SPENT or STALLED; steps taken; error at q; distance [m] and angle [rad] left where it is proven."""
+"""From a problem, q, `work`, number of a start and steps left to the status; steps taken; error at
+q; distance [m] and angle [rad] left where it is proven.
+
+The status is DESCENT_REACHED, if that is proven, or DESCENT_SPENT or DESCENT_STALLED.
+"""
 Search = Callable[
     [Problem, FloatArray, FloatArray, tuple[int, int], int, float],
     tuple[int, int, int, float, float, float],
@@ -70,7 +73,7 @@ def over_starts(attempt: Attempt[Problem]) -> Search[Problem]:
             left = iterations - steps
             status, taken, error, distance, angle = attempt(problem, q, work, number, left)
             steps += taken
-            if status == REACHED:
+            if status == DESCENT_REACHED:
                 return status, steps, number, least, distance, angle
             if error < least:
                 least = error

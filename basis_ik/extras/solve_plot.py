@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from basis_ik.solvers.pose.solve import Solution
     from basis_ik.transforms.rigid import RigidTransform
 
-LEAST = 1e-12  # smallest value on the logarithmic axis
-SAMPLES = 40  # number of budgets for which a long solve's error is drawn
-AXES = ("#c53030", "#2f855a", "#2b6cb0")
-BEFORE, AFTER, PASS, TARGET = "#a0aec0", "#2b6cb0", "#dd6b20", "#2f855a"
+LEAST_ERROR = 1e-12  # smallest value on the logarithmic axis
+PLOTTED_BUDGETS = 40  # number of budgets for which a long solve's error is drawn
+PLOTTED_AXES = ("#c53030", "#2f855a", "#2b6cb0")
+BEFORE_COLOR, AFTER_COLOR, PASS_COLOR, TARGET_COLOR = "#a0aec0", "#2b6cb0", "#dd6b20", "#2f855a"
 
 
 class PlotFileError(BasisIkError):
@@ -58,7 +58,7 @@ def convergence(
         solution: The solution without that limit.
     """
     most = max(1, solution.iterations)
-    steps = np.unique(np.geomspace(1, most, min(most, SAMPLES)).round().astype(int))
+    steps = np.unique(np.geomspace(1, most, min(most, PLOTTED_BUDGETS)).round().astype(int))
     found = [solve_within(int(each)) for each in steps[:-1]] + [solution]
     errors = np.array([at_seed, *((each.position_error, each.orientation_error) for each in found)])
     return Convergence(np.array([0.0, *steps]), errors[:, 0], errors[:, 1], "iterations allowed")
@@ -122,8 +122,8 @@ def write_plot(
     figure.suptitle(f"{chain.root} to {chain.tip}: {solution.reason}")
     _draw_chain(figure.add_subplot(1, 2, 1, projection="3d"), chain, goal, seed, solution)
     drawn = {
-        "position [m]": (errors.position, AFTER),
-        "orientation [rad]": (errors.orientation, PASS),
+        "position [m]": (errors.position, AFTER_COLOR),
+        "orientation [rad]": (errors.orientation, PASS_COLOR),
     }
     if position_only:
         del drawn["orientation [rad]"]
@@ -140,21 +140,21 @@ def _draw_chain(
     ax: Any, chain: Chain, goal: RigidTransform | FloatArray, seed: FloatArray, solution: Solution
 ) -> None:
     before, after = _points(chain, seed), _points(chain, solution.positions)
-    ax.plot(*before.T, "o-", color=BEFORE, lw=1.5, ms=3, label="seed")
+    ax.plot(*before.T, "o-", color=BEFORE_COLOR, lw=1.5, ms=3, label="seed")
     passes = solution.passes.stages if solution.passes is not None else ()
     for number, stage in enumerate(passes):
         name = "passes" if number == 0 else None
-        ax.plot(*stage.points.T, "-", color=PASS, lw=0.7, alpha=0.5, label=name)
-    ax.plot(*after.T, "o-", color=AFTER, lw=2.5, ms=4, label="solution")
+        ax.plot(*stage.points.T, "-", color=PASS_COLOR, lw=0.7, alpha=0.5, label=name)
+    ax.plot(*after.T, "o-", color=AFTER_COLOR, lw=2.5, ms=4, label="solution")
     seen = [before, after, *(stage.points for stage in passes)]
     if isinstance(goal, np.ndarray):
         ray = goal - after[-1]  # for a distant point only its beginning is drawn
-        end = after[-1] + min(1.0, chain.reach / max(float(np.linalg.norm(ray)), LEAST)) * ray
+        end = after[-1] + min(1.0, chain.reach / max(float(np.linalg.norm(ray)), LEAST_ERROR)) * ray
         seen.append(end[np.newaxis])
-        ax.plot(*np.stack([after[-1], end]).T, ":", color=TARGET, label="to the point")
+        ax.plot(*np.stack([after[-1], end]).T, ":", color=TARGET_COLOR, label="to the point")
     else:
         seen.append(goal.translation[np.newaxis])
-        for axis, color in enumerate(AXES):
+        for axis, color in enumerate(PLOTTED_AXES):
             tip = goal.translation + 0.15 * chain.reach * goal.rotation[:, axis]
             ax.plot(*np.stack([goal.translation, tip]).T, color=color, lw=2)
     points = np.concatenate(seen)
@@ -177,8 +177,8 @@ def _draw_errors(
     ax: Any, steps: FloatArray, drawn: dict[str, tuple[FloatArray, str]], unit: str
 ) -> None:
     for label, (errors, color) in drawn.items():
-        ax.semilogy(steps, np.maximum(errors, LEAST), "o-", color=color, ms=3, label=label)
-    ax.axhline(1e-6, color=BEFORE, ls="--", lw=1, label="tolerance")
+        ax.semilogy(steps, np.maximum(errors, LEAST_ERROR), "o-", color=color, ms=3, label=label)
+    ax.axhline(1e-6, color=BEFORE_COLOR, ls="--", lw=1, label="tolerance")
     ax.set(xlabel=unit, ylabel="error")
     ax.xaxis.get_major_locator().set_params(integer=True)
     ax.grid(visible=True, color="#e2e8f0")

@@ -4,7 +4,7 @@
 """Moves the tip by keys: publishes twists for `ik_node` while a key is held.
 
 A terminal does not report the release of a key, but repeats a held key. Therefore each stroke lasts
-for `STROKE`: a tap is a nudge, and a held key keeps the tip moving once it repeats.
+for `TELEOP.stroke_time`: a tap is a nudge, and a held key keeps the tip moving once it repeats.
 """
 
 from __future__ import annotations
@@ -19,31 +19,39 @@ from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import TwistStamped
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import Float64, String
 from std_srvs.srv import SetBool, Trigger
 
 from basis_ik.arm.admission import printable
 from basis_ik.errors import BasisIkError
 from basis_ik.robot.robot import RobotModel
-from basis_ik.ros.keyboard import DIRECTIONS, Triple, strokes_at_once
+from basis_ik.ros.keyboard import KEY_TWISTS, ZERO_TWIST, Triple, strokes_at_once
 from basis_ik.ros.parameters.parameters import (
     Declaration,
     Parameters,
     given_frame_complaint,
     given_lists,
 )
+from basis_ik.ros.qos import LATCHED
 
-NAME = "teleop_keyboard"
-STROKE = 0.15  # s that a stroke lasts; keyboards repeat a held key 20 to 40 times a second
-PERIOD = 0.02  # s between two twists
-FASTER = 1.25  # factor of a key for more or less speed
-SLOWEST, FASTEST = 0.02, 10.0  # range of the factor on the parameters' speeds
-SHOWN = 60  # characters of the node's status
-STANDING = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+TELEOP_NAME = "teleop_keyboard"
 
-OPENINGS = {"v": 1.0, "c": 0.0}  # of the gripper, for each key
-HELP = """\
+
+class TeleopTuning(NamedTuple):
+    """Times and speeds of driving by keys."""
+
+    stroke_time: float = 0.15  # [s]; keyboards repeat a held key 20 to 40 times a second
+    twist_period: float = 0.02  # [s] between two twists
+    speed_step: float = 1.25  # factor of a key for more or less speed
+    slowest: float = 0.02  # factor on the parameters' speeds
+    fastest: float = 10.0  # the same
+    status_length: int = 60  # characters of the node's status that are shown
+
+
+TELEOP = TeleopTuning()
+
+KEY_OPENINGS = {"v": 1.0, "c": 0.0}  # of the gripper, for each key
+TELEOP_HELP = """\
 w s  along x      u j  about x      t  axes of the root or of the tip
 a d  along y      i k  about y      + -  faster, slower
 r f  along z      o l  about z      space  stop;  e  enable;  q  quit
@@ -51,7 +59,7 @@ v c  open, close the gripper
 Hold a key to move; a tap is a nudge.
 """
 
-PARAMETERS = (
+TELEOP_PARAMETERS = (
     Declaration(
         "root_frame",
         "",
@@ -91,13 +99,13 @@ class Keys:
     def press(self, key: str, now: float) -> None:
         """Process a stroke at a time [s]; any key that is not a direction ends the motion."""
         self._key, self._until = "", 0.0
-        if key in DIRECTIONS:
-            self._key, self._until = key, now + STROKE
+        if key in KEY_TWISTS:
+            self._key, self._until = key, now + TELEOP.stroke_time
         elif key == "t":
             self.in_tip = not self.in_tip
         elif key in "+-":
-            factor = self.factor * (FASTER if key == "+" else 1.0 / FASTER)
-            self.factor = min(max(factor, SLOWEST), FASTEST)
+            factor = self.factor * (TELEOP.speed_step if key == "+" else 1.0 / TELEOP.speed_step)
+            self.factor = min(max(factor, TELEOP.slowest), TELEOP.fastest)
 
     @property
     def speeds(self) -> tuple[float, float]:
@@ -108,7 +116,7 @@ class Keys:
         """Return the twist at a time [s]: [m/s], [rad/s]; None if no key is held."""
         if not now < self._until:
             return None
-        (x, y, z), (a, b, c) = DIRECTIONS[self._key]
+        (x, y, z), (a, b, c) = KEY_TWISTS[self._key]
         linear, angular = self.speeds
         return (x * linear, y * linear, z * linear), (a * angular, b * angular, c * angular)
 
@@ -125,9 +133,9 @@ class TeleopKeyboard(Node):
 
     def __init__(self) -> None:
         with given_lists():
-            super().__init__(NAME, automatically_declare_parameters_from_overrides=True)
+            super().__init__(TELEOP_NAME, automatically_declare_parameters_from_overrides=True)
         parameters = Parameters(self)
-        parameters.declare(PARAMETERS)
+        parameters.declare(TELEOP_PARAMETERS)
         parameters.refuse_unknown()
         self.keys = Keys(parameters["linear_speed"], parameters["angular_speed"])
         root, tip = parameters["root_frame"], parameters["tip_frame"]
@@ -136,8 +144,7 @@ class TeleopKeyboard(Node):
         self._status, self._moves = "", False
         self._twists = self.create_publisher(TwistStamped, "basis_ik/twist", 1)
         self.create_subscription(DiagnosticStatus, "basis_ik/status", self._on_status, 10)
-        latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-        self.create_subscription(String, "robot_description", self._on_description, latched)
+        self.create_subscription(String, "robot_description", self._on_description, LATCHED)
         self._gripper = self.create_publisher(Float64, "basis_ik/gripper", 1)
         self._stop = self.create_client(Trigger, "basis_ik/stop")
         self._enable = self.create_client(SetBool, "basis_ik/enable")
@@ -162,8 +169,8 @@ class TeleopKeyboard(Node):
             self._stop.call_async(Trigger.Request())
         elif key == "e":
             self._enable.call_async(SetBool.Request(data=True))
-        elif key in OPENINGS:
-            self._gripper.publish(Float64(data=OPENINGS[key]))
+        elif key in KEY_OPENINGS:
+            self._gripper.publish(Float64(data=KEY_OPENINGS[key]))
 
     def publish_twist(self) -> None:
         """Publish the twist of the held key; after the last one, one zero twist."""
@@ -175,7 +182,7 @@ class TeleopKeyboard(Node):
         message.header.stamp = self.get_clock().now().to_msg()
         message.header.frame_id = self._frames.tip if self.keys.in_tip else self._frames.root
         v, w = message.twist.linear, message.twist.angular
-        (v.x, v.y, v.z), (w.x, w.y, w.z) = twist or STANDING
+        (v.x, v.y, v.z), (w.x, w.y, w.z) = twist or ZERO_TWIST
         self._twists.publish(message)
 
     @property
@@ -186,7 +193,8 @@ class TeleopKeyboard(Node):
         frame = self._frames.tip if self.keys.in_tip else self._frames.root
         linear, angular = self.keys.speeds
         status = self._status or "no status of basis_ik yet"
-        return f"{frame}: {linear:.3f} m/s, {angular:.3f} rad/s | {printable(status, SHOWN)}"
+        shown = printable(status, TELEOP.status_length)
+        return f"{frame}: {linear:.3f} m/s, {angular:.3f} rad/s | {shown}"
 
 
 def main(stop: Event) -> int:
@@ -195,9 +203,9 @@ def main(stop: Event) -> int:
     executor = SingleThreadedExecutor()
     executor.add_node(node)
     with strokes_at_once() as terminal:
-        print(HELP, flush=True)
+        print(TELEOP_HELP, flush=True)
         while not stop.is_set():
-            if select.select([terminal], [], [], PERIOD)[0]:
+            if select.select([terminal], [], [], TELEOP.twist_period)[0]:
                 keys = os.read(terminal, 64).decode(errors="ignore")
                 if not keys or "q" in keys:
                     break

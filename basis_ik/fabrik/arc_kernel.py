@@ -16,11 +16,11 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper
 
 # Newton's steps before giving up; a handful are enough but for bones of wildly different lengths.
-_TRIALS = 60
+_ARC_STEPS = 60
 # A step this small is the last: after it Newton's error is its square, below rounding.
-_SETTLED = 1e-10
+_LAST_ARC_STEP = 1e-10
 # What a sum of angles that make up ω cannot resolve, for each of them.
-_ROUNDING = 1e-16
+_ANGLE_ROUNDING = 1e-16
 
 
 @helper
@@ -125,16 +125,16 @@ def _close(guides: FloatArray, chord: float, longest: int) -> tuple[float, int]:
         ω [rad] and the passes used.
     """
     omega = _guess(guides, chord, longest)
-    resolved = _ROUNDING * (guides.shape[0] + 4)
+    resolved = _ANGLE_ROUNDING * (guides.shape[0] + 4)
     used = 0
-    while used < _TRIALS:
+    while used < _ARC_STEPS:
         value, derivative = _half_angles(guides, chord, longest, omega)
         used += 1
         if abs(value) <= resolved * omega or not derivative < 0.0:
             break
         step = value / derivative
         omega -= step
-        if abs(step) <= _SETTLED * omega:
+        if abs(step) <= _LAST_ARC_STEP * omega:
             break
     return omega, used
 

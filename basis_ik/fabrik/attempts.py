@@ -29,11 +29,11 @@ from basis_ik.search.starts import search_starts
 from basis_ik.verdict import Verdict
 
 # What a radian counts for against metres, as part of the longest way from the root.
-_RADIAN = 0.3
+_RADIAN_WEIGHT = 0.3
 # The same when the position has to come first.
-_AFTERWARDS = 1e-3
+_SECOND_RADIAN_WEIGHT = 1e-3
 # Bounds by lengths alone are trusted beyond this part of the lengths.
-_ROUNDING = 1e-12
+_LENGTH_ROUNDING = 1e-12
 
 
 class Found(NamedTuple):
@@ -194,7 +194,7 @@ def radian(s: Skeleton, g: Goals) -> float:
     lengths = np.sqrt((s.bones**2).sum(axis=1))
     ends = [*g.joints, *(g.turned + 1), *g.loops.ravel()]
     reaches = [lengths[path(s.starts, int(end), 0)].sum() for end in ends]
-    return _RADIAN * float(max(reaches)) or 1.0
+    return _RADIAN_WEIGHT * float(max(reaches)) or 1.0
 
 
 def position_first(s: Skeleton, g: Goals, found: Found, tolerance: float, budget: int) -> Found:
@@ -213,7 +213,7 @@ def position_first(s: Skeleton, g: Goals, found: Found, tolerance: float, budget
     positions = g._replace(turned=g.turned[:0], turns=g.turns[:0])
     none = np.empty(0)
     q, p = found.q.copy(), found.p.copy()
-    scale = _AFTERWARDS * radian(s, g)
+    scale = _SECOND_RADIAN_WEIGHT * radian(s, g)
     used = attempt(s, g, q, p, (tolerance, 0.0, scale), budget, none)
     used += attempt(s, positions, q, p, (tolerance, math.inf, scale), budget - used, none)
     distance, angle = errors(g, q, p)
@@ -243,7 +243,7 @@ def out_of_reach(s: Skeleton, g: Goals, root: FloatArray, tolerance: float) -> V
             most = float(between.sum())
             least = max(0.0, 2.0 * float(between.max(initial=0.0)) - most)
             distance = math.dist(p, q)
-            margin = slack + other + _ROUNDING * (most + distance)
+            margin = slack + other + _LENGTH_ROUNDING * (most + distance)
             if distance > most + margin:
                 return Verdict.TOO_FAR
             if distance < least - margin:

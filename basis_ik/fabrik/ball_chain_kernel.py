@@ -19,12 +19,12 @@ from basis_ik.transforms.directions_kernel import perpendicular
 
 # A chain whose joints and target leave their common line by less than this part of its reach never
 # bends by itself: every pull acts along the line.
-_STRAIGHT = 1e-12
+_COLLINEAR = 1e-12
 # The sideways push [reach] that breaks the tie.
 _NUDGE = 1e-2
 # Stagnation: fewer than this part of the residual won in so many sweeps.
-_PATIENCE = 32
-_PROGRESS = 1e-6
+_STALLED_BALL_SWEEPS = 32
+_LEAST_BALL_GAIN = 1e-6
 
 
 @jit
@@ -104,7 +104,7 @@ def bow(p: FloatArray, target: FloatArray, reach: float) -> None:
             along += (q[k] - p[0, k]) * line[k]
         for k in range(3):
             off += (q[k] - p[0, k] - along * line[k]) ** 2
-        if math.sqrt(off) > _STRAIGHT * reach:
+        if math.sqrt(off) > _COLLINEAR * reach:
             return
     perpendicular(line, side)
     for i in range(1, n):
@@ -161,8 +161,8 @@ def sweep_ball_chain(
         used += 1
         if used < record.shape[0]:
             record[used] = residual
-        if used % _PATIENCE == 0:
-            if residual > (1.0 - _PROGRESS) * milestone:
+        if used % _STALLED_BALL_SWEEPS == 0:
+            if residual > (1.0 - _LEAST_BALL_GAIN) * milestone:
                 break
             milestone = residual
     return residual, used

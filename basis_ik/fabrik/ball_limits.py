@@ -17,14 +17,23 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.fabrik.result import FabrikError
-from basis_ik.fabrik.swing_twist_kernel import BALL, DOWN, HINGE, LEFT, LOWER, RIGHT, UP, UPPER
+from basis_ik.fabrik.swing_twist_kernel import (
+    BALL_JOINT,
+    GREATEST_TWIST,
+    HINGE_JOINT,
+    LEAST_TWIST,
+    TILT_DOWN,
+    TILT_LEFT,
+    TILT_RIGHT,
+    TILT_UP,
+)
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.checks import unit_vector
 from basis_ik.transforms.directions_kernel import perpendicular
 from basis_ik.transforms.quaternion import wxyz_from_matrix
 
 # Sine below which `up` counts as lying along the bone.
-_ALONG = 1e-6
+_UP_ALONG_BONE = 1e-6
 
 
 class LimitError(FabrikError):
@@ -88,15 +97,15 @@ class BallLimit:
         if self.upwards is not None:
             y = unit_vector("upwards", self.upwards)
             y -= (y @ z) * z
-            if not y @ y > _ALONG**2:
+            if not y @ y > _UP_ALONG_BONE**2:
                 raise LimitError("`upwards` lies along the bone", bone)
             y /= math.sqrt(float(y @ y))
         frame[:] = wxyz_from_matrix(np.column_stack([np.cross(y, z), y, z]))
-        bounds[LEFT], bounds[UP], bounds[RIGHT], bounds[DOWN] = (
+        bounds[TILT_LEFT], bounds[TILT_UP], bounds[TILT_RIGHT], bounds[TILT_DOWN] = (
             self.left, self.up, self.right, self.down,
         )  # fmt: skip
-        bounds[LOWER], bounds[UPPER] = self.twist
-        return BALL
+        bounds[LEAST_TWIST], bounds[GREATEST_TWIST] = self.twist
+        return BALL_JOINT
 
 
 @dataclass(frozen=True)
@@ -123,8 +132,8 @@ class HingeLimit:
     ) -> int:
         """Fill one bone's rows of a skeleton; see `Limit`."""
         axis[:] = unit_vector("axis", self.axis)
-        bounds[LOWER], bounds[UPPER] = self.lower, self.upper
-        return HINGE
+        bounds[LEAST_TWIST], bounds[GREATEST_TWIST] = self.lower, self.upper
+        return HINGE_JOINT
 
 
 Limit = BallLimit | HingeLimit

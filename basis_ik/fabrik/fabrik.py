@@ -14,13 +14,14 @@ from basis_ik.fabrik import ball_chain_kernel as sweeps
 from basis_ik.fabrik.ball_limits import Limit
 from basis_ik.fabrik.fabrik_tree import solve_tree
 from basis_ik.fabrik.free_reach_kernel import (
-    NOT_FINITE,
-    REACHED,
-    TOO_FAR,
-    TOO_NEAR,
-    UNFINISHED,
+    CHAIN_NOT_FINITE,
+    CHAIN_REACHED,
+    CHAIN_TOO_FAR,
+    CHAIN_TOO_NEAR,
+    CHAIN_UNFINISHED,
     reach_chain,
 )
+from basis_ik.fabrik.limbs import NO_TRACE
 from basis_ik.fabrik.result import (
     FabrikResult,
     check_budget,
@@ -34,14 +35,13 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.verdict import Verdict
 
 _VERDICTS = {
-    REACHED: Verdict.REACHED,
-    TOO_FAR: Verdict.TOO_FAR,
-    TOO_NEAR: Verdict.TOO_NEAR,
-    UNFINISHED: Verdict.BUDGET_SPENT,
+    CHAIN_REACHED: Verdict.REACHED,
+    CHAIN_TOO_FAR: Verdict.TOO_FAR,
+    CHAIN_TOO_NEAR: Verdict.TOO_NEAR,
+    CHAIN_UNFINISHED: Verdict.BUDGET_SPENT,
 }
-_NOTHING = np.empty(0)
 # More passes than `reach_chain` ever records.
-_PASSES = 128
+_MOST_PASSES = 128
 
 
 def solve_chain(
@@ -105,9 +105,9 @@ def solve_chain(
     check_tolerance("turn_tolerance", turn_tolerance)
     check_budget("max_iterations", max_iterations)
     before = sweeps.distance(p[-1], t) if record else 0.0
-    trace = np.full(_PASSES, np.nan) if record else _NOTHING
+    trace = np.full(_MOST_PASSES, np.nan) if record else NO_TRACE
     status, residual, used = reach_chain(p, t, tolerance, trace)
-    if status == NOT_FINITE:
+    if status == CHAIN_NOT_FINITE:
         check_points("positions", p)
         check_points("target", t)
     p.setflags(write=False)
@@ -193,6 +193,6 @@ def chain_passes(
             away = back[i] - back[i + 1]
             back[i] = back[i + 1] + away * (lengths[i] / (np.linalg.norm(away) or 1.0))
         now = now.copy()
-        sweeps.sweep_ball_chain(now, lengths, goal, 0.0, 1, _NOTHING)
+        sweeps.sweep_ball_chain(now, lengths, goal, 0.0, 1, NO_TRACE)
         stages += [("backward", back), ("forward", now)]
     return stages

@@ -29,13 +29,16 @@ from basis_ik.numerics.normal_equations_kernel import solve_symmetric
 from basis_ik.robot.chain_kernel import joint_twist
 from basis_ik.transforms.rigid_kernel import vector_of_quaternion
 
-# Damping, as part of the mean diagonal: at first, its factors after a good and a bad step, and
-# the largest that is still worth a try.
-_DAMPING, _DECREASE, _INCREASE, _LARGEST = 1e-3, 0.1, 8.0, 1e8
+# Damping is relative to the mean diagonal; the largest is the last that is worth a try.
+_FIRST_DAMPING = 1e-3
+_LARGEST_DAMPING = 1e8
+_DAMPING_DECREASE = 0.1  # factor after a good step
+_DAMPING_INCREASE = 8.0  # factor after a bad step
 # Longest turn of one joint in one step [rad].
-_LARGEST_STEP = 0.6
-# Steps in a row that gain less than this part of the squared error end the descent.
-_PATIENCE, _GAIN = 4, 1e-6
+_LARGEST_TURN = 0.6
+# So many steps in a row end the descent if each gains less than this part of the squared error.
+_STALLED_STEPS = 4
+_LEAST_STEP_GAIN = 1e-6
 
 
 @helper
@@ -166,9 +169,9 @@ def _step(
     longest = 0.0
     for c in range(table.shape[0]):
         longest = max(longest, abs(step[c]))
-    if longest > _LARGEST_STEP:
+    if longest > _LARGEST_TURN:
         for c in range(step.shape[0]):
-            step[c] *= _LARGEST_STEP / longest
+            step[c] *= _LARGEST_TURN / longest
 
 
 @jit
@@ -196,9 +199,9 @@ def descend_tree(
     jac, table = np.empty((rows, 3 * m + 3)), np.empty((3 * m, 6))
     residual, step, other = np.empty(rows), np.empty(3 * m + 3), np.empty(rows)
     next_q, next_p = np.empty_like(q), np.empty_like(p)
-    error, damping = _fill_residual(g, q, p, scale, residual), _DAMPING
+    error, damping = _fill_residual(g, q, p, scale, residual), _FIRST_DAMPING
     used, idle = 0, 0
-    while used < budget and idle < _PATIENCE and damping < _LARGEST:
+    while used < budget and idle < _STALLED_STEPS and damping < _LARGEST_DAMPING:
         distance, angle = errors(g, q, p)
         if distance <= tolerance and angle <= turn_tolerance:
             break
@@ -212,15 +215,15 @@ def descend_tree(
         place_bones(s, next_q, next_p)
         trial = _fill_residual(g, next_q, next_p, scale, other)
         if trial < error:
-            idle = idle + 1 if trial > (1.0 - _GAIN) * error else 0
+            idle = idle + 1 if trial > (1.0 - _LEAST_STEP_GAIN) * error else 0
             copy(next_q, q)
             copy(next_p, p)
             for i in range(rows):
                 residual[i] = other[i]
             error = trial
-            damping = max(damping * _DECREASE, 1e-12)
+            damping = max(damping * _DAMPING_DECREASE, 1e-12)
         else:
-            damping *= _INCREASE
+            damping *= _DAMPING_INCREASE
         if used <= record.shape[0]:
             record[used - 1] = errors(g, q, p)[0]
     return used

@@ -28,9 +28,9 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.verdict import Verdict
 
 # Bone lengths of rest pose and start may differ by this part of the tree's size.
-_SAME = 1e-6
+_SAME_LENGTH = 1e-6
 # With fewer starts than these nothing is said about what cannot be reached.
-_CLAIM = 8
+_CLAIM_STARTS = 8
 
 
 def solve_tree(
@@ -117,12 +117,12 @@ def _bounded(
     verdict = Verdict.REACHED
     if found.distance > tolerance or found.angle > turn_tolerance:
         verdict = out_of_reach(s, g, p[0], tolerance) or Verdict.BUDGET_SPENT
-        if verdict is Verdict.BUDGET_SPENT and both and found.starts >= _CLAIM:
+        if verdict is Verdict.BUDGET_SPENT and both and found.starts >= _CLAIM_STARTS:
             first = position_first(s, g, found, tolerance, share)
             if first.distance <= tolerance:
                 found, verdict = first, Verdict.ORIENTATION_NOT_FOUND
     held = touched(s, found.q)
-    claimed = found.starts >= _CLAIM and s.kinds.any()
+    claimed = found.starts >= _CLAIM_STARTS and s.kinds.any()
     if verdict is Verdict.BUDGET_SPENT and claimed:
         # What the bones could reach without their limits, the limits keep them from.
         could = len(g.joints) > 0 and len(g.loops) == 0 and solve_freely().success
@@ -144,7 +144,7 @@ def _checked_rest(rest: npt.ArrayLike, p: FloatArray, starts: IntArray) -> Float
     lengths = [np.sqrt(((x[1:] - x[starts]) ** 2).sum(axis=1)) for x in (at_rest, p)]
     off = np.abs(lengths[0] - lengths[1])
     worst = int(off.argmax())
-    if off[worst] > _SAME * float(lengths[1].sum()):
+    if off[worst] > _SAME_LENGTH * float(lengths[1].sum()):
         raise TreeError(
             f"bone {worst} is {lengths[0][worst]:.6g} m at rest and {lengths[1][worst]:.6g} m in "
             "positions"

@@ -29,9 +29,9 @@ from basis_ik.fabrik.skeleton_kernel import (
     store,
 )
 from basis_ik.fabrik.swing_twist_kernel import (
-    HINGE,
-    LOWER,
-    UPPER,
+    GREATEST_TWIST,
+    HINGE_JOINT,
+    LEAST_TWIST,
     Quaternion,
     Vector,
     about,
@@ -45,8 +45,9 @@ from basis_ik.fabrik.swing_twist_kernel import (
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
 
-# So many sweeps must bring the error below this part of itself to be followed by as many more.
-_SWEEPS, _WORTH = 5, 0.3
+# A round of so many sweeps is followed by another if it leaves less than this part of the error.
+_ROUND_SWEEPS = 5
+_ROUND_GAIN = 0.3
 
 
 @helper
@@ -83,7 +84,7 @@ def _hinged(
     """
     axis = s.axes[j]
     angle = sense * _fitted(axis, bone, wanted, sense * hinge_angle(turn, axis))
-    angle = clamp_angle(angle, s.bounds[j, LOWER], s.bounds[j, UPPER])
+    angle = clamp_angle(angle, s.bounds[j, LEAST_TWIST], s.bounds[j, GREATEST_TWIST])
     return about(axis[0], axis[1], axis[2], sense * angle)
 
 
@@ -93,7 +94,7 @@ def _allowed_by_parent(
 ) -> Quaternion:
     """Nearest rotation of bone j to `aligned`, along a vector, that its joint to the parent has."""
     turn = multiply(conjugate(parent), aligned)
-    if s.kinds[j] == HINGE:
+    if s.kinds[j] == HINGE_JOINT:
         bone = (s.bones[j, 0], s.bones[j, 1], s.bones[j, 2])
         wanted = rotate(conjugate(parent), along[0], along[1], along[2])
         return multiply(parent, _hinged(s, j, bone, wanted, turn, 1.0))
@@ -107,7 +108,7 @@ def _allowed_by_child(
 ) -> Quaternion:
     """Nearest rotation of bone i to `aligned`, along a vector, that the joint to child j has."""
     turn = multiply(conjugate(aligned), child)
-    if s.kinds[j] == HINGE:
+    if s.kinds[j] == HINGE_JOINT:
         bone = (s.bones[i, 0], s.bones[i, 1], s.bones[i, 2])
         wanted = rotate(conjugate(child), along[0], along[1], along[2])
         return multiply(child, _hinged(s, j, bone, wanted, turn, -1.0))
@@ -248,8 +249,8 @@ def sweep_tree(
             copy(p, best_p)
         if (distance <= tolerance and angle <= turn_tolerance) or used >= budget:
             break
-        if used % _SWEEPS == 0:
-            if best > _WORTH * milestone:
+        if used % _ROUND_SWEEPS == 0:
+            if best > _ROUND_GAIN * milestone:
                 break
             milestone = best
         reach_backward(s, g, q, p, sums, votes)

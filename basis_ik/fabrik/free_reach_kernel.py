@@ -24,29 +24,29 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
 from basis_ik.transforms.directions_kernel import perpendicular
 
-REACHED = 0
-TOO_FAR = 1
-TOO_NEAR = 2
-UNFINISHED = 3
-NOT_FINITE = 4
+CHAIN_REACHED = 0
+CHAIN_TOO_FAR = 1
+CHAIN_TOO_NEAR = 2
+CHAIN_UNFINISHED = 3
+CHAIN_NOT_FINITE = 4
 
 # A chain is called straight when its ends are this near to its reach.
-_STRAIGHT = 1e-9
+_STRAIGHT_CHAIN = 1e-9
 # Lengths [part of the reach] below which a direction is not to be trusted.
-_TINY = 1e-12
+_SHORTEST_VECTOR = 1e-12
 # How much the way the chain faced counts for the side it bulges to, against the bulge it has.
-_FACING = 1e-2
+_FACING_WEIGHT = 1e-2
 # Sharing stops at this part of the tolerance: what is left covers the sums' rounding.
-_MARGIN = 0.1
+_SHARING_TOLERANCE = 0.1
 # …and never asks for more than the sums can hold.
-_FLOOR = 1e-14
+_SHARING_FLOOR = 1e-14
 
 
 @helper
 def _normalise(v: FloatArray) -> bool:
     """Scale a vector to length one, unless it is too short to have a direction."""
     size = math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
-    if not size > _TINY:
+    if not size > _SHORTEST_VECTOR:
         return False
     v[0], v[1], v[2] = v[0] / size, v[1] / size, v[2] / size
     return True
@@ -107,18 +107,18 @@ def _face(
     t, side, normal, u = axes[0], axes[1], axes[2], axes[3]
     u[0], u[1], u[2] = 1.0, 0.0, 0.0
     for k in range(3):
-        if wanted > _TINY:
+        if wanted > _SHORTEST_VECTOR:
             t[k] = (target[k] - p[0, k]) / (wanted * reach)
-        if chord > _TINY:
+        if chord > _SHORTEST_VECTOR:
             u[k] = (p[n, k] - p[0, k]) / (chord * reach)
-        elif wanted > _TINY:
+        elif wanted > _SHORTEST_VECTOR:
             u[k] = t[k]
-        if not wanted > _TINY:
+        if not wanted > _SHORTEST_VECTOR:
             t[k] = u[k]
     turn = between((u[0], u[1], u[2]), (t[0], t[1], t[2]))
     side[0], side[1], side[2] = rotate(turn, bulge[0], bulge[1], bulge[2])
     for k in range(3):
-        side[k] += _FACING * u[k]
+        side[k] += _FACING_WEIGHT * u[k]
     if not _square(side, t):
         perpendicular(t, side)
     normal[0] = t[1] * side[2] - t[2] * side[1]
@@ -206,8 +206,10 @@ def _shape(
         The passes over the chain that it took.
     """
     used = 0
-    if chord < 1.0 - _STRAIGHT:
-        left, used = lean(guides, wanted, max(_MARGIN * tolerance, _FLOOR), record)
+    if chord < 1.0 - _STRAIGHT_CHAIN:
+        left, used = lean(
+            guides, wanted, max(_SHARING_TOLERANCE * tolerance, _SHARING_FLOOR), record
+        )
         if left < math.inf:
             return used
     return used + lay_on_arc(guides, wanted)
@@ -236,27 +238,27 @@ def reach_chain(
     reach = bone_lengths(p, guides[:, 3])
     residual = distance(p[n], target)
     if not reach + residual < math.inf:
-        return NOT_FINITE, math.inf, 0
+        return CHAIN_NOT_FINITE, math.inf, 0
     if residual <= tolerance or reach == 0.0:
-        return REACHED if residual <= tolerance else TOO_FAR, residual, 0
+        return CHAIN_REACHED if residual <= tolerance else CHAIN_TOO_FAR, residual, 0
     _directions(p, reach, guides, bulge)
     chord, wanted, turn = _face(p, target, reach, bulge, axes)
     longest = 0.0
     for i in range(n):
         longest = max(longest, guides[i, 3])
     hollow = 2.0 * longest - 1.0
-    status, used = UNFINISHED, 1
+    status, used = CHAIN_UNFINISHED, 1
     if wanted >= 1.0 or wanted <= hollow:
-        status = TOO_FAR if wanted >= 1.0 else TOO_NEAR
+        status = CHAIN_TOO_FAR if wanted >= 1.0 else CHAIN_TOO_NEAR
         _extreme(guides, wanted <= hollow)
     else:
         _bend(guides, axes, turn, arc_half_angle(wanted) - arc_half_angle(chord))
         used += _shape(guides, chord, wanted, tolerance / reach, record)
     _lay_joints(guides, axes, reach, p)
     residual = distance(p[n], target)
-    if status == UNFINISHED and residual > tolerance:
+    if status == CHAIN_UNFINISHED and residual > tolerance:
         # An arc between nearly parallel long bones is exact to half the digits only.
-        used += lean(guides, wanted, _FLOOR, record[used:])[1]
+        used += lean(guides, wanted, _SHARING_FLOOR, record[used:])[1]
         _lay_joints(guides, axes, reach, p)
         residual = distance(p[n], target)
-    return REACHED if residual <= tolerance else status, residual, used
+    return CHAIN_REACHED if residual <= tolerance else status, residual, used

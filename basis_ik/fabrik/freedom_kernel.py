@@ -9,14 +9,14 @@ import math
 
 from basis_ik.fabrik.skeleton_kernel import IntArray, Skeleton, load, store
 from basis_ik.fabrik.swing_twist_kernel import (
-    BALL,
-    DOWN,
-    HINGE,
-    LEFT,
-    LOWER,
-    RIGHT,
-    UP,
-    UPPER,
+    BALL_JOINT,
+    GREATEST_TWIST,
+    HINGE_JOINT,
+    LEAST_TWIST,
+    TILT_DOWN,
+    TILT_LEFT,
+    TILT_RIGHT,
+    TILT_UP,
     Quaternion,
     Vector,
     about,
@@ -33,14 +33,14 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
 
 # How near to its bound [rad] a coordinate counts as lying on it.
-_TOUCH = 1e-9
+_AT_BOUND = 1e-9
 
 
 @helper
 def local_turn(s: Skeleton, q: FloatArray, j: int) -> Quaternion:
     """Rotation of bone j against its parent, in the ball's frame for balls."""
     turn = multiply(conjugate(load(q, s.starts[j] - 1)), load(q, j))
-    if s.kinds[j] == BALL:
+    if s.kinds[j] == BALL_JOINT:
         frame = load(s.frames, j)
         return multiply(conjugate(frame), multiply(turn, frame))
     return turn
@@ -52,17 +52,17 @@ def _normal(x: float, y: float, bounds: FloatArray) -> tuple[float, float, float
 
     A half axis of zero leaves no inside: the answer is then 2, and the direction across.
     """
-    a = bounds[LEFT] if x >= 0.0 else bounds[RIGHT]
-    b = bounds[UP] if y >= 0.0 else bounds[DOWN]
-    if max(bounds[LEFT], bounds[RIGHT]) <= _TOUCH:
+    a = bounds[TILT_LEFT] if x >= 0.0 else bounds[TILT_RIGHT]
+    b = bounds[TILT_UP] if y >= 0.0 else bounds[TILT_DOWN]
+    if max(bounds[TILT_LEFT], bounds[TILT_RIGHT]) <= _AT_BOUND:
         return 1.0, 0.0, 2.0
-    if max(bounds[UP], bounds[DOWN]) <= _TOUCH:
+    if max(bounds[TILT_UP], bounds[TILT_DOWN]) <= _AT_BOUND:
         return 0.0, 1.0, 2.0
-    if a <= _TOUCH:
-        return (1.0 if bounds[LEFT] <= _TOUCH else -1.0), 0.0, 1.0
-    if b <= _TOUCH:
-        return 0.0, (1.0 if bounds[UP] <= _TOUCH else -1.0), 1.0
-    if (x / a) ** 2 + (y / b) ** 2 < 1.0 - _TOUCH:
+    if a <= _AT_BOUND:
+        return (1.0 if bounds[TILT_LEFT] <= _AT_BOUND else -1.0), 0.0, 1.0
+    if b <= _AT_BOUND:
+        return 0.0, (1.0 if bounds[TILT_UP] <= _AT_BOUND else -1.0), 1.0
+    if (x / a) ** 2 + (y / b) ** 2 < 1.0 - _AT_BOUND:
         return 1.0, 0.0, 0.0
     u, v = x / (a * a), y / (b * b)
     size = math.sqrt(u * u + v * v)
@@ -104,8 +104,8 @@ def freedoms(s: Skeleton, q: FloatArray, table: FloatArray) -> None:
             for c in range(6):
                 table[i, c] = 0.0
         parent = load(q, s.starts[j] - 1)
-        lower, upper = s.bounds[j, LOWER], s.bounds[j, UPPER]
-        if s.kinds[j] == BALL:
+        lower, upper = s.bounds[j, LEAST_TWIST], s.bounds[j, GREATEST_TWIST]
+        if s.kinds[j] == BALL_JOINT:
             x, y, twist = swing_twist(local_turn(s, q, j))
             u, v, side = _normal(x, y, s.bounds[j])
             outer = multiply(parent, load(s.frames, j))
@@ -114,11 +114,11 @@ def freedoms(s: Skeleton, q: FloatArray, table: FloatArray) -> None:
             _turning(multiply(outer, from_swing_twist(x, y, 0.0)), (0.0, 0.0, 1.0), table, r + 2)
             table[r, 3], table[r, 4], table[r, 5] = u, v, side
             table[r + 1, 3], table[r + 1, 4] = -v, u
-            if side == 2.0 and max(s.bounds[j, UP], s.bounds[j, DOWN]) <= _TOUCH:
-                flat = max(s.bounds[j, LEFT], s.bounds[j, RIGHT]) <= _TOUCH
+            if side == 2.0 and max(s.bounds[j, TILT_UP], s.bounds[j, TILT_DOWN]) <= _AT_BOUND:
+                flat = max(s.bounds[j, TILT_LEFT], s.bounds[j, TILT_RIGHT]) <= _AT_BOUND
                 table[r + 1, 5] = 2.0 if flat else 0.0
             table[r + 2, 5] = _side(twist, lower, upper)
-        elif s.kinds[j] == HINGE:
+        elif s.kinds[j] == HINGE_JOINT:
             n = s.axes[j]
             _turning(parent, (n[0], n[1], n[2]), table, r + 2)
             angle = clamp_angle(hinge_angle(local_turn(s, q, j), n), lower, upper)
@@ -137,13 +137,13 @@ def _turning(outer: Quaternion, axis: Vector, table: FloatArray, row: int) -> No
 @helper
 def _side(angle: float, lower: float, upper: float) -> float:
     """−1 at the lower bound, 1 at the upper, 2 where they leave no room, 0 between."""
-    if upper - lower <= _TOUCH:
+    if upper - lower <= _AT_BOUND:
         return 2.0
     if upper - lower >= 2.0 * math.pi:
         return 0.0
-    if angle <= lower + _TOUCH:
+    if angle <= lower + _AT_BOUND:
         return -1.0
-    return 1.0 if angle >= upper - _TOUCH else 0.0
+    return 1.0 if angle >= upper - _AT_BOUND else 0.0
 
 
 @helper
@@ -163,8 +163,8 @@ def turn_joints(
         a, b, c = step[3 * j], step[3 * j + 1], step[3 * j + 2]
         parent = load(out, s.starts[j] - 1)
         local = local_turn(s, q, j)
-        lower, upper = s.bounds[j, LOWER], s.bounds[j, UPPER]
-        if s.kinds[j] == BALL:
+        lower, upper = s.bounds[j, LEAST_TWIST], s.bounds[j, GREATEST_TWIST]
+        if s.kinds[j] == BALL_JOINT:
             x, y, twist = swing_twist(local)
             x += a * table[3 * j, 3] + b * table[3 * j + 1, 3]
             y += a * table[3 * j, 4] + b * table[3 * j + 1, 4]
@@ -172,7 +172,7 @@ def turn_joints(
             turn = from_swing_twist(x, y, clamp_angle(twist + c, lower, upper))
             frame = load(s.frames, j)
             store(out, j, multiply(parent, multiply(frame, multiply(turn, conjugate(frame)))))
-        elif s.kinds[j] == HINGE:
+        elif s.kinds[j] == HINGE_JOINT:
             n = s.axes[j]
             angle = clamp_angle(hinge_angle(local, n), lower, upper)
             angle = min(max(angle + c, lower), upper)
@@ -198,14 +198,14 @@ def scatter(s: Skeleton, chance: FloatArray, q: FloatArray) -> None:
     for j in range(q.shape[0]):
         a, b, c = 2.0 * math.pi * chance[3 * j], chance[3 * j + 1], chance[3 * j + 2]
         parent = load(q, s.starts[j] - 1)
-        lower, upper = s.bounds[j, LOWER], s.bounds[j, UPPER]
-        if s.kinds[j] == BALL:
+        lower, upper = s.bounds[j, LEAST_TWIST], s.bounds[j, GREATEST_TWIST]
+        if s.kinds[j] == BALL_JOINT:
             x, y = math.sqrt(b) * math.cos(a), math.sqrt(b) * math.sin(a)
-            x *= s.bounds[j, LEFT] if x >= 0.0 else s.bounds[j, RIGHT]
-            y *= s.bounds[j, UP] if y >= 0.0 else s.bounds[j, DOWN]
+            x *= s.bounds[j, TILT_LEFT] if x >= 0.0 else s.bounds[j, TILT_RIGHT]
+            y *= s.bounds[j, TILT_UP] if y >= 0.0 else s.bounds[j, TILT_DOWN]
             turn, frame = from_swing_twist(x, y, lower + c * (upper - lower)), load(s.frames, j)
             turn = multiply(frame, multiply(turn, conjugate(frame)))
-        elif s.kinds[j] == HINGE:
+        elif s.kinds[j] == HINGE_JOINT:
             n = s.axes[j]
             turn = about(n[0], n[1], n[2], lower + c * (upper - lower))
         else:

@@ -23,9 +23,9 @@ from basis_ik.numerics.jit import helper
 from basis_ik.numerics.normal_equations_kernel import factor_symmetric, solve_lower, solve_upper
 
 # Evaluations of F before giving up.
-_TRIALS = 24
+_LEAN_EVALUATIONS = 24
 # |g_i + λ| below which a bone has lost its direction.
-_VANISHED = 1e-9
+_VANISHED_DIRECTION = 1e-9
 _ARMIJO = 1e-4
 
 
@@ -54,7 +54,7 @@ def slope(
             continue
         u, v, w = guides[i, 0] + x, guides[i, 1] + y, guides[i, 2] + z
         square = u * u + v * v + w * w
-        inverse = 1.0 / math.sqrt(max(square, _VANISHED * _VANISHED))
+        inverse = 1.0 / math.sqrt(max(square, _VANISHED_DIRECTION * _VANISHED_DIRECTION))
         value += length * square * inverse
         u, v, w = u * inverse, v * inverse, w * inverse
         a += length * u
@@ -145,7 +145,7 @@ def lean(
         fall = a * dx + b * dy + c * dz
         share = 1.0
         while True:
-            if used >= _TRIALS:
+            if used >= _LEAN_EVALUATIONS:
                 return math.inf, used
             nx, ny, nz = x + share * dx, y + share * dy, z + share * dz
             trial, a, b, c = slope(guides, nx, ny, nz, chord, h)

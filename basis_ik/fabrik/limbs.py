@@ -22,8 +22,8 @@ from basis_ik.transforms.directions_kernel import perpendicular
 from basis_ik.verdict import Verdict
 
 # How well limbs meet their ends, as part of their reach: as well as sums allow.
-_EXACT = 1e-15
-_NOTHING = np.empty(0)
+_LIMB_TOLERANCE = 1e-15
+NO_TRACE = np.empty(0)
 
 
 class Limbs(NamedTuple):
@@ -149,5 +149,5 @@ def _lay(limb: list[int], place: FloatArray, p: FloatArray, out: FloatArray) -> 
     chain = p[limb]
     chain += out[limb[0]] - chain[0]
     reach = float(np.sqrt((np.diff(chain, axis=0) ** 2).sum(axis=1)).sum())
-    reach_chain(chain, place, _EXACT * reach + np.finfo(float).tiny, _NOTHING)
+    reach_chain(chain, place, _LIMB_TOLERANCE * reach + np.finfo(float).tiny, NO_TRACE)
     out[limb[1:]] = chain[1:]

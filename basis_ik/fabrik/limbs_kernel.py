@@ -22,7 +22,8 @@ from basis_ik.numerics.jit import helper, jit
 
 # Sweeps in a row that must bring the residual below this part of itself. It may hardly fall for
 # dozens of sweeps, while a limb slides along its inner bound, and then vanish.
-_PATIENCE, _PROGRESS = 10, 0.99
+_STALLED_LIMB_SWEEPS = 10
+_LIMB_PROGRESS = 0.99
 
 
 @helper
@@ -144,8 +145,8 @@ def sweep_limbs(
         if residual < least:
             least = residual
             copy(p, best)
-        if used % _PATIENCE == 0:
-            if least > _PROGRESS * milestone:
+        if used % _STALLED_LIMB_SWEEPS == 0:
+            if least > _LIMB_PROGRESS * milestone:
                 break
             milestone = least
         if least <= tolerance or used >= budget:

@@ -17,7 +17,7 @@ from basis_ik.transforms.checks import NotFiniteError, ShapeError, real_array
 from basis_ik.verdict import Verdict
 
 # Beyond this coordinate [m] squares of squares leave the range of float64.
-_LARGEST = 1e75
+_LARGEST_COORDINATE = 1e75
 
 
 class FabrikError(BasisIkError, ValueError):
@@ -53,7 +53,7 @@ class OutOfRangeError(FabrikError):
     """A coordinate is finite but too large to be squared twice."""
 
     def __init__(self, name: str, value: float) -> None:
-        super().__init__(f"{name} must stay within ±{_LARGEST:g} m, got {value:g}")
+        super().__init__(f"{name} must stay within ±{_LARGEST_COORDINATE:g} m, got {value:g}")
         self.name = name
         self.value = value
 
@@ -127,7 +127,7 @@ def check_points(name: str, points: FloatArray) -> None:
     if not np.isfinite(points).all():
         raise NotFiniteError(name, points.tolist() if points.size <= 12 else "a NaN or infinity")
     largest = float(np.abs(points).max())
-    if largest > _LARGEST:
+    if largest > _LARGEST_COORDINATE:
         raise OutOfRangeError(name, largest)
 
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from basis_ik.fabrik.ball_limits import Limit
 from basis_ik.fabrik.result import FabrikError, check_points, fresh_point
 from basis_ik.fabrik.skeleton_kernel import Goals, IntArray, Skeleton
-from basis_ik.fabrik.swing_twist_kernel import FREE
+from basis_ik.fabrik.swing_twist_kernel import FREE_JOINT
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.quaternion import wxyz_from_matrix
 from basis_ik.transforms.rigid import RigidTransform
@@ -74,7 +74,7 @@ def make_skeleton(
     bones = np.ascontiguousarray(rest[1:] - rest[starts])
     frames = np.zeros((m, 4))
     frames[:, 0] = 1.0
-    kinds = np.full(m, FREE, np.int64)
+    kinds = np.full(m, FREE_JOINT, np.int64)
     s = Skeleton(
         starts, children, siblings, bones, kinds, np.zeros((m, 6)), np.zeros((m, 3)), frames,
         np.array([int(free_root)], np.int64),

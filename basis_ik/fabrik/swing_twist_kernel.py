@@ -23,17 +23,17 @@ from basis_ik.numerics.jit import helper
 Quaternion = tuple[float, float, float, float]
 Vector = tuple[float, float, float]
 
-FREE = 0
-BALL = 1
-HINGE = 2
+FREE_JOINT = 0
+BALL_JOINT = 1
+HINGE_JOINT = 2
 
 # Columns of a ball's bounds: tilt towards +x, +y, −x, −y; then least and greatest twist. Of a
 # hinge's: least and greatest angle, in the same columns as the twist. All [rad].
-LEFT, UP, RIGHT, DOWN, LOWER, UPPER = 0, 1, 2, 3, 4, 5
+TILT_LEFT, TILT_UP, TILT_RIGHT, TILT_DOWN, LEAST_TWIST, GREATEST_TWIST = 0, 1, 2, 3, 4, 5
 
-# Sine below which a direction counts as opposite, and a turn has no axis of its own.
-# Length of the sum of two directions below which rounding would turn it by more than it is long.
-_OPPOSITE = 1e-8
+# Directions are opposite, and a turn has no axis of its own, below this length of their sum. There
+# rounding would turn it by more than it is long.
+_OPPOSITE_SUM = 1e-8
 
 
 @helper
@@ -86,7 +86,7 @@ def between(a: Vector, b: Vector) -> Quaternion:
     """
     x, y, z = a[0] + b[0], a[1] + b[1], a[2] + b[2]
     size = math.sqrt(x * x + y * y + z * z)
-    if size > _OPPOSITE:
+    if size > _OPPOSITE_SUM:
         x, y, z = x / size, y / size, z / size
         w = a[0] * x + a[1] * y + a[2] * z
         return w, a[1] * z - a[2] * y, a[2] * x - a[0] * z, a[0] * y - a[1] * x
@@ -172,8 +172,8 @@ def clamp_tilt(x: float, y: float, bounds: FloatArray) -> tuple[float, float]:
     Returns:
         The tilt.
     """
-    a = bounds[LEFT] if x >= 0.0 else bounds[RIGHT]
-    b = bounds[UP] if y >= 0.0 else bounds[DOWN]
+    a = bounds[TILT_LEFT] if x >= 0.0 else bounds[TILT_RIGHT]
+    b = bounds[TILT_UP] if y >= 0.0 else bounds[TILT_DOWN]
     u, v = nearest_on_ellipse(abs(x), abs(y), a, b)
     return math.copysign(u, x), math.copysign(v, y)
 
@@ -201,13 +201,13 @@ def clamp_joint(
     Returns:
         The allowed rotation; swing and twist, each nearest for itself, or an angle about the axis.
     """
-    if kind == BALL:
+    if kind == BALL_JOINT:
         local = multiply(conjugate(frame), multiply(turn, frame))
         x, y, twist = swing_twist(local)
         x, y = clamp_tilt(x, y, bounds)
-        twist = clamp_angle(twist, bounds[LOWER], bounds[UPPER])
+        twist = clamp_angle(twist, bounds[LEAST_TWIST], bounds[GREATEST_TWIST])
         return multiply(frame, multiply(from_swing_twist(x, y, twist), conjugate(frame)))
-    if kind == HINGE:
-        angle = clamp_angle(hinge_angle(turn, axis), bounds[LOWER], bounds[UPPER])
+    if kind == HINGE_JOINT:
+        angle = clamp_angle(hinge_angle(turn, axis), bounds[LEAST_TWIST], bounds[GREATEST_TWIST])
         return about(axis[0], axis[1], axis[2], angle)
     return turn

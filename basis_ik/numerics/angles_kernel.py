@@ -9,15 +9,15 @@ from math import ceil, floor, pi
 
 from basis_ik.numerics.jit import inlined, jit
 
-TURN = 2.0 * pi
-PER_TURN = 0.5 / pi
-SAME = 1e-12  # [rad] by which the ways to two bounds have to differ for one to be nearer
+WHOLE_TURN = 2.0 * pi
+TURNS_PER_RADIAN = 0.5 / pi
+WAY_TIE = 1e-12  # [rad] by which the ways to two bounds have to differ for one to be nearer
 
 
 @inlined
 def whole_turns(angle: float) -> float:
     """Return the full turns that are nearest to an angle: what is left of it is within ±π [rad]."""
-    return TURN * floor(angle * PER_TURN + 0.5)
+    return WHOLE_TURN * floor(angle * TURNS_PER_RADIAN + 0.5)
 
 
 @inlined
@@ -28,9 +28,9 @@ def turned_inside(angle: float, near: float, lower: float, upper: float) -> floa
     """
     turned = angle + whole_turns(near - angle)
     if turned > upper:
-        turned -= TURN * ceil((turned - upper) * PER_TURN)
+        turned -= WHOLE_TURN * ceil((turned - upper) * TURNS_PER_RADIAN)
     if turned < lower:
-        turned += TURN * ceil((lower - turned) * PER_TURN)
+        turned += WHOLE_TURN * ceil((lower - turned) * TURNS_PER_RADIAN)
     return turned
 
 
@@ -49,6 +49,6 @@ def nearest_angle(angle: float, near: float, lower: float, upper: float) -> floa
         return turned
     below, above = angle - lower, angle - upper
     below, above = abs(below - whole_turns(below)), abs(above - whole_turns(above))
-    if abs(below - above) <= SAME:
+    if abs(below - above) <= WAY_TIE:
         return lower if abs(near - lower) <= abs(near - upper) else upper
     return lower if below < above else upper

@@ -23,9 +23,9 @@ from basis_ik.numerics.normal_equations_kernel import solve_symmetric
 
 IntArray = NDArray[np.int64]
 
-RANK = 1e-7  # a row whose new part is shorter than this, of the longest, says nothing new
-PULL = 1e-9  # a multiplier below this, of the largest, is rounding
-MOST_FREED = 3  # times that one variable is let go: a bound for degenerate cases
+RANK_TOLERANCE = 1e-7  # a row whose new part is shorter than this, of the longest, says nothing new
+MULTIPLIER_TOLERANCE = 1e-9  # a multiplier below this, of the largest, is rounding
+MOST_RELEASES = 3  # times that one variable is let go: a bound for degenerate cases
 
 
 class Rows(NamedTuple):
@@ -129,7 +129,7 @@ def _span_equations(equations: Rows, step: FloatArray, held: IntArray, span: Spa
                 length += rest[pivots[i], k] * rest[pivots[i], k]
             if length > norm:
                 best, norm = i, length
-        if not norm > RANK * RANK * longest:
+        if not norm > RANK_TOLERANCE * RANK_TOLERANCE * longest:
             break
         pivots[rank], pivots[best] = pivots[best], pivots[rank]
         p, norm = pivots[rank], sqrt(norm)
@@ -214,9 +214,9 @@ def _most_hindered(
         for s in range(r + 1, rank):
             total -= lower[pivots[s], r] * multipliers[s]
         multipliers[r] = total / lower[pivots[r], r]
-    most, found = PULL * largest, -1
+    most, found = MULTIPLIER_TOLERANCE * largest, -1
     for k in range(n):
-        if held[k] != 0 and freed[k] < MOST_FREED:
+        if held[k] != 0 and freed[k] < MOST_RELEASES:
             pull = pulls[k]
             for r in range(rank):
                 pull -= multipliers[r] * equations[pivots[r], k]
@@ -309,7 +309,7 @@ def bounded_step(
         for k in range(n):
             kept[i] += equations.matrix[i, k] * step[k]
     still = Rows(equations.matrix, kept)
-    for _ in range((MOST_FREED + 2) * n):
+    for _ in range((MOST_RELEASES + 2) * n):
         for k in range(n):
             wish[k] = step[k] if held[k] != 0 else 0.0
         rank = _span_equations(still, wish, held, span)

@@ -43,7 +43,7 @@ UNUSED_PASSES = (
 )  # fmt: skip
 # Threshold of the garbage collector in new objects: a compiler makes millions that it keeps. One
 # collection takes some 20 ms in which no other thread runs.
-GARBAGE = 50_000
+COLLECTOR_THRESHOLD = 50_000
 
 
 # Numba's own tables -----------------------------------------------------------------------------
@@ -58,7 +58,7 @@ def shortcuts() -> Iterator[None]:
     with global_compiler_lock, ExitStack() as stack:
         if not _active:
             stack.callback(_active.clear)
-            stack.enter_context(switched(threshold=GARBAGE))
+            stack.enter_context(switched(threshold=COLLECTOR_THRESHOLD))
             for owner, name, replace in (
                 (BaseFunction, "get_call_type", lambda _: _remembered_call_type),
                 (CPUContext, "load_additional_registries", _loaded_once),
@@ -194,7 +194,7 @@ class _Legalization(IRLegalization):  # type: ignore[misc]
         return True
 
 
-OPTIONS = {
+COMPILER_OPTIONS = {
     "pipeline_class": KernelCompiler,
     "no_rewrites": True,  # for expressions of whole arrays, which kernels do not have
     "no_cfunc_wrapper": True,

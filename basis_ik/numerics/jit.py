@@ -29,14 +29,14 @@ from typing import Any, TypeVar
 import numba
 from numba.core import errors, event
 
-PLAIN = "BASIS_IK_PLAIN_NUMBA"
+PLAIN_NUMBA_VARIABLE = "BASIS_IK_PLAIN_NUMBA"
 # Versions of numba with which `compiler` was tried.
 OLDEST_TRIED, NEWEST_TRIED = (0, 58), (0, 68)
 
 
 def _why_plain() -> str:
-    if os.environ.get(PLAIN, "0") not in ("", "0"):
-        return f"{PLAIN} is set"
+    if os.environ.get(PLAIN_NUMBA_VARIABLE, "0") not in ("", "0"):
+        return f"{PLAIN_NUMBA_VARIABLE} is set"
     if not OLDEST_TRIED <= numba.version_info.short <= NEWEST_TRIED:
         return f"basis_ik does not know numba {numba.__version__}"
     return ""
@@ -49,8 +49,9 @@ if not WHY_PLAIN:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-KEPT_FOR = 30 * 24 * 3600.0  # [s] that machine code of other sources is kept after its last use
-OURS = re.compile(r"basis_ik-[0-9a-f]{16}")
+# [s] that machine code of other sources is kept after its last use.
+CACHE_LIFETIME = 30 * 24 * 3600.0
+CACHE_NAME = re.compile(r"basis_ik-[0-9a-f]{16}")
 
 _kernels: list[Any] = []  # numba's dispatchers
 
@@ -103,7 +104,7 @@ def _compiled(function: F, *, no_cpython_wrapper: bool, forceinline: bool = Fals
     function.__code__ = code.replace(co_filename=kept)
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
     if not WHY_PLAIN:
-        options |= compiler.OPTIONS
+        options |= compiler.COMPILER_OPTIONS
         options |= {"no_cpython_wrapper": no_cpython_wrapper, "forceinline": forceinline}
     set_before = numba.config.CACHE_DIR
     # Read when the function is wrapped. Without it, numba's cache is beside the source.
@@ -201,8 +202,8 @@ def _callees(kernel: Any) -> list[Any]:
 # The announcement -----------------------------------------------------------------------------
 
 
-PATIENCE = 1.0  # s of waiting for the compiler before it is announced
-TELLING = (
+ANNOUNCEMENT_DELAY = 1.0  # [s] of waiting for the compiler before it is announced
+COMPILATION_MESSAGE = (
     "basis_ik: compiling the solver's kernels, once; this may take a minute. "
     "`python -m basis_ik warm-up` does it ahead"
 )
@@ -235,7 +236,7 @@ class _Compilations(event.Listener):  # type: ignore[misc]
             remove_old_caches()
         if self._depth == 1 and self.announce is None and not self._told:
             self._began = time.monotonic()
-            self._timer = threading.Timer(PATIENCE - self._waited, self._tell)
+            self._timer = threading.Timer(ANNOUNCEMENT_DELAY - self._waited, self._tell)
             self._timer.daemon = True
             self._timer.start()
 
@@ -251,7 +252,7 @@ class _Compilations(event.Listener):  # type: ignore[misc]
     def _tell(self) -> None:
         self._told = True
         if sys.stderr is not None:
-            print(TELLING, file=sys.stderr, flush=True)
+            print(COMPILATION_MESSAGE, file=sys.stderr, flush=True)
 
 
 _compilations = _Compilations()
@@ -380,7 +381,7 @@ def remove_old_caches() -> None:
     try:
         mine.mkdir(parents=True, exist_ok=True)
         os.utime(mine)
-        others = [path for path in mine.parent.iterdir() if OURS.fullmatch(path.name)]
+        others = [path for path in mine.parent.iterdir() if CACHE_NAME.fullmatch(path.name)]
     except OSError:  # not writable, so nothing of ours is there
         return
     for path in others:
@@ -388,5 +389,5 @@ def remove_old_caches() -> None:
             unused = time.time() - path.stat().st_mtime
         except OSError:  # another process has just removed it
             continue
-        if unused > KEPT_FOR:
+        if unused > CACHE_LIFETIME:
             shutil.rmtree(path, ignore_errors=True)  # refuses symbolic links

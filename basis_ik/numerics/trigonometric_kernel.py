@@ -14,9 +14,9 @@ from basis_ik.numerics.jit import helper
 
 HARMONICS = 12
 # Rows of a series (3, 16): the coefficients of cos kθ and sin kθ, and their amplitude.
-EVEN, ODD, SIZE_OF = range(3)
-TERMS = 10  # of a Taylor series
-NARROW = 1e-6  # [rad] half width of an interval within which a series changes by rounding only
+COSINES, SINES, AMPLITUDES = range(3)
+TAYLOR_TERMS = 10
+LEAST_HALF_WIDTH = 1e-6  # [rad]; within such an interval a series changes by rounding only
 
 
 @helper
@@ -25,9 +25,9 @@ def series_at(series: FloatArray, angle: float) -> tuple[float, float, float]:
     turn_c, turn_s, c, s = cos(angle), sin(angle), 1.0, 0.0
     value, slope, bend = 0.0, 0.0, 0.0
     for k in range(HARMONICS + 1):
-        part = series[EVEN, k] * c + series[ODD, k] * s
+        part = series[COSINES, k] * c + series[SINES, k] * s
         value += part
-        slope += k * (series[ODD, k] * c - series[EVEN, k] * s)
+        slope += k * (series[SINES, k] * c - series[COSINES, k] * s)
         bend -= k * k * part
         c, s = c * turn_c - s * turn_s, s * turn_c + c * turn_s
     return value, slope, bend
@@ -62,12 +62,12 @@ def root_of_series(series: FloatArray, low: float, high: float, derivative: int)
 def expand_slope(series: FloatArray, angle: float, terms: FloatArray) -> None:
     """Write the Taylor coefficients (10,) of a series' derivative at an angle [rad]."""
     turn_c, turn_s, c, s = cos(angle), sin(angle), 1.0, 0.0
-    for j in range(TERMS):
+    for j in range(TAYLOR_TERMS):
         terms[j] = 0.0
     for k in range(HARMONICS + 1):
-        even = -k * k * (series[EVEN, k] * c + series[ODD, k] * s)
-        odd, weight = k * (series[ODD, k] * c - series[EVEN, k] * s), 1.0
-        for j in range(0, TERMS, 2):
+        even = -k * k * (series[COSINES, k] * c + series[SINES, k] * s)
+        odd, weight = k * (series[SINES, k] * c - series[COSINES, k] * s), 1.0
+        for j in range(0, TAYLOR_TERMS, 2):
             terms[j] += weight * odd
             terms[j + 1] += weight * even / (j + 1)
             weight *= -k * k / ((j + 1.0) * (j + 2.0))
@@ -79,8 +79,8 @@ def remainder_of(series: FloatArray) -> float:
     """Return the factor of |x|¹⁰ that bounds the remainder of `expand_slope`."""
     rest = 0.0
     for k in range(HARMONICS + 1):
-        part = k * series[SIZE_OF, k]
-        for j in range(TERMS):
+        part = k * series[AMPLITUDES, k]
+        for j in range(TAYLOR_TERMS):
             part *= k / (j + 1.0)
         rest += part
     return rest
@@ -89,8 +89,12 @@ def remainder_of(series: FloatArray) -> float:
 @helper
 def may_turn_twice(terms: FloatArray, rest: float, half: float) -> bool:
     """Return whether a derivative could have two roots within `half` of the expansion [rad]."""
-    value, steepness, power = rest * half**TERMS, rest * TERMS * half ** (TERMS - 1), 1.0
-    for j in range(1, TERMS):
+    value, steepness, power = (
+        rest * half**TAYLOR_TERMS,
+        rest * TAYLOR_TERMS * half ** (TAYLOR_TERMS - 1),
+        1.0,
+    )
+    for j in range(1, TAYLOR_TERMS):
         if j > 1:
             steepness += j * abs(terms[j]) * power
         power *= half
@@ -108,13 +112,13 @@ def series_turning_points(series: FloatArray, points: FloatArray) -> int:
     Returns:
         Number of extrema; 0 if `points` is too short for them.
     """
-    terms, rest = np.empty(TERMS), remainder_of(series)
+    terms, rest = np.empty(TAYLOR_TERMS), remainder_of(series)
     low, half, number = 0.0, 0.5 * pi / HARMONICS, 0
     before = series_at(series, low)[1]
     while low < 2.0 * pi:
         half = min(half, 0.5 * (2.0 * pi - low))
         expand_slope(series, low + half, terms)
-        if half > NARROW and may_turn_twice(terms, rest, half):
+        if half > LEAST_HALF_WIDTH and may_turn_twice(terms, rest, half):
             half *= 0.5
             continue
         high = low + 2.0 * half

@@ -12,15 +12,15 @@ from basis_ik.robot.urdf_version import QUATERNIONS, Version, spelled
 from basis_ik.transforms.checks import QuaternionError
 from basis_ik.transforms.rigid import RigidTransform
 
-LARGEST = 1e100
+LARGEST_NUMBER = 1e100
 """Largest number; the difference of two numbers must also be finite."""
 
 MAX_OFFSET = 1e6
 """Largest coordinate of an origin [m], and largest mimic multiplier and offset."""
 
-LONGEST_NAME = 255
+LONGEST_URDF_NAME = 255
 
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
+_DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
 
 
 def name_in(element: Element, attribute: str = "name") -> str:
@@ -42,18 +42,18 @@ def check_name(value: str, element: Element) -> None:
     """Refuse a name that is not suitable for log lines and messages.
 
     Raises:
-        UrdfError: It is longer than `LONGEST_NAME`, or has control characters.
+        UrdfError: It is longer than `LONGEST_URDF_NAME`, or has control characters.
     """
-    if len(value) > LONGEST_NAME or not value.isprintable():
+    if len(value) > LONGEST_URDF_NAME or not value.isprintable():
         raise UrdfError(
-            f"<{element.tag}> is named {shown(value)}: give it at most {LONGEST_NAME} printable"
-            " characters",
+            f"<{element.tag}> is named {shown(value)}: give it at most {LONGEST_URDF_NAME}"
+            " printable characters",
             line=element.line,
         )
 
 
 def numbers(
-    element: Element, attribute: str, count: int, where: str, largest: float = LARGEST
+    element: Element, attribute: str, count: int, where: str, largest: float = LARGEST_NUMBER
 ) -> list[float]:
     """Return an attribute's finite numbers in decimal notation.
 
@@ -78,13 +78,13 @@ def numbers(
     if len(words) != count:
         raise UrdfError(f"{place} needs {count} numbers, has {len(words)}", line=element.line)
     for word in words:
-        if not _NUMBER.fullmatch(word) or not abs(float(word)) <= largest:
+        if not _DECIMAL.fullmatch(word) or not abs(float(word)) <= largest:
             raise UrdfError(f"{place}: {shown(word)} is no finite number", line=element.line)
     return [float(word) for word in words]
 
 
 def number(
-    element: Element, attribute: str, default: float, where: str, largest: float = LARGEST
+    element: Element, attribute: str, default: float, where: str, largest: float = LARGEST_NUMBER
 ) -> float:
     """Return an attribute's single number; the default if it is missing.
 

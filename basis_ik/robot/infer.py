@@ -30,9 +30,9 @@ from basis_ik.robot.names import (
 )
 from basis_ik.robot.urdf import Joint
 
-_FINGER_JOINTS = 2
+_MOST_FINGER_JOINTS = 2
 """A branch with more joints than this is not a finger, whatever its name."""
-_OBVIOUS = 2
+_OBVIOUS_RATIO = 2
 """A branch is the obvious arm if it has at least this many times the joints of any other."""
 
 
@@ -209,13 +209,13 @@ def _follow(tree: _Branches, arm: _Arm) -> tuple[_Arm, list[_Arm]]:
         if any(not is_digit(joint) for joint in arm.joints):
             return arm.holding("hand", live), []
         return arm, [arm.along(joint) for joint in (*live, *fingers)]
-    if best >= _OBVIOUS * second:
+    if best >= _OBVIOUS_RATIO * second:
         if second:
             arm = arm.noted(f"excluded, shorter than the arm: {_names(live[1:])}")
         return arm, [arm.along(live[0])]
     if best <= len(arm.joints):
         return arm.holding("hand", live), []
-    return arm, [arm.along(joint) for joint in live if _OBVIOUS * tree.depth(joint) > best]
+    return arm, [arm.along(joint) for joint in live if _OBVIOUS_RATIO * tree.depth(joint) > best]
 
 
 def _is_finger(tree: _Branches, arm: _Arm, joint: Joint, branches: Sequence[Joint]) -> bool:
@@ -223,7 +223,7 @@ def _is_finger(tree: _Branches, arm: _Arm, joint: Joint, branches: Sequence[Join
 
     This only applies below an arm: if all joints have such names, the robot is a finger or a hand.
     """
-    if tree.depth(joint) > _FINGER_JOINTS or all(is_finger(j) for j in arm.joints):
+    if tree.depth(joint) > _MOST_FINGER_JOINTS or all(is_finger(j) for j in arm.joints):
         return False
     return is_finger(joint) or _is_mirrored(tree, joint, branches)
 

@@ -19,7 +19,7 @@ from basis_ik.robot.grammar import number
 from basis_ik.robot.joint_rates import Rates, read_rates
 from basis_ik.robot.urdf_version import MOTION_LIMITS, Version, spelled
 
-FREE = (-math.inf, math.inf)
+NO_LIMITS = (-math.inf, math.inf)
 
 PLACEHOLDER_LIMIT = 1000.0
 """Position beyond which a limit means that there is none [rad or m]."""
@@ -84,7 +84,7 @@ def read_limits(joint: Element, kind: str, where: str, version: Version) -> Limi
     velocity, slow = _speed(stated, "velocity" in limit.attributes, kind, where)
     if mimics and slow:
         velocity, slow = math.inf, ()
-    bounds: tuple[float, float, tuple[str, ...]] = (*FREE, ())
+    bounds: tuple[float, float, tuple[str, ...]] = (*NO_LIMITS, ())
     if kind != "continuous":
         bounds = _range(limit, kind, where, mimics, blank=stated == 0.0)
     lower, upper, bounded = bounds
@@ -149,7 +149,7 @@ def _range(
     known = bool({"lower", "upper"} & limit.attributes.keys())
     if not known or (lower == upper == 0.0 and blank):
         if mimics and not slides:
-            return *FREE, (f"{where} states no limits: those of the joint it mimics hold",)
+            return *NO_LIMITS, (f"{where} states no limits: those of the joint it mimics hold",)
         nothing = "has a <limit> of zeros, a placeholder" if known else "states no limits"
         endless = "" if slides else ", or type continuous if it turns without end"
         raise UrdfError(
@@ -168,7 +168,7 @@ def _range(
         return low, high, (held,) if low == high else ()
     text = f"{where} states limits {lower:g} to {upper:g}, which are placeholders"
     if mimics and not slides and low != lower and high != upper:
-        return *FREE, (f"{text}: those of the joint it mimics hold",)
+        return *NO_LIMITS, (f"{text}: those of the joint it mimics hold",)
     return low, high, (f"{text}: {low:.4g} to {high:.4g} {'m' if slides else 'rad'} is assumed",)
 
 
@@ -192,7 +192,7 @@ def read_soft_limits(joint: Element, lower: float, upper: float, where: str) -> 
     """Return the `safety_controller` limits, clipped to the hard ones; infinite if none."""
     safety = joint.only("safety_controller")
     if safety is None or not {"soft_lower_limit", "soft_upper_limit"} <= safety.attributes.keys():
-        return FREE
+        return NO_LIMITS
     soft_lower = number(safety, "soft_lower_limit", 0.0, where)
     soft_upper = number(safety, "soft_upper_limit", 0.0, where)
     return max(lower, soft_lower), min(upper, soft_upper)

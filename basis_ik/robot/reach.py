@@ -10,8 +10,9 @@ import numpy as np
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.chain_kernel import ChainArrays
 
-_SWEEPS = 60
-_MOST_PARTS = 64  # with more, the plain sum is used: each sweep costs the cube of their number
+_REACH_SWEEPS = 60
+# With more, the plain sum is used: each sweep costs the cube of their number.
+_MOST_REACH_PARTS = 64
 
 
 def reach_bound(chain: ChainArrays) -> float:
@@ -27,13 +28,13 @@ def reach_bound(chain: ChainArrays) -> float:
     parts, travel = _parts(chain)
     along = np.zeros(len(parts) + 1)  # position of each point on its axis; root and tip are fixed
     best = np.inf
-    for _ in range(_SWEEPS):
+    for _ in range(_REACH_SWEEPS):
         gaps = _gaps(parts, along)
         total = float(np.sqrt((gaps**2).sum(axis=1)).sum())
         if not total < best - 1e-9:
             break
         best = total
-        if len(parts) > _MOST_PARTS:
+        if len(parts) > _MOST_REACH_PARTS:
             break
         along = _least_squares(parts, np.sqrt((gaps**2).sum(axis=1)))
     return best + travel

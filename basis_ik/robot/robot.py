@@ -20,7 +20,7 @@ from basis_ik.robot.link_tree import Tree, find_links, find_root, position_of, r
 from basis_ik.robot.urdf import Joint, read_urdf
 from basis_ik.robot.visuals import Visual
 
-MOST_LINES = 21  # of joints: with the other three a screen of 24
+PRINTED_JOINTS = 21  # of joints: with the other three a screen of 24
 LINE_LENGTH = 80
 
 
@@ -111,8 +111,8 @@ class RobotModel(Tree):
 
     def __str__(self) -> str:
         moving = [joint for joint in self.joints.values() if joint.kind != "fixed"]
-        lines = [repr(self), *(f"  {_line(joint)}" for joint in moving[:MOST_LINES])]
-        rest = [(len(moving) - MOST_LINES, "more"), (len(self.joints) - len(moving), "fixed")]
+        lines = [repr(self), *(f"  {_line(joint)}" for joint in moving[:PRINTED_JOINTS])]
+        rest = [(len(moving) - PRINTED_JOINTS, "more"), (len(self.joints) - len(moving), "fixed")]
         lines += [f"  and {count} {kind}" for count, kind in rest if count > 0]
         return "\n".join(
             line if len(line) <= LINE_LENGTH else f"{line[: LINE_LENGTH - 3]}..." for line in lines

@@ -10,7 +10,7 @@ from math import isfinite
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import jit
 
-SLACK = 1e-9  # rounding allowance [rad or m]
+LIMIT_ROUNDING = 1e-9  # rounding allowance [rad or m]
 
 
 @jit
@@ -18,9 +18,9 @@ def is_inside(positions: FloatArray, lower: FloatArray, upper: FloatArray) -> bo
     """Return whether positions (n,) are finite and within the limits (n,) [rad or m]."""
     for k in range(positions.shape[0]):
         # NaN fails every comparison; infinity would pass an infinite limit.
-        if not (isfinite(positions[k]) and positions[k] >= lower[k] - SLACK):
+        if not (isfinite(positions[k]) and positions[k] >= lower[k] - LIMIT_ROUNDING):
             return False
-        if not positions[k] <= upper[k] + SLACK:
+        if not positions[k] <= upper[k] + LIMIT_ROUNDING:
             return False
     return True
 
@@ -40,10 +40,10 @@ def is_safe(
     """
     for k in range(command.shape[0]):
         now, before = command[k], previous[k]
-        if not (isfinite(now) and abs(now - before) <= max_step[k] + SLACK):
+        if not (isfinite(now) and abs(now - before) <= max_step[k] + LIMIT_ROUNDING):
             return False
-        if not (now >= lower[k] - SLACK or (before < lower[k] and now >= before)):
+        if not (now >= lower[k] - LIMIT_ROUNDING or (before < lower[k] and now >= before)):
             return False
-        if not (now <= upper[k] + SLACK or (before > upper[k] and now <= before)):
+        if not (now <= upper[k] + LIMIT_ROUNDING or (before > upper[k] and now <= before)):
             return False
     return True

@@ -17,16 +17,16 @@ import numpy as np
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.elements import Element, UrdfError, listed, read_xml, shown
 from basis_ik.robot.grammar import MAX_OFFSET, check_name, name_in, number, numbers, origin_of
-from basis_ik.robot.joint_limits import FREE, Limits, read_limits, read_soft_limits
+from basis_ik.robot.joint_limits import NO_LIMITS, Limits, read_limits, read_soft_limits
 from basis_ik.robot.urdf_version import Version, version_of
 from basis_ik.robot.visuals import Visual, read_visuals
 from basis_ik.robot.vocabulary import foreign_notes, refuse_foreign
 from basis_ik.transforms.rigid import RigidTransform
 
 MOVING = ("revolute", "continuous", "prismatic")
-KINDS = (*MOVING, "fixed", "floating", "planar")
-UNKNOWN = "unknown"
-"""Kind of a joint whose type is not one of `KINDS`."""
+JOINT_KINDS = (*MOVING, "fixed", "floating", "planar")
+UNKNOWN_KIND = "unknown"
+"""Kind of a joint whose type is not one of `JOINT_KINDS`."""
 
 MIN_AXIS = 1e-6
 """Length below which a joint axis counts as zero."""
@@ -40,7 +40,7 @@ def _unit(vector: list[float], length: float) -> FloatArray:
     return array
 
 
-_X = _unit([1.0, 0.0, 0.0], 1.0)
+_DEFAULT_AXIS = _unit([1.0, 0.0, 0.0], 1.0)
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Joint:
 
     Attributes:
         name: Its name, unique in the robot.
-        kind: One of `KINDS`, or `UNKNOWN`.
+        kind: One of `JOINT_KINDS`, or `UNKNOWN_KIND`.
         parent: Parent link.
         child: Child link.
         origin: parent_T_joint at value zero; the child link's frame is the joint's.
@@ -184,11 +184,11 @@ def _joint(element: Element, version: Version) -> Joint:
         kind = element.attributes.get("type", "")
         return Joint(
             name=name,
-            kind=kind if kind in KINDS else UNKNOWN,
+            kind=kind if kind in JOINT_KINDS else UNKNOWN_KIND,
             parent=parent,
             child=child,
             origin=RigidTransform.identity(),
-            axis=_X,
+            axis=_DEFAULT_AXIS,
             lower=0.0,
             upper=0.0,
             velocity=math.inf,
@@ -197,8 +197,8 @@ def _joint(element: Element, version: Version) -> Joint:
             deceleration=math.inf,
             jerk=math.inf,
             mimic=None,
-            soft_lower=FREE[0],
-            soft_upper=FREE[1],
+            soft_lower=NO_LIMITS[0],
+            soft_upper=NO_LIMITS[1],
             fault=str(error),
         )
 
@@ -218,18 +218,19 @@ def _read_joint(
     element: Element, version: Version, name: str, parent: str, child: str, where: str
 ) -> Joint:
     kind = element.attributes.get("type", "")
-    if kind not in KINDS:
+    if kind not in JOINT_KINDS:
         raise UrdfError(
-            f"{where} has type {shown(kind)}; a URDF knows {', '.join(KINDS)}", line=element.line
+            f"{where} has type {shown(kind)}; a URDF knows {', '.join(JOINT_KINDS)}",
+            line=element.line,
         )
     moves = kind in MOVING
     refuse_foreign(element, moves, version, where)
     axis, scaled = _axis(element.only("axis") if moves else None, where)
-    bounds = (0.0, 0.0) if kind == "fixed" else FREE
+    bounds = (0.0, 0.0) if kind == "fixed" else NO_LIMITS
     limits = Limits(*bounds, math.inf, math.inf)
     if moves:
         limits = read_limits(element, kind, where, version)
-    soft = read_soft_limits(element, limits.lower, limits.upper, where) if moves else FREE
+    soft = read_soft_limits(element, limits.lower, limits.upper, where) if moves else NO_LIMITS
     return Joint(
         name=name,
         kind=kind,
@@ -254,7 +255,7 @@ def _read_joint(
 def _axis(axis: Element | None, where: str) -> tuple[FloatArray, tuple[str, ...]]:
     """Return the unit axis, and the assumption for it."""
     if axis is None:
-        return _X, ()
+        return _DEFAULT_AXIS, ()
     if "xyz" not in axis.attributes:
         raise UrdfError(f"{where}: <axis> lacks xyz; give a direction", line=axis.line)
     vector = numbers(axis, "xyz", 3, where)

@@ -12,7 +12,7 @@ from basis_ik.robot.elements import Element, shown
 
 Number = tuple[int, int]
 
-KNOWN: tuple[Number, ...] = ((1, 0), (1, 1), (1, 2))
+KNOWN_VERSIONS: tuple[Number, ...] = ((1, 0), (1, 1), (1, 2))
 QUATERNIONS: Number = (1, 1)
 """First version with quaternions in origins; a description of 1.0 means none by `quat_xyzw`."""
 MOTION_LIMITS: Number = (1, 2)
@@ -25,7 +25,7 @@ class Version(NamedTuple):
     """The version that a description is read by.
 
     Attributes:
-        number: One of `KNOWN`.
+        number: One of `KNOWN_VERSIONS`.
         known: Whether the description states that version, or none, which means 1.0.
     """
 
@@ -52,11 +52,11 @@ def version_of(robot: Element) -> tuple[Version, tuple[str, ...]]:
     """
     stated = robot.attributes.get("version", "1.0")
     whole = _STATED.match(stated)
-    number = (int(whole[1]), int(whole[2] or 0)) if whole else KNOWN[0]
-    nearest = max((each for each in KNOWN if each <= number), default=KNOWN[0])
+    number = (int(whole[1]), int(whole[2] or 0)) if whole else KNOWN_VERSIONS[0]
+    nearest = max((each for each in KNOWN_VERSIONS if each <= number), default=KNOWN_VERSIONS[0])
     known = bool(whole and whole[2] and whole.end() == len(stated.rstrip()) and nearest == number)
     note = (
         f"line {robot.line}: version {shown(stated)} is not one of"
-        f" {', '.join(map(spelled, KNOWN))}: read as {spelled(nearest)}"
+        f" {', '.join(map(spelled, KNOWN_VERSIONS))}: read as {spelled(nearest)}"
     )
     return Version(nearest, known), () if known else (note,)

@@ -20,7 +20,7 @@ _Rates = tuple[float, float, float, float]
 _Driven = tuple[Joint, Mimic]
 """A mimic joint and its relation to its independent joint."""
 
-_ROUNDING = 1e-9  # limits that cross by less are equal, but written with fewer digits
+_MIMIC_LIMIT_ROUNDING = 1e-9  # limits that cross by less are equal, but written with fewer digits
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def find_variable(name: str, model: Tree) -> Variable:
         is_end = math.isinf(joint.lower) and follower.kind == "prismatic"
         (binding if model.mimic_limits or is_end else free).append((follower, tie))
     lower, upper, narrowing = _narrowed(joint, binding)
-    if lower > upper + _ROUNDING:
+    if lower > upper + _MIMIC_LIMIT_ROUNDING:
         raise ChainError(
             f"joint {shown(narrowing[-1])} mimics {shown(name)}, and its limits exclude all"
             " positions of that joint; correct the limits or the multiplier",
@@ -103,10 +103,10 @@ def _narrowed(joint: Joint, driven: Iterable[_Driven]) -> tuple[float, float, tu
     for follower, tie in driven:
         limits = (follower.lower, follower.upper)
         low, high = sorted((limit - tie.offset) / tie.multiplier for limit in limits)
-        if low > lower + _ROUNDING or high < upper - _ROUNDING:
+        if low > lower + _MIMIC_LIMIT_ROUNDING or high < upper - _MIMIC_LIMIT_ROUNDING:
             names.append(follower.name)
         lower, upper = max(lower, low), min(upper, high)
-        if lower > upper + _ROUNDING:
+        if lower > upper + _MIMIC_LIMIT_ROUNDING:
             break
     return lower, upper, tuple(names)
 
@@ -117,7 +117,7 @@ def _disagreement(joint: Joint, free: Iterable[_Driven]) -> str:
     if not names:
         return ""
     effect = f"leave {joint.name} {lower:.4g}..{upper:.4g}"
-    if lower > upper + _ROUNDING:
+    if lower > upper + _MIMIC_LIMIT_ROUNDING:
         effect = f"exclude all positions of {joint.name}"
     return f"limits of mimic joints do not bind: those of {listed(names)} would {effect}"
 

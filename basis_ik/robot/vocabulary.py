@@ -23,7 +23,7 @@ from basis_ik.robot.urdf_version import (
     spelled,
 )
 
-MOST_LINES = 12
+MOST_NOT_UNDERSTOOD = 12
 """Largest number of lines about what is not understood."""
 
 _BODY = ("origin", "geometry", "material")
@@ -73,7 +73,7 @@ WORDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
 }
 
-FOREIGN = frozenset(
+FOREIGN_ELEMENTS = frozenset(
     (
         *("gazebo", "transmission", "ros2_control", "sensor", "mujoco", "bullet", "contact"),
         *("verbose", "self_collision_checking", "collision_checking"),
@@ -123,7 +123,7 @@ def foreign_notes(robot: Element, version: Version) -> tuple[str, ...]:
         counts[found] += 1
         lines.setdefault(found, line)
     notes = []
-    for found, count in list(counts.items())[:MOST_LINES]:
+    for found, count in list(counts.items())[:MOST_NOT_UNDERSTOOD]:
         reason = "is not understood"
         if found.since is not None:
             reason = f"needs version {spelled(found.since)}, and this is {version}"
@@ -131,8 +131,8 @@ def foreign_notes(robot: Element, version: Version) -> tuple[str, ...]:
         if count > 1:
             times = f"{count} times, first in {times}"
         notes.append(f"{found.text} {reason}: ignored ({times})")
-    if len(counts) > MOST_LINES:
-        notes.append(f"{len(counts) - MOST_LINES} more kinds of things are not understood")
+    if len(counts) > MOST_NOT_UNDERSTOOD:
+        notes.append(f"{len(counts) - MOST_NOT_UNDERSTOOD} more kinds of things are not understood")
     return tuple(notes)
 
 
@@ -151,7 +151,7 @@ def _foreign(robot: Element, version: Version) -> Iterator[tuple[_Foreign, int]]
         for child in element.children:
             # What xacro left in <robot> has a note of its own.
             left = tag == "robot" and child.tag.startswith("xacro:")
-            if child.tag not in children and child.tag not in FOREIGN and not left:
+            if child.tag not in children and child.tag not in FOREIGN_ELEMENTS and not left:
                 yield _Foreign(f"<{shown(child.tag)[1:-1]}> in <{tag}>"), child.line
         waiting += [child for child in reversed(element.children) if child.tag in children]
 
@@ -185,7 +185,7 @@ def refuse_foreign(joint: Element, moves: bool, version: Version, where: str) ->
                 line=element.line,
             )
     for child in joint.children:
-        if child.tag in WORDS["joint"][1] or child.tag in FOREIGN or ":" in child.tag:
+        if child.tag in WORDS["joint"][1] or child.tag in FOREIGN_ELEMENTS or ":" in child.tag:
             continue
         similar = get_close_matches(child.tag.lower(), words, 1, 0.75)
         if similar or not version.known:

@@ -18,7 +18,7 @@ from rclpy.task import Future
 
 from basis_ik.ros.boundary import Form
 
-PIECE = 48_000  # bytes, a multiple of three: base64 has no padding between two pieces
+PIECE_BYTES = 48_000  # a multiple of three: base64 has no padding between two pieces
 
 
 def pack(message: Any) -> str:
@@ -42,7 +42,9 @@ def array_text(array: NDArray[Any]) -> list[Any]:
     No other thread runs while one piece is written.
     """
     data = memoryview(array.tobytes())
-    pieces = [b64encode(data[k : k + PIECE]).decode() for k in range(0, len(data), PIECE)]
+    pieces = [
+        b64encode(data[k : k + PIECE_BYTES]).decode() for k in range(0, len(data), PIECE_BYTES)
+    ]
     return [array.dtype.str, list(array.shape), pieces]
 
 
@@ -102,12 +104,12 @@ def _handle(text: str, kind: type) -> Any:
 
 
 # A controller's response to a goal, its feedback, and its result.
-RESPONSE = Form(lambda response: bool(response.result().accepted), _goal_response)
-FEEDBACK = Form(lambda message: pack(message.feedback), _feedback)
-END = Form(_pack_end, _end)
+GOAL_RESPONSE = Form(lambda response: bool(response.result().accepted), _goal_response)
+GOAL_FEEDBACK = Form(lambda message: pack(message.feedback), _feedback)
+GOAL_END = Form(_pack_end, _end)
 GRIPPER_END = Form(_pack_gripper, _gripper)  # the same of a gripper
 # The values of another node's parameters.
-PARAMETERS = Form(lambda response: pack(response.result()), _parameters)
+PARAMETER_VALUES = Form(lambda response: pack(response.result()), _parameters)
 
 
 def goal_of(action: Any) -> Form:

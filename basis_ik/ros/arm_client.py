@@ -31,11 +31,20 @@ from basis_ik.errors import BasisIkError
 from basis_ik.ros.convert import duration_message, pose_message, pose_value, time_message
 from basis_ik.transforms.rigid import RigidTransform
 
-PATIENCE = 10.0  # s to wait for the node and for its answers
-MOTION = 60.0  # s: longest motion by default
-RATE = 50.0  # Hz of twists
+
+class ClientTuning(NamedTuple):
+    """Times of a client and its rate."""
+
+    answer_timeout: float = 10.0  # [s] to wait for the node and for its answers
+    motion_timeout: float = 60.0  # [s], longest motion by default
+    twist_rate: float = 50.0  # [Hz]
+    end_statuses: int = 3  # that tell of an end; the first may be from before a target was sent
+    status_timeout: float = 3.0  # [s] without a status, which comes twice a second
+
+
+CLIENT = ClientTuning()
 # States in which no target is pursued; only ~/enable, or an activation, ends them.
-ENDED = ("STOPPED", "TRACKING_LOST", "UNSAFE", "INACTIVE", "UNCONFIGURED")
+ENDED_STATES = ("STOPPED", "TRACKING_LOST", "UNSAFE", "INACTIVE", "UNCONFIGURED")
 
 
 class Status(NamedTuple):
@@ -58,10 +67,8 @@ class Status(NamedTuple):
         return self.values.get("verdict", "")
 
 
-ENDS = 3  # statuses that say so, of which the first may be from before a target was sent
-SILENCE = 3.0  # s without a status, which comes twice a second
-UNHEARD = "the node is not heard any more: it has ended, or is not active"
-NONE = Status("", "no status", {})
+NODE_UNHEARD = "the node is not heard any more: it has ended, or is not active"
+NO_STATUS = Status("", "no status", {})
 
 
 class MotionError(BasisIkError):
@@ -129,9 +136,9 @@ class Pursuit:
             return TargetRefusedError(status.values[f"last_refusal.{self._name}"], status)
         own, other = self._whose(status)
         self._seen = self._seen or own
-        if status.state in ENDED:  # which may be from before, unless it is repeated
+        if status.state in ENDED_STATES:  # which may be from before, unless it is repeated
             self._ends += 1
-            is_over = self._seen or self._ends >= ENDS
+            is_over = self._seen or self._ends >= CLIENT.end_statuses
             return StoppedError(status.message, status) if is_over else False
         waits = status.values.get("preview_stamp") == self._stamp is not None
         if other or (self._waited and not waits and not self._seen):
@@ -182,7 +189,7 @@ class Motion:
         self._arm, self._pursuit = arm, pursuit
         self._end = math.inf if timeout is None else time.monotonic() + timeout
         self._outcome: MotionError | bool = False
-        self._told = NONE  # the status that decided it
+        self._told = NO_STATUS  # the status that decided it
 
     def take(self, status: Status) -> None:
         """Take a status of the arm."""
@@ -211,7 +218,7 @@ class Motion:
         if isinstance(self._outcome, MotionError):
             raise self._outcome
         if not self.done and self._arm.is_silent:
-            raise NodeError(UNHEARD)
+            raise NodeError(NODE_UNHEARD)
         if not self.done:
             raise MotionTimeoutError(f"not there in time: {status.message}", status)
         return self._told
@@ -247,7 +254,7 @@ class Arm:
         namespace: str = "",
         use_sim_time: bool = False,
         domain_id: int | None = None,
-        timeout: float = PATIENCE,
+        timeout: float = CLIENT.answer_timeout,
     ) -> None:
         self._context = rclpy.Context()
         self._context.init(domain_id=domain_id)
@@ -262,7 +269,7 @@ class Arm:
         self._prefix = f"{node}/{chain}" if chain else node
         self._name = node
         self._news = threading.Condition()
-        self._status, self._motions = NONE, set[Motion]()
+        self._status, self._motions = NO_STATUS, set[Motion]()
         self._heard_at, self._last_stamp = -math.inf, 0
         self._publishers: dict[str, Any] = {}  # by topic, from its first message on
         self._node.create_subscription(
@@ -295,7 +302,9 @@ class Arm:
 
         def met() -> bool:
             clients = (self._stop, self._home, self._go, self._enable, self._fk)
-            return self._status is not NONE and all(each.service_is_ready() for each in clients)
+            return self._status is not NO_STATUS and all(
+                each.service_is_ready() for each in clients
+            )
 
         self.wait_for(met, end)
         if not met():
@@ -341,7 +350,7 @@ class Arm:
     @property
     def is_silent(self) -> bool:
         """Whether the node has told nothing for some time."""
-        return time.monotonic() - self._heard_at > SILENCE
+        return time.monotonic() - self._heard_at > CLIENT.status_timeout
 
     def wait_for(self, condition: Callable[[], object], end: float) -> Status:
         """Wait until a condition holds; it is looked at with each status, and often.
@@ -368,7 +377,9 @@ class Arm:
         if name not in self._publishers:
             topic = f"{self._prefix}/{name}"
             publisher = self._node.create_publisher(kind, topic, 1)
-            self.wait_for(publisher.get_subscription_count, time.monotonic() + PATIENCE)
+            self.wait_for(
+                publisher.get_subscription_count, time.monotonic() + CLIENT.answer_timeout
+            )
             if not publisher.get_subscription_count():
                 self._node.destroy_publisher(publisher)
                 raise NodeError(f"nobody subscribes to {self._node.resolve_topic_name(topic)}")
@@ -377,7 +388,7 @@ class Arm:
 
     def _call(self, client: Any, request: Any) -> Any:
         answer = client.call_async(request)
-        self.wait_for(answer.done, time.monotonic() + PATIENCE)
+        self.wait_for(answer.done, time.monotonic() + CLIENT.answer_timeout)
         if not answer.done():
             raise NodeError(f"{client.srv_name} does not answer")
         return answer.result()
@@ -423,7 +434,7 @@ class Arm:
         target: RigidTransform | ArrayLike,
         frame: str = "",
         *,
-        timeout: float | None = MOTION,
+        timeout: float | None = CLIENT.motion_timeout,
         wait: bool = True,
     ) -> Motion:
         """Move the tip to a pose.
@@ -448,7 +459,7 @@ class Arm:
         target: RigidTransform | ArrayLike,
         frame: str,
         *,
-        timeout: float | None = MOTION,
+        timeout: float | None = CLIENT.motion_timeout,
         wait: bool = True,
     ) -> Motion:
         """Move what both hands hold, on a straight line, for a chain from one hand to the other.
@@ -482,7 +493,7 @@ class Arm:
         point: Sequence[float],
         frame: str = "",
         *,
-        timeout: float | None = MOTION,
+        timeout: float | None = CLIENT.motion_timeout,
         wait: bool = True,
     ) -> Motion:
         """Point the arm's ray at a point (3,); arguments and errors as for `move_to`."""
@@ -535,7 +546,7 @@ class Arm:
         frame: str = "",
         *,
         period: float = 0.1,
-        timeout: float | None = MOTION,
+        timeout: float | None = CLIENT.motion_timeout,
     ) -> None:
         """Follow poses that come one after the other, and wait for the arm at the last one.
 
@@ -565,7 +576,7 @@ class Arm:
         times: ArrayLike,
         positions: ArrayLike,
         *,
-        timeout: float | None = MOTION,
+        timeout: float | None = CLIENT.motion_timeout,
         wait: bool = True,
     ) -> Motion:
         """Move the joints through positions at given times; the arm rests at the last ones.
@@ -618,15 +629,15 @@ class Arm:
             status = self._status
             if status.count("refused.twist") > refused:
                 raise TargetRefusedError(status.values["last_refusal.twist"], status)
-            if status.state in ENDED:
+            if status.state in ENDED_STATES:
                 raise StoppedError(status.message, status)
             if self.is_silent:
-                raise NodeError(UNHEARD)
+                raise NodeError(NODE_UNHEARD)
             twists.publish(message)
-            time.sleep(1.0 / RATE)
+            time.sleep(1.0 / CLIENT.twist_rate)
         twists.publish(TwistStamped(header=message.header))  # at rest
 
-    def home(self, *, timeout: float | None = MOTION, wait: bool = True) -> Motion:
+    def home(self, *, timeout: float | None = CLIENT.motion_timeout, wait: bool = True) -> Motion:
         """Move to the posture `home`; as `move_to`."""
 
         def call() -> None:
@@ -636,7 +647,9 @@ class Arm:
 
         return self._start(self._unstamped("home"), timeout, wait, call)
 
-    def go_to(self, posture: str, *, timeout: float | None = MOTION, wait: bool = True) -> Motion:
+    def go_to(
+        self, posture: str, *, timeout: float | None = CLIENT.motion_timeout, wait: bool = True
+    ) -> Motion:
         """Move to a posture of the node, by its name; as `move_to`."""
         publisher, message = self._publisher(String, "posture"), String(data=posture)
         pursuit = self._unstamped("posture")
@@ -658,7 +671,9 @@ class Arm:
         if not response.success:
             raise TargetRefusedError(response.message, self._status)
 
-    def grip(self, opening: float, *, timeout: float = PATIENCE, wait: bool = True) -> str:
+    def grip(
+        self, opening: float, *, timeout: float = CLIENT.answer_timeout, wait: bool = True
+    ) -> str:
         """Move the gripper, and wait until it has come to rest.
 
         Args:
@@ -709,8 +724,10 @@ class Arm:
             NodeError: The node does not answer, or the arm does not come to rest.
         """
         self._call(self._stop, Trigger.Request())
-        status = self.wait_for(lambda: self._status.state in ENDED, time.monotonic() + PATIENCE)
-        if status.state not in ENDED:
+        status = self.wait_for(
+            lambda: self._status.state in ENDED_STATES, time.monotonic() + CLIENT.answer_timeout
+        )
+        if status.state not in ENDED_STATES:
             raise NodeError(f"the arm does not come to rest: {status.message}")
 
     def enable(self) -> None:
@@ -720,7 +737,7 @@ class Arm:
             NodeError: The node does not answer, or is not active.
         """
         self._call(self._enable, SetBool.Request(data=True))
-        end = time.monotonic() + PATIENCE
-        status = self.wait_for(lambda: self._status.state not in ENDED, end)
-        if status.state in ENDED:
+        end = time.monotonic() + CLIENT.answer_timeout
+        status = self.wait_for(lambda: self._status.state not in ENDED_STATES, end)
+        if status.state in ENDED_STATES:
             raise NodeError(f"the arm takes no targets: {status.message}")

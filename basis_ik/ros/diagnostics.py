@@ -25,8 +25,8 @@ from basis_ik.numerics.jit import WHY_PLAIN
 from basis_ik.ros.parameters.parameters import Parameters
 from basis_ik.ros.sim_clock import CLOCK_MISSING, clock_missing, loop_time
 
-PERIOD = 1.0  # s
-SLOW = 0.95  # fraction of the desired rate below which a loop is too slow
+DIAGNOSTICS_PERIOD = 1.0  # [s]
+SLOW_LOOP = 0.95  # fraction of the desired rate below which a loop is too slow
 
 _LEVELS = (DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR)
 
@@ -57,7 +57,7 @@ class Diagnostics:
         self._refused = {arm.name: arm.refusals.counts.total() for arm in arms}
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._timer = node.create_timer(PERIOD, self._on_timer, clock=steady)
+        self._timer = node.create_timer(DIAGNOSTICS_PERIOD, self._on_timer, clock=steady)
 
     def destroy(self) -> None:
         """Destroy timer and publisher."""
@@ -273,7 +273,7 @@ def _loop_status(loop: LoopReport) -> DiagnosticStatus:
         level, text = 1, loop.unused_parameters
     if loop.newly_missed:
         level, text = 1, f"{loop.newly_missed} periods missed"
-    if loop.rate < SLOW * loop.desired_rate:
+    if loop.rate < SLOW_LOOP * loop.desired_rate:
         level, text = 1, f"only {loop.rate:.4g} of {loop.desired_rate:.4g} turns in a second"
     if loop.clock_missing:
         level, text = 1, CLOCK_MISSING

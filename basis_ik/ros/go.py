@@ -13,7 +13,7 @@ from threading import Event
 import numpy as np
 from rclpy.utilities import remove_ros_args
 
-from basis_ik.ros.arm_client import MOTION, Arm, Motion, MotionError
+from basis_ik.ros.arm_client import CLIENT, Arm, Motion, MotionError
 from basis_ik.transforms.rigid import RigidTransform
 
 
@@ -44,7 +44,12 @@ def parse(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--millimetres", action="store_true", help="lengths are in millimetres")
     parser.add_argument("--node", default="basis_ik", help="name of the node (basis_ik)")
     parser.add_argument("--chain", default="", help="name of the chain, if there are several")
-    parser.add_argument("--timeout", type=float, default=MOTION, help=f"[s] ({MOTION:g})")
+    parser.add_argument(
+        "--timeout",
+        type=float,
+        default=CLIENT.motion_timeout,
+        help=f"[s] ({CLIENT.motion_timeout:g})",
+    )
     return parser.parse_args(words)
 
 

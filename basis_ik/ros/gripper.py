@@ -18,19 +18,19 @@ from sensor_msgs.msg import JointState, Joy
 from std_msgs.msg import Float64, Float64MultiArray
 
 from basis_ik.arm.admission import Refusal, Refused, Request, admit_fraction
-from basis_ik.ros.action_forms import GRIPPER_END, RESPONSE
+from basis_ik.ros.action_forms import GOAL_RESPONSE, GRIPPER_END
 from basis_ik.ros.boundary import Form, boundary_of
 from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.parameters.parameters import refused
 from basis_ik.ros.publishers import incompatible_qos
 
-SILENCE = 2.0  # s after which a controller that has not answered is told of
-CHECK_PERIOD = 0.5  # s between two checks whether it is still there
-KINDS = {
+GRIPPER_SILENCE = 2.0  # [s] after which a controller that has not answered is told of
+GRIPPER_CHECK_PERIOD = 0.5  # [s] between two checks whether it is still there
+GRIPPER_ACTIONS = {
     "gripper_command": "GripperCommand",
     "parallel_gripper_command": "ParallelGripperCommand",
 }
-AIMS = {0.0: "closed", 1.0: "open"}
+OPENING_WORDS = {0.0: "closed", 1.0: "open"}
 
 
 class Gripper:
@@ -62,9 +62,10 @@ class Gripper:
         if self._interface == "position":
             self._publisher = node.create_publisher(Float64MultiArray, f"{name}/commands", 1)
         else:
-            kind = getattr(action, KINDS[self._interface], None)
+            kind = getattr(action, GRIPPER_ACTIONS[self._interface], None)
             if kind is None:
-                text = f"needs {KINDS[self._interface]}, which this control_msgs does not have"
+                wanted = GRIPPER_ACTIONS[self._interface]
+                text = f"needs {wanted}, which this control_msgs does not have"
                 raise refused("gripper.interface", text)
             self._client, self._goal = ActionClient(node, kind, f"{name}/gripper_cmd"), kind.Goal
         self.name = node.resolve_service_name(f"{name}/gripper_cmd")
@@ -120,7 +121,7 @@ class Gripper:
         journal.recovered("gripper", "commands of the gripper are valid again")
         arm.refusals.accept(Request("gripper"))
         self.opening = opening
-        self._aim = AIMS.get(opening, f"{100.0 * opening:.0f} % open")
+        self._aim = OPENING_WORDS.get(opening, f"{100.0 * opening:.0f} % open")
         closed, opened = (self._controller.own(f"gripper.{each}") for each in ("closed", "open"))
         position = closed + opening * (opened - closed)
         if self._client is None:
@@ -155,7 +156,7 @@ class Gripper:
         self._number += 1
         self._handle, self._sent_at = None, self._boundary.steady()
         self._tell("MOVING", f"on its way: {self._aim}")
-        callback = self._wrap("response", self._on_response, RESPONSE)
+        callback = self._wrap("response", self._on_response, GOAL_RESPONSE)
         response = self._boundary.send(
             f"{self.name}/goal", goal.command, lambda: self._client.send_goal_async(goal)
         )
@@ -196,12 +197,12 @@ class Gripper:
             return
         state, now = self._controller.arm.state, self._boundary.steady()
         if self._handle is None:
-            if now - self._sent_at > SILENCE:
+            if now - self._sent_at > GRIPPER_SILENCE:
                 self._tell("FAILED", f"the action {self.name} does not answer")
         elif state.latch is not None or not state.active:
             self._handle.cancel_goal_async()
             self._tell("STOPPED", f"stopped before it was {self._aim}")
-        elif now - self._checked_at > CHECK_PERIOD:
+        elif now - self._checked_at > GRIPPER_CHECK_PERIOD:
             self._checked_at = now
             if not self._is_there():
                 self._tell("FAILED", f"the action {self.name} has gone")

@@ -25,8 +25,8 @@ from basis_ik.ros.move_group import Standstill, check_beside
 from basis_ik.ros.publishers import incompatible_qos
 from basis_ik.ros.sim_clock import loop_time
 
-TOPIC = "target_object"
-PERIOD = 0.02  # s between two looks at what is being planned
+HELD_TOPIC = "target_object"
+HELD_PERIOD = 0.02  # [s] between two looks at what is being planned
 
 
 @dataclass(eq=False)
@@ -66,7 +66,7 @@ class HeldObject:
         self._submit: Callable[[Callable[[], Plan]], Job[Plan]] = boundary.thread("held object")
         self._planned: _Planned | None = None
         self._timer: Timer | None = None  # only while something is planned
-        topic = controller.resolve(TOPIC)
+        topic = controller.resolve(HELD_TOPIC)
         self._subscription = node.create_subscription(
             PoseStamped, topic, self._on_pose, 1, event_callbacks=incompatible_qos(node, topic)
         )
@@ -92,7 +92,7 @@ class HeldObject:
         self._planned = _Planned(request, problem)
         if self._timer is None:
             steady = Clock(clock_type=ClockType.STEADY_TIME)
-            self._timer = self._node.create_timer(PERIOD, self._look, clock=steady)
+            self._timer = self._node.create_timer(HELD_PERIOD, self._look, clock=steady)
         self._look()
 
     def _look(self) -> None:

@@ -18,7 +18,7 @@ from geometry_msgs.msg import PointStamped, Pose, PoseStamped, Twist, TwistStamp
 from moveit_msgs.msg import CartesianTrajectory
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data
+from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from tf2_ros import TransformListener
@@ -41,19 +41,20 @@ from basis_ik.ros.loaded_robot import Description, Robot, read_description
 from basis_ik.ros.parameters import ik_parameters
 from basis_ik.ros.parameters.chain_parameters import ChainParameters
 from basis_ik.ros.parameters.parameters import ConfigError, Parameters, given_lists
-from basis_ik.ros.periodic_spinner import PAUSE, Inputs, PeriodicSpinner
+from basis_ik.ros.periodic_spinner import SPIN_PAUSE, Inputs, PeriodicSpinner
 from basis_ik.ros.publishers import incompatible_qos
+from basis_ik.ros.qos import LATCHED
 from basis_ik.ros.readiness import ColdStart, Readiness, Unready
 from basis_ik.ros.sim_clock import ClockWatch, LoopClock, jump_text, loop_time
 from basis_ik.warm_up import WarmUp, node_steps
 
-CACHE_TIMEOUT = 0.5  # s that `configure` waits for kernels from the cache
-BRAKING_TIMEOUT = 2.0  # s within which every arm must have come to rest
-EXIT_TIMEOUT = 0.5  # s: the same, after a signal to end
-AUTOSTART_PERIOD = 0.5  # s between two checks whether another node still commands the arm
-COMPILATION_LIMIT = 3600.0  # s; upper bound of the compilation
+CACHE_TIMEOUT = 0.5  # [s] that `configure` waits for kernels from the cache
+BRAKING_TIMEOUT = 2.0  # [s] within which every arm must have come to rest
+EXIT_TIMEOUT = 0.5  # [s], the same, after a signal to end
+AUTOSTART_PERIOD = 0.5  # [s] between two checks whether another node still commands the arm
+COMPILATION_LIMIT = 3600.0  # [s], upper bound of the compilation
 
-TARGETS = (
+TARGET_TOPICS = (
     (PoseStamped, "target_pose"),
     (PointStamped, "target_point"),
     (TwistStamped, "twist"),
@@ -63,7 +64,7 @@ TARGETS = (
     (CartesianTrajectory, "pose_chunk"),
     (String, "posture"),
 )
-PLAIN = {PoseStamped: Pose, TwistStamped: Twist}  # with `plain_inputs`
+PLAIN_TYPES = {PoseStamped: Pose, TwistStamped: Twist}  # with `plain_inputs`
 
 MakeBoundary = Callable[[Node, Parameters], Boundary]
 
@@ -110,10 +111,9 @@ class IkNode(LifecycleNode):
         self.world = World()
         self._buffer = FrameBuffer()
         self._listener = TransformListener(self._buffer, self)
-        latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         for kind, topic, callback, qos in (
             (JointState, "joint_states", self._on_joint_state, qos_profile_sensor_data),
-            (String, "robot_description", self._on_description, latched),
+            (String, "robot_description", self._on_description, LATCHED),
         ):
             unfit = incompatible_qos(self, topic)
             self.create_subscription(kind, topic, callback, qos, event_callbacks=unfit)
@@ -130,11 +130,11 @@ class IkNode(LifecycleNode):
 
     def _declare_parameters(self) -> None:
         self.parameters = Parameters(self)
-        self.parameters.declare(ik_parameters.NODE)
+        self.parameters.declare(ik_parameters.NODE_PARAMETERS)
         self._names: list[str] = self.parameters["chains"] or [""]
         for name in self._names:
             prefix = f"{name}." if name else ""
-            self.parameters.declare(ik_parameters.CHAIN, prefix)
+            self.parameters.declare(ik_parameters.CHAIN_PARAMETERS, prefix)
             self.parameters.declare_named(ik_parameters.POSTURE, prefix)
         self.parameters.refuse_unknown()
         for name in self._names:
@@ -155,7 +155,9 @@ class IkNode(LifecycleNode):
     def _targets(self, chain: str) -> list[tuple[Any, str]]:
         """Return types and names of a chain's topics of targets."""
         plain = ChainParameters(self.parameters, chain)["plain_inputs"]
-        return [(PLAIN[kind] if name in plain else kind, name) for kind, name in TARGETS]
+        return [
+            (PLAIN_TYPES[kind] if name in plain else kind, name) for kind, name in TARGET_TOPICS
+        ]
 
     @property
     def _compiling(self) -> bool:
@@ -514,7 +516,7 @@ def run(stop: threading.Event, make_boundary: MakeBoundary) -> int:
 def _spin(node: IkNode, stop: threading.Event) -> int:
     boundary = node.boundary
     spinner = PeriodicSpinner(node, node.inputs, node.period, node.log_failure, boundary)
-    while not boundary.run("kernels", node.check_kernels) and not stop.wait(PAUSE):
+    while not boundary.run("kernels", node.check_kernels) and not stop.wait(SPIN_PAUSE):
         spinner.handle_messages()
         spinner.handle_others()
     if not stop.is_set():
@@ -553,7 +555,7 @@ def turn(node: IkNode, spinner: PeriodicSpinner, due: float) -> float:
 
 
 def _turn(node: IkNode, spinner: PeriodicSpinner, due: float) -> float:
-    left, handled = min(due - spinner.now(), PAUSE), False
+    left, handled = min(due - spinner.now(), SPIN_PAUSE), False
     if left > 0.0:
         if node.sends:  # a target would not be handled before the period
             spinner.sleep(left)

@@ -9,7 +9,7 @@ from rclpy.node import Node
 
 from basis_ik.ros.boundary import boundary_of
 
-QUIET = 1.0  # s: least time between two lines with the same reason
+REPEATED_LINE_PERIOD = 1.0  # [s], least time between two lines with the same reason
 
 
 class Journal:
@@ -53,7 +53,7 @@ class Journal:
     def recovered(self, subject: str, text: str) -> None:
         """Log that a subject has recovered, once it has been without a problem for a second."""
         problem = self._problems.get(subject)
-        if problem is not None and self._boundary.steady() - problem[1] >= QUIET:
+        if problem is not None and self._boundary.steady() - problem[1] >= REPEATED_LINE_PERIOD:
             del self._problems[subject]
             self._log.info(f"{self._prefix}recovered: {text}")
 
@@ -78,7 +78,9 @@ class Journal:
         """Return whether a line was not logged within the last second, and record it."""
         now = self._boundary.steady()
         # Older entries have no effect, and reasons that quote input would accumulate.
-        self._recent = {key: then for key, then in self._recent.items() if now - then < QUIET}
+        self._recent = {
+            key: then for key, then in self._recent.items() if now - then < REPEATED_LINE_PERIOD
+        }
         if (subject, reason) in self._recent:
             return False
         self._recent[subject, reason] = now

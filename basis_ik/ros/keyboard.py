@@ -17,7 +17,7 @@ from basis_ik.errors import BasisIkError
 Triple = tuple[float, float, float]
 
 # Fractions of the linear and the angular speed for each key.
-DIRECTIONS: dict[str, tuple[Triple, Triple]] = {
+KEY_TWISTS: dict[str, tuple[Triple, Triple]] = {
     "w": ((1.0, 0.0, 0.0), (0.0, 0.0, 0.0)),
     "s": ((-1.0, 0.0, 0.0), (0.0, 0.0, 0.0)),
     "a": ((0.0, 1.0, 0.0), (0.0, 0.0, 0.0)),
@@ -31,6 +31,7 @@ DIRECTIONS: dict[str, tuple[Triple, Triple]] = {
     "o": ((0.0, 0.0, 0.0), (0.0, 0.0, 1.0)),
     "l": ((0.0, 0.0, 0.0), (0.0, 0.0, -1.0)),
 }
+ZERO_TWIST = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
 
 @contextlib.contextmanager

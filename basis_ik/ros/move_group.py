@@ -9,7 +9,7 @@ import functools
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from moveit_msgs.action import ExecuteTrajectory, MoveGroup
@@ -47,16 +47,23 @@ from basis_ik.ros.kinematics.services import KinematicsServices
 from basis_ik.ros.outputs.trajectory_messages import to_array
 from basis_ik.ros.parameters.parameters import controllers_of
 from basis_ik.ros.periodic_spinner import Inputs
+from basis_ik.ros.qos import RESULT_TIMEOUT
 from basis_ik.ros.sim_clock import loop_time
 
-PLAN, EXECUTE = "move_action", "execute_trajectory"
-EVENT = "trajectory_execution_event"
-PERIOD = 0.02  # s between two looks at the goals; each is a sample of what was executed
-RESULT_TIMEOUT = 10  # s that a result is kept for late requests
-BESIDE = 0.01  # rad or m: a motion that begins farther from the arm is refused, as in MoveIt
-LAGS = 0.5  # s at the end of its commands, after which a lagging arm counts as at rest
-SHORT = 5.0  # s there, after which it does not get to the end any more
-CODES = MoveItErrorCodes
+PLAN_ACTION, EXECUTE_ACTION = "move_action", "execute_trajectory"
+EVENT_TOPIC = "trajectory_execution_event"
+
+
+class MotionGoalTuning(NamedTuple):
+    """Tuning of goals: where they may begin, and when they end."""
+
+    look_period: float = 0.02  # [s]; each look is a sample of what was executed
+    start_tolerance: float = 0.01  # [rad or m] from the arm, as in MoveIt
+    rest_time: float = 0.5  # [s] at the end of its commands; then a lagging arm counts as at rest
+    stall_time: float = 5.0  # [s] there, after which it does not get to the end any more
+
+
+MOTION_GOALS = MotionGoalTuning()
 
 
 @dataclass
@@ -78,7 +85,7 @@ class Standstill:
     def allows(self, arm: Arm, now: float) -> bool:
         """Return whether a motion may begin: a lagging arm rests later than its commands."""
         if arm.state.state is State.HOLDING:
-            return self.lasts(now) > LAGS
+            return self.lasts(now) > MOTION_GOALS.rest_time
         return arm.state.state not in (State.MOVING, State.BRAKING)
 
 
@@ -146,7 +153,7 @@ class MoveGroupServer:
         self._boundary = boundary = boundary_of(node)
         self._submit: Callable[[Callable[[], Plan]], Job[Plan]] = boundary.thread("planner")
         self._servers = []
-        for kind, action in ((MoveGroup, PLAN), (ExecuteTrajectory, EXECUTE)):
+        for kind, action in ((MoveGroup, PLAN_ACTION), (ExecuteTrajectory, EXECUTE_ACTION)):
             name = f"~/{action}"
             accepted = functools.partial(self._on_accepted, action)
             server = ActionServer(
@@ -162,12 +169,12 @@ class MoveGroupServer:
                 result_timeout=RESULT_TIMEOUT,
             )
             self._servers.append(server)
-        self._event = node.create_subscription(String, f"~/{EVENT}", self._on_event, 1)
+        self._event = node.create_subscription(String, f"~/{EVENT_TOPIC}", self._on_event, 1)
 
     def destroy(self) -> None:
         """Abort all goals, and destroy the servers."""
         for goal in list(self._goals):
-            self._abort(goal, CODES.CONTROL_FAILED, "the robot is being replaced")
+            self._abort(goal, MoveItErrorCodes.CONTROL_FAILED, "the robot is being replaced")
         for server in self._servers:
             server.destroy()
         self._node.destroy_subscription(self._event)
@@ -177,11 +184,11 @@ class MoveGroupServer:
         if message.data != "stop":
             return
         for arm in self._arms:
-            arm.clutch.block(f"stopped by {EVENT}")
-            arm.targets.drop(f"stopped by {EVENT}")
+            arm.clutch.block(f"stopped by {EVENT_TOPIC}")
+            arm.targets.drop(f"stopped by {EVENT_TOPIC}")
         for goal in list(self._goals):
             if goal.moves:
-                self._abort(goal, CODES.PREEMPTED, f"stopped by {EVENT}")
+                self._abort(goal, MoveItErrorCodes.PREEMPTED, f"stopped by {EVENT_TOPIC}")
 
     async def _result_of(self, _: ServerGoalHandle, result: Future) -> Any:
         self._inputs.awaiting += 1
@@ -193,14 +200,16 @@ class MoveGroupServer:
     # A new goal ------------------------------------------------------------------------------
 
     def _on_accepted(self, action: str, handle: ServerGoalHandle) -> None:
-        moves = action == EXECUTE or not handle.request.planning_options.plan_only
+        moves = action == EXECUTE_ACTION or not handle.request.planning_options.plan_only
         goal = _Goal(action, handle, Future(), moves)
         self._goals.append(goal)
         handle.execute(functools.partial(self._result_of, result=goal.result))
         if self._timer is None:
             steady = Clock(clock_type=ClockType.STEADY_TIME)
-            self._timer = self._node.create_timer(PERIOD, self._look, clock=steady)
-        self._attempt(goal, self._begin_plan if action == PLAN else self._begin_execution)
+            self._timer = self._node.create_timer(
+                MOTION_GOALS.look_period, self._look, clock=steady
+            )
+        self._attempt(goal, self._begin_plan if action == PLAN_ACTION else self._begin_execution)
 
     def _attempt(self, goal: _Goal, step: Callable[[_Goal], None]) -> None:
         """Take a step, and abort a goal that is refused."""
@@ -210,7 +219,7 @@ class MoveGroupServer:
             self._abort(goal, error.code, str(error))
         except Exception:  # a bad request must not end the control of the arm
             self._node.get_logger().error(traceback.format_exc(), throttle_duration_sec=1.0)
-            self._abort(goal, CODES.FAILURE, "internal error")
+            self._abort(goal, MoveItErrorCodes.FAILURE, "internal error")
 
     def _begin_plan(self, goal: _Goal) -> None:
         request = goal.handle.request
@@ -228,7 +237,7 @@ class MoveGroupServer:
         request = goal.handle.request
         arm, rows = self._read_trajectory(request)
         if arm.state.why_not:
-            raise RequestRefusedError(CODES.CONTROL_FAILED, arm.state.why_not)
+            raise RequestRefusedError(MoveItErrorCodes.CONTROL_FAILED, arm.state.why_not)
         check_beside(arm, rows[1][0], "trajectory")
         positions = dict(zip(arm.chain.joint_names, rows[1][0].tolist(), strict=True))
 
@@ -237,7 +246,7 @@ class MoveGroupServer:
                 motion = keep_limits(given_motion(*rows), arm.limits, arm.chain.joint_names)
             except MotionRefusedError as error:
                 raise RequestRefusedError(
-                    CODES.INVALID_MOTION_PLAN, f"trajectory: {error}"
+                    MoveItErrorCodes.INVALID_MOTION_PLAN, f"trajectory: {error}"
                 ) from None
             return Plan(arm, positions, motion, "", 0.0)
 
@@ -246,18 +255,18 @@ class MoveGroupServer:
     def _check_start(self, goal: _Goal, arm: Arm) -> None:
         """Refuse a start state where the arm is not, and an arm that may not move."""
         if arm.state.why_not:
-            raise RequestRefusedError(CODES.CONTROL_FAILED, arm.state.why_not)
+            raise RequestRefusedError(MoveItErrorCodes.CONTROL_FAILED, arm.state.why_not)
         state = goal.handle.request.request.start_state
         given = positions_in(state, self._model, "start_state")
         here = arm.resting_at
         wanted = [given.get(name, at) for name, at in zip(arm.chain.joint_names, here, strict=True)]
-        check_beside(arm, np.array(wanted), "start_state", CODES.START_STATE_INVALID)
+        check_beside(arm, np.array(wanted), "start_state", MoveItErrorCodes.START_STATE_INVALID)
 
     def _take_over(self, goal: _Goal, arm: Arm) -> None:
         """End what the arm does for others."""
         for other in list(self._goals):
             if other is not goal and other.arm is arm:
-                self._abort(other, CODES.PREEMPTED, "replaced by a newer goal")
+                self._abort(other, MoveItErrorCodes.PREEMPTED, "replaced by a newer goal")
         goal.arm, goal.placements = arm, arm.targets.placements
         goal.standstill.since = None
         if not self._rests(goal, arm):
@@ -271,7 +280,7 @@ class MoveGroupServer:
         Raises:
             RequestRefusedError: With the name of the field.
         """
-        code = CODES.INVALID_MOTION_PLAN
+        code = MoveItErrorCodes.INVALID_MOTION_PLAN
         given = request.trajectory.joint_trajectory
         if request.trajectory.multi_dof_joint_trajectory.points:
             text = "trajectory.multi_dof_joint_trajectory: joints have one value each"
@@ -287,7 +296,7 @@ class MoveGroupServer:
         foreign = [each for each in request.controller_names if each not in controllers_of(own)]
         if foreign:
             text = f"controller_names: {printable(listed(foreign))}; the node commands {own}"
-            raise RequestRefusedError(CODES.CONTROL_FAILED, text)
+            raise RequestRefusedError(MoveItErrorCodes.CONTROL_FAILED, text)
         stamp = given.header.stamp
         if stamp.sec + 1e-9 * stamp.nanosec > 1e-9 * self._boundary.clock(self._node.get_clock()):
             text = "trajectory: header.stamp is ahead: a trajectory begins when it comes"
@@ -315,7 +324,7 @@ class MoveGroupServer:
         if not goal.canceled:
             goal.canceled, goal.standstill.since = True, None
         elif arm is None or goal.motion is None or arm.targets.pursues or self._rests(goal, arm):
-            self._finish(goal, goal.handle.canceled, CODES.PREEMPTED, "canceled")
+            self._finish(goal, goal.handle.canceled, MoveItErrorCodes.PREEMPTED, "canceled")
 
     def _go_on(self, goal: _Goal) -> None:
         """Take the next step towards a goal's end."""
@@ -327,17 +336,17 @@ class MoveGroupServer:
             if not goal.job.done():
                 return
             goal.plan = goal.job.result()
-            if goal.action == EXECUTE:
+            if goal.action == EXECUTE_ACTION:
                 self._take_over(goal, goal.plan.arm)
         arm, plan = goal.arm, goal.plan
         if arm is None:  # it was only planned
             assert plan is not None
-            self._finish(goal, goal.handle.succeed, CODES.SUCCESS, plan.text)
+            self._finish(goal, goal.handle.succeed, MoveItErrorCodes.SUCCESS, plan.text)
             return
         if arm.state.why_not:
             raise RequestRefusedError(*_why_stopped(arm))
         if arm.targets.placements != goal.placements:
-            raise RequestRefusedError(CODES.PREEMPTED, "replaced by another target")
+            raise RequestRefusedError(MoveItErrorCodes.PREEMPTED, "replaced by another target")
         if not self._rests(goal, arm):
             return
         if plan is None:
@@ -364,15 +373,15 @@ class MoveGroupServer:
             return  # it begins with the next period
         if arm.state.state is State.ARRIVED:
             text = "" if goal.plan is None else goal.plan.text
-            self._finish(goal, goal.handle.succeed, CODES.SUCCESS, text)
+            self._finish(goal, goal.handle.succeed, MoveItErrorCodes.SUCCESS, text)
         elif arm.state.state is not State.HOLDING:
             goal.standstill.since = None
-        elif goal.standstill.lasts(loop_time(self._node)) > SHORT:
+        elif goal.standstill.lasts(loop_time(self._node)) > MOTION_GOALS.stall_time:
             arm.targets.clear()
             off = np.abs(arm.pipeline.missing(arm.measured.positions()))
             k = int(off.argmax())
             text = f"{arm.chain.joint_names[k]} stays {off[k]:.3g} short of the motion's end"
-            raise RequestRefusedError(CODES.CONTROL_FAILED, text)
+            raise RequestRefusedError(MoveItErrorCodes.CONTROL_FAILED, text)
 
     def _rests(self, goal: _Goal, arm: Arm) -> bool:
         """Return whether a motion may begin."""
@@ -383,11 +392,11 @@ class MoveGroupServer:
         if arm.state.why_not:
             return _why_stopped(arm)
         if arm.problem:
-            return CODES.CONTROL_FAILED, arm.problem
+            return MoveItErrorCodes.CONTROL_FAILED, arm.problem
         last = arm.refusals.last.get(goal.action)
         if not arm.targets.pursues and last is not None:
-            return CODES.CONTROL_FAILED, str(last.refused)
-        return CODES.PREEMPTED, "replaced by another target"
+            return MoveItErrorCodes.CONTROL_FAILED, str(last.refused)
+        return MoveItErrorCodes.PREEMPTED, "replaced by another target"
 
     def _record(self, goal: _Goal) -> None:
         if goal.arm is not None and goal.motion is not None:
@@ -404,7 +413,7 @@ class MoveGroupServer:
         self._tell(goal, "IDLE")
         end()
         text = printable(text, 400)
-        if goal.action == PLAN:
+        if goal.action == PLAN_ACTION:
             result = self._planned(goal, code, text)
         else:
             result = ExecuteTrajectory.Result(error_code=error_code(code, text))
@@ -416,7 +425,7 @@ class MoveGroupServer:
         journal = self._controllers[
             self._arms[0].name if goal.arm is None else goal.arm.name
         ].journal
-        outcome = "succeeded" if code == CODES.SUCCESS else f"ended with {code}"
+        outcome = "succeeded" if code == MoveItErrorCodes.SUCCESS else f"ended with {code}"
         said = f"{goal.action} {outcome}" + (f": {text}" if text else "")
         journal.info(goal.action, f"{code} {text}"[:80], said)
 
@@ -439,7 +448,7 @@ class MoveGroupServer:
         return result
 
     def _tell(self, goal: _Goal, state: str) -> None:
-        kind = MoveGroup if goal.action == PLAN else ExecuteTrajectory
+        kind = MoveGroup if goal.action == PLAN_ACTION else ExecuteTrajectory
         goal.handle.publish_feedback(kind.Feedback(state=state))
 
 
@@ -453,14 +462,14 @@ def _accept(_: object) -> GoalResponse:
 
 
 def check_beside(
-    arm: Arm, positions: FloatArray, what: str, code: int = CODES.INVALID_MOTION_PLAN
+    arm: Arm, positions: FloatArray, what: str, code: int = MoveItErrorCodes.INVALID_MOTION_PLAN
 ) -> None:
     """Refuse a begin (n,) where the arm neither is measured nor rests."""
     off = np.minimum(
         np.abs(positions - arm.measured.positions()), np.abs(positions - arm.resting_at)
     )
     k = int(np.argmax(np.where(np.isfinite(off), off, np.inf)))
-    if not off[k] <= BESIDE:
+    if not off[k] <= MOTION_GOALS.start_tolerance:
         here = arm.measured.positions()[k]
         text = (
             f"{what} has {arm.chain.joint_names[k]} at {positions[k]:.4g}, and it is measured at "
@@ -471,7 +480,10 @@ def check_beside(
 
 def _why_stopped(arm: Arm) -> tuple[int, str]:
     stopped = arm.state.latch is State.STOPPED
-    return CODES.PREEMPTED if stopped else CODES.CONTROL_FAILED, arm.state.why_not
+    return (
+        MoveItErrorCodes.PREEMPTED if stopped else MoveItErrorCodes.CONTROL_FAILED,
+        arm.state.why_not,
+    )
 
 
 def _rows(
@@ -486,7 +498,7 @@ def _rows(
     Raises:
         RequestRefusedError: INVALID_MOTION_PLAN.
     """
-    code, count = CODES.INVALID_MOTION_PLAN, len(order)
+    code, count = MoveItErrorCodes.INVALID_MOTION_PLAN, len(order)
     fields = {}
     for name in ("positions", "velocities", "accelerations"):
         lengths = [len(getattr(point, name)) for point in points]

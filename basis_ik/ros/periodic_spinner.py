@@ -30,7 +30,7 @@ from rclpy.timer import Timer
 
 from basis_ik.ros.boundary import LIVE, Boundary
 
-PAUSE = 0.02  # s between two checks of timers, services, actions and events
+SPIN_PAUSE = 0.02  # [s] between two checks of timers, services, actions and events
 
 
 class Phase(Enum):
@@ -164,7 +164,7 @@ class PeriodicSpinner:
     def handle_others(self) -> None:
         """Handle timers, requests and events; do nothing within 20 ms of the last time."""
         now = time.monotonic()
-        if now - self._last_check >= PAUSE:
+        if now - self._last_check >= SPIN_PAUSE:
             self._last_check = now
             self._inputs.phase = Phase.OTHERS
             self._handle_once(now + self._longest)

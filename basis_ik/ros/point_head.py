@@ -34,11 +34,11 @@ from basis_ik.ros.frame_buffer import FrameBuffer, look_up_fixed
 from basis_ik.ros.parameters.arm_parameters import pointing_ray, ray_of
 from basis_ik.ros.parameters.parameters import Parameters
 from basis_ik.ros.periodic_spinner import Inputs
+from basis_ik.ros.qos import RESULT_TIMEOUT
 from basis_ik.ros.sim_clock import loop_time
 
-ACTION = "point_head_action"
-PERIOD = 0.05  # s between two checks of a goal's progress; each sends feedback
-RESULT_TIMEOUT = 10  # s that a result is kept for late requests
+HEAD_ACTION = "point_head_action"
+HEAD_PERIOD = 0.05  # [s] between two checks of a goal's progress; each sends feedback
 
 
 class _Goal(NamedTuple):
@@ -78,7 +78,7 @@ class PointHeadServer:
         self._buffer, self._parameters = buffer, parameters
         self._goal: _Goal | None = None
         self._timer: Timer | None = None  # only while there is a goal: timers cost time per cycle
-        self._boundary, name = boundary_of(node), controller.resolve(ACTION)
+        self._boundary, name = boundary_of(node), controller.resolve(HEAD_ACTION)
         self._server = ActionServer(
             node,
             PointHead,
@@ -103,7 +103,9 @@ class PointHeadServer:
         if refused is None:
             journal.recovered("point head", "head goals are valid again")
             return GoalResponse.ACCEPT
-        self._arm.refusals.add(refused, targets.request(ACTION, frame_stamp(request.target.header)))
+        self._arm.refusals.add(
+            refused, targets.request(HEAD_ACTION, frame_stamp(request.target.header))
+        )
         own = refused.reason in (Refusal.NOT_READY, Refusal.BAD_GOAL)
         text = refused.detail if own else f"target: {refused}"
         reason = f"{refused.reason.name} {text.split()[0]}"
@@ -142,7 +144,7 @@ class PointHeadServer:
             turning=~chain.prismatic,
         )
         progress = Progress(since=pace.not_before)
-        before, refusal = arm.targets.newest, arm.refusals.last.get(ACTION)
+        before, refusal = arm.targets.newest, arm.refusals.last.get(HEAD_ACTION)
         self._goal = _Goal(handle, Future(), pace, progress, before, refusal)
         handle.execute(functools.partial(self._result_of, result=self._goal.result))
         message = request.target
@@ -153,7 +155,7 @@ class PointHeadServer:
             self._abort("REFUSED", self._why_refused(self._goal))
             return
         steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._timer = self._node.create_timer(PERIOD, self._check, clock=steady)
+        self._timer = self._node.create_timer(HEAD_PERIOD, self._check, clock=steady)
 
     async def _result_of(self, _: ServerGoalHandle, result: Future) -> PointHead.Result:
         self._inputs.awaiting += 1
@@ -226,7 +228,7 @@ class PointHeadServer:
 
     def _why_refused(self, goal: _Goal) -> str:
         """Return why a goal's target was refused; empty if it was not."""
-        refusal = self._arm.refusals.last.get(ACTION)
+        refusal = self._arm.refusals.last.get(HEAD_ACTION)
         if refusal is None or refusal is goal.refusal:
             return ""
         return f"target refused: {refusal.refused}"

@@ -17,7 +17,7 @@ from basis_ik.arm.admission import printable
 from basis_ik.ros.boundary import boundary_of
 from basis_ik.ros.journal import Journal
 
-PERIOD = 1.0  # s between two queries; the graph does not change often
+GRAPH_QUERY_PERIOD = 1.0  # [s] between two queries; the graph does not change often
 _RVIZ = re.compile(r"/rviz2?(_[^/]*)?$")  # also with a launch file's suffix
 
 
@@ -33,12 +33,12 @@ class Publishers:
         self._node, self.topic = node, node.resolve_topic_name(topic)
         self._boundary = boundary_of(node)
         self._names: tuple[str, ...] = ()
-        self._queried_at = -PERIOD
+        self._queried_at = -GRAPH_QUERY_PERIOD
 
     def names(self) -> tuple[str, ...]:
         """Return the full name of each publisher's node, sorted; a node may have several."""
         now = self._boundary.steady()
-        if now - self._queried_at >= 0.5 * PERIOD:
+        if now - self._queried_at >= 0.5 * GRAPH_QUERY_PERIOD:
             self._queried_at = now
             self._names = tuple(publishing(self._node, self.topic))
         return self._names
@@ -125,7 +125,7 @@ class TopicPublishers:
         self._unfit: dict[str, dict[str, str]] = {}
         self.unheard = ""
         steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._timer = node.create_timer(PERIOD, self.check, clock=steady)
+        self._timer = node.create_timer(GRAPH_QUERY_PERIOD, self.check, clock=steady)
 
     def check(self) -> None:
         """Log changes."""

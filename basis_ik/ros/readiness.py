@@ -20,9 +20,9 @@ from basis_ik.ros.sim_clock import CLOCK_MISSING, clock_missing
 from basis_ik.ros.status import refusal_values
 from basis_ik.warm_up import WarmUp
 
-UNREADY_PERIOD = 1.0  # s
-COMPILING_PERIOD = 0.4  # s
-LINE_EVERY = 12  # of those periods
+UNREADY_PERIOD = 1.0  # [s]
+COMPILING_PERIOD = 0.4  # [s]
+PERIODS_PER_LINE = 12  # times `COMPILING_PERIOD` between two lines of the log
 
 
 class Unready(NamedTuple):
@@ -137,7 +137,7 @@ class ColdStart:
 
     def _report(self) -> None:
         text = self._progress()
-        if self._turns % LINE_EVERY == 0:
+        if self._turns % PERIODS_PER_LINE == 0:
             self._node.get_logger().info(text)
         self._turns += 1
         for chain in self._publishers:

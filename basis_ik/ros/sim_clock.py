@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from rclpy.clock import Clock, ClockChange, ClockType, JumpThreshold, TimeJump
 from rclpy.duration import Duration
@@ -13,10 +14,17 @@ from rclpy.node import Node
 
 from basis_ik.ros.boundary import boundary_of
 
-START_TIME = 2.0  # s before missing time is reported: the simulation may be starting, too
-LEAP = 1.0  # s: a larger step of a clock is a jump
-MOST_PERIODS = 10  # of the loop at once; the rest of a larger step of simulated time is skipped
-STANDSTILL = 1.0  # s of real time after which simulated time counts as standing still
+
+class ClockTuning(NamedTuple):
+    """Tuning of what counts as a fault of simulated time."""
+
+    start_time: float = 2.0  # [s] before missing time is told; the simulation may be starting
+    jump: float = 1.0  # [s]; a larger step of a clock is a jump
+    most_periods: int = 10  # of the loop at once; the rest of a larger step is skipped
+    standstill: float = 1.0  # [s] of real time, after which simulated time stands still
+
+
+SIM_CLOCK = ClockTuning()
 CLOCK_MISSING = (
     "use_sim_time is true, and no time has come on /clock: start the simulation, or leave it out"
 )
@@ -57,7 +65,7 @@ class LoopClock:
         self._simulated = False
         self._newest, self._advanced = 0, self._boundary.steady()
         threshold = JumpThreshold(
-            min_forward=Duration(nanoseconds=round(1e9 * LEAP)),
+            min_forward=Duration(nanoseconds=round(1e9 * SIM_CLOCK.jump)),
             min_backward=Duration(nanoseconds=-1),
         )
         self._handle = self._clock.create_jump_callback(threshold, post_callback=self._jumped)
@@ -81,7 +89,7 @@ class LoopClock:
                 self._on_jump(1e-9 * now)
         due = max(0, (now - self._reached) // self._period)
         self._reached += due * self._period
-        return min(due, MOST_PERIODS)
+        return min(due, SIM_CLOCK.most_periods)
 
     def standstill(self) -> str | None:
         """Return why simulated time stands still, or None; short gaps of /clock do not count.
@@ -92,7 +100,7 @@ class LoopClock:
             return None
         if not self._newest:
             return CLOCK_MISSING
-        if self._boundary.steady() - self._advanced < STANDSTILL:
+        if self._boundary.steady() - self._advanced < SIM_CLOCK.standstill:
             return None
         return f"/clock stands still at {1e-9 * self._newest:.3f} s: so does everything else"
 
@@ -101,7 +109,7 @@ class LoopClock:
         offset = now - self._boundary.steady_ns()
         before = offset if self._offset is None else self._offset
         self._offset = offset
-        if abs(offset - before) > 1e9 * LEAP:
+        if abs(offset - before) > 1e9 * SIM_CLOCK.jump:
             self._on_jump(1e-9 * (offset - before))
 
     def _jumped(self, jump: TimeJump) -> None:
@@ -132,7 +140,7 @@ class ClockWatch:
         self._node = node
         self._logged = False
         steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._timer = node.create_timer(START_TIME, self.check, clock=steady)
+        self._timer = node.create_timer(SIM_CLOCK.start_time, self.check, clock=steady)
 
     def check(self) -> None:
         """Log a change."""

@@ -32,12 +32,12 @@ from basis_ik.solvers.pose.solve import Solution
 from basis_ik.verdict import Reason, Verdict
 from basis_ik.view.words import phase
 
-PERIOD = 0.5  # s between repetitions of an unchanged status
-# s: least time between two statuses that differ only in target or solution. A stream of targets
+STATUS_PERIOD = 0.5  # [s] between repetitions of an unchanged status
+# Least time [s] between two statuses that differ only in target or solution. A stream of targets
 # would otherwise cause hundreds of them per second.
-REFRESH = 0.05
-LONGEST = 400  # characters of the message; the values have each of its parts
-INPUTS = {  # the active input
+STATUS_REFRESH = 0.05
+LONGEST_STATUS = 400  # characters of the message; the values have each of its parts
+INPUT_NAMES = {  # the active input
     PoseGoal: "pose",
     PointGoal: "point",
     TwistGoal: "twist",
@@ -185,7 +185,7 @@ class StatusReport:
         opening = math.nan if gripper is None else gripper.opening
         shown = arm.preview_text, arm.targets.preview, opening
         same = target is self._target and solution is self._solution and shown == self._shown
-        if key == self._key and now - self._time < (PERIOD if same else REFRESH):
+        if key == self._key and now - self._time < (STATUS_PERIOD if same else STATUS_REFRESH):
             return False
         self._key, self._time, self._target, self._solution = key, now, target, solution
         self._shown = shown
@@ -194,7 +194,7 @@ class StatusReport:
     def _publish(self, level: bytes, state: str, text: str) -> None:
         arm, gripper = self._chain.arm, self._chain.gripper
         text = f"{arm.name}: {text}" if arm.name else text
-        text = text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+        text = text if len(text) <= LONGEST_STATUS else f"{text[: LONGEST_STATUS - 3]}..."
         targets, refusals = arm.targets, arm.refusals
         values = {
             "state": state,
@@ -212,7 +212,7 @@ class StatusReport:
         if arm.tool.frame:
             values["tool_frame"] = arm.tool.frame
         if arm.pipeline.goal is not None:
-            values["input"] = INPUTS[type(arm.pipeline.goal)]
+            values["input"] = INPUT_NAMES[type(arm.pipeline.goal)]
         if arm.clutch.text:
             values["clutch"] = arm.clutch.text
         if gripper is not None:

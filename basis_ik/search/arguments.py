@@ -41,7 +41,7 @@ Positions = npt.ArrayLike | Mapping[str, float]
 SMALLEST_TOLERANCE = 1e-15
 """Rounding alone misses by less [m] or [rad]: a smaller tolerance would be called out of reach."""
 
-_FLOAT = np.dtype(np.float64)
+FLOAT64 = np.dtype(np.float64)
 
 
 def hold_near(ready: PreparedChain, seed: FloatArray, max_move: npt.ArrayLike) -> PreparedChain:
@@ -121,7 +121,7 @@ def as_positions(argument: str, values: Positions, names: tuple[str, ...]) -> Fl
     Raises:
         SolveArgumentError: Not one number for each joint.
     """
-    if type(values) is np.ndarray and values.dtype is _FLOAT and values.shape == (len(names),):
+    if type(values) is np.ndarray and values.dtype is FLOAT64 and values.shape == (len(names),):
         return values.copy()  # in a third of the time
     if isinstance(values, Mapping):  # which may have the robot's other joints, too
         missing = [name for name in names if name not in values]

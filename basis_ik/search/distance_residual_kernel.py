@@ -21,7 +21,7 @@ from basis_ik.numerics.arrays import ByValue, FloatArray, as_length, as_three
 from basis_ik.numerics.jit import helper
 from basis_ik.search.limb_kernel import PackedTask, PreparedLimb, Residual
 
-NEAREST = 1e-12  # [m]: of a point nearer than this any direction leads away
+NEAREST_POINT = 1e-12  # [m]: of a point nearer than this any direction leads away
 TO_KEEP = BOX_X  # of the weights: the distance to keep [m]
 
 
@@ -34,7 +34,7 @@ def distance_rows(
     x, y, z = frame[0, 3] - goal[0, 3], frame[1, 3] - goal[1, 3], frame[2, 3] - goal[2, 3]
     far = sqrt(x * x + y * y + z * z)
     u, v, w = 1.0, 0.0, 0.0
-    if far > NEAREST:
+    if far > NEAREST_POINT:
         u, v, w = x / far, y / far, z / far
     error[0] = weights[WX] * (weights[TO_KEEP] - far)
     for k in range(twists.shape[0]):
@@ -46,8 +46,8 @@ def distance_miss(frame: FloatArray, goal: FloatArray, weights: FloatArray) -> t
     return float(abs(np.linalg.norm(frame[:, 3] - goal[:3, 3]) - weights[TO_KEEP])), 0.0
 
 
-DISTANCE = 2
-DISTANCE_RESIDUAL = Residual(DISTANCE, 1, 0, distance_miss)
+DISTANCE_KIND = 2
+DISTANCE_RESIDUAL = Residual(DISTANCE_KIND, 1, 0, distance_miss)
 
 
 @dataclass(frozen=True, eq=False)

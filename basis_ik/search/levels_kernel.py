@@ -29,12 +29,13 @@ from basis_ik.search.residuals_kernel import TaskArrays, arrived, evaluate
 
 IntArray = NDArray[np.int64]
 
-TRUST = 0.1  # damping at the start, of the squared error
-FLOOR = 1e-13
-LARGEST_STEP = 0.5  # [rad], or half a reach for a slide
-CORRECTIONS = 12  # Newton steps back onto the equations; they converge by squares, or not at all
-STILL = 1e-10  # a step below this, or a gain below this of the error, is none
-STALLS = 4  # gains as small as that in a row
+FIRST_LEVEL_DAMPING = 0.1  # damping at the start, of the squared error
+LEVEL_FLOOR = 1e-13
+LARGEST_LEVEL_STEP = 0.5  # [rad], or half a reach for a slide
+# Newton steps back onto the equations; they converge by squares, or not at all
+LEVEL_CORRECTIONS = 12
+LEAST_LEVEL_GAIN = 1e-10  # a step below this, or a gain below this of the error, is none
+STALLED_LEVEL_STEPS = 4  # gains as small as that in a row
 
 
 @helper
@@ -73,7 +74,7 @@ def _subtract(a: FloatArray, b: FloatArray, rows: int, out: FloatArray) -> float
 def _move(variables: FloatArray, q: FloatArray, step: FloatArray, moved: FloatArray) -> None:
     """Write q + step, shortened where it is too long, and kept inside the limits."""
     largest = _largest(step)
-    factor = 1.0 if largest <= LARGEST_STEP else LARGEST_STEP / largest
+    factor = 1.0 if largest <= LARGEST_LEVEL_STEP else LARGEST_LEVEL_STEP / largest
     for k in range(q.shape[0]):
         value = q[k] + factor * variables[k, SCALE] * step[k]
         moved[k] = moved_inside(q[k], value, variables[k, LOWER], variables[k, UPPER])
@@ -132,7 +133,7 @@ def _go_back(
         By how much they are off, squared.
     """
     variables, off, nothing = problem.variables, np.inf, np.empty((0, there.q.shape[0]))
-    for _ in range(CORRECTIONS):
+    for _ in range(LEVEL_CORRECTIONS):
         _evaluate(problem, there, memory)
         before, off = off, _subtract(there.error, memory.kept, first, memory.due)
         if off <= slack or off > 0.5 * before:
@@ -174,7 +175,7 @@ def _descend_level(
         Steps taken.
     """
     (a, c), variables, taken = rows, problem.variables, 0
-    cost, trust, stalls = _squared(here.error[a:c]), TRUST, 0
+    cost, trust, stalls = _squared(here.error[a:c]), FIRST_LEVEL_DAMPING, 0
     hard = c <= here.error.shape[0] - here.q.shape[0]
     for _ in range(iterations):
         if cost == 0.0 or (hard and arrived(problem.tasks, here.error, a, c)):
@@ -184,18 +185,18 @@ def _descend_level(
         _subtract(here.error, memory.kept, a, memory.due)
         equations = Rows(here.jacobian[:a], memory.due[:a])
         wanted = Rows(here.jacobian[a:c], here.error[a:c])
-        damping = trust * cost + FLOOR
+        damping = trust * cost + LEVEL_FLOOR
         bounded_step(equations, wanted, damping, memory.low, memory.high, memory.step)
-        if _largest(memory.step) < STILL:
+        if _largest(memory.step) < LEAST_LEVEL_GAIN:
             break
         _move(variables, here.q, memory.step, there.q)
         off = _go_back(problem, a, slack, there, memory)
         new = _squared(there.error[a:c])
         if off <= slack and new < cost:
-            stalls = stalls + 1 if cost - new <= STILL * cost else 0
+            stalls = stalls + 1 if cost - new <= LEAST_LEVEL_GAIN * cost else 0
             cost, trust = new, max(trust / 3.0, 1e-7)
             _accept(there, here)
-            if stalls >= STALLS:
+            if stalls >= STALLED_LEVEL_STEPS:
                 break
         else:
             trust *= 6.0

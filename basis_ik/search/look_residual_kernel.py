@@ -14,7 +14,7 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper
 from basis_ik.search.limb_kernel import Residual
 
-NEAREST = 1e-9  # [m]: a point nearer to a ray's origin has no direction from there
+NEAREST_RAY_POINT = 1e-9  # [m]: a point nearer to a ray's origin has no direction from there
 
 
 def look_miss(frame: FloatArray, goal: FloatArray, weights: FloatArray) -> tuple[float, float]:
@@ -23,14 +23,14 @@ def look_miss(frame: FloatArray, goal: FloatArray, weights: FloatArray) -> tuple
     The angle is π where the point is the ray's own origin: there is no direction.
     """
     (x, y, z), (a, b, c) = frame[:, 2].tolist(), (goal[:3, 3] - frame[:, 3]).tolist()
-    if not a * a + b * b + c * c > NEAREST * NEAREST:
+    if not a * a + b * b + c * c > NEAREST_RAY_POINT * NEAREST_RAY_POINT:
         return 0.0, pi
     across = sqrt((y * c - z * b) ** 2 + (z * a - x * c) ** 2 + (x * b - y * a) ** 2)
     return 0.0, atan2(across, x * a + y * b + z * c)  # np.cross would take 50 µs
 
 
-LOOK = 1
-LOOK_RESIDUAL = Residual(LOOK, 0, 3, look_miss)
+LOOK_KIND = 1
+LOOK_RESIDUAL = Residual(LOOK_KIND, 0, 3, look_miss)
 
 
 @helper
@@ -43,7 +43,7 @@ def look_rows(
     for r in range(3):
         way[r] = goal[r, 3] - frame[r, 3]
         far += way[r] * way[r]
-    far = max(sqrt(far), NEAREST)
+    far = max(sqrt(far), NEAREST_RAY_POINT)
     for r in range(3):
         way[r] /= far
         error[r] = weight * (way[r] - ray[r])

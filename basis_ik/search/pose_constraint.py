@@ -34,7 +34,7 @@ from basis_ik.transforms.rigid import RigidTransform
 Triple = tuple[float, float, float]
 Six = tuple[float, float, float, float, float, float]
 
-MOST_KEPT = 64  # a box that changes on every call must not fill the memory
+MOST_CONSTRAINTS_KEPT = 64  # a box that changes on every call must not fill the memory
 
 
 @dataclass(frozen=True, init=False)
@@ -195,7 +195,7 @@ def narrow(ready: PreparedChain, constraint: PoseConstraint) -> PreparedChain:
     _check_kind(constraint)
     kept = ready.narrowed.get(constraint)
     if kept is None:
-        if len(ready.narrowed) >= MOST_KEPT:
+        if len(ready.narrowed) >= MOST_CONSTRAINTS_KEPT:
             ready.narrowed.clear()
         kept = ready.narrowed[constraint] = _narrow(ready, constraint)
     return kept

@@ -41,8 +41,8 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper
 from basis_ik.search.limb_kernel import Residual
 
-POSE = 0
-POSE_RESIDUAL = Residual(POSE, 3, 3, distance_and_angle)
+POSE_KIND = 0
+POSE_RESIDUAL = Residual(POSE_KIND, 3, 3, distance_and_angle)
 
 
 @helper

@@ -47,7 +47,7 @@ from basis_ik.robot.configurations import middle
 from basis_ik.search.precomputed_starts import with_own_starts
 from basis_ik.search.prepared_chain import ROTATION_WEIGHT, PreparedChain
 
-ROUNDING = 1e-13  # relative, of a sum of lengths and of a distance
+PREPARED_ROUNDING = 1e-13  # relative, of a sum of lengths and of a distance
 
 
 def prepare(arrays: ChainArrays) -> PreparedChain:
@@ -62,7 +62,7 @@ def prepare(arrays: ChainArrays) -> PreparedChain:
         joints=reduce_joints(arrays),
         variables=variables,
         ends=np.stack([first, arrays.tip]),
-        reach=reach + ROUNDING * (reach + float(np.linalg.norm(first[:, 3]))),
+        reach=reach + PREPARED_ROUNDING * (reach + float(np.linalg.norm(first[:, 3]))),
         size=size,
         limits=(arrays.lower.copy(), arrays.upper.copy()),
         middle=middle(arrays.lower, arrays.upper),

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from basis_ik.closed_form.closed_form import ClosedForm, pack_exact_form
 from basis_ik.closed_form.redundant_form import RedundantForm
-from basis_ik.descent.pose_search_kernel import NEAR, PATIENCE, solve_pose
+from basis_ik.descent.pose_search_kernel import DESCENT_PATIENCE, NEAR_SEED, solve_pose
 from basis_ik.descent.proof_kernel import place_exactly
 from basis_ik.descent.tables_kernel import (
     COLUMNS,
@@ -145,7 +145,7 @@ class PreparedChain:
     def search(
         self, weights: FloatArray, target: FloatArray, seed: FloatArray, q: FloatArray,
         tolerances: tuple[float, float], iterations: int, *,
-        first: int = 0, last: int = 0, patience: int = PATIENCE, near: float = NEAR,
+        first: int = 0, last: int = 0, patience: int = DESCENT_PATIENCE, near: float = NEAR_SEED,
         work: FloatArray | None = None,
     ) -> tuple[int, int, int, float, float]:  # fmt: skip
         """Descend from the seed, then from further starts, until a descent arrives and is proven.

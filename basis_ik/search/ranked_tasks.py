@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from basis_ik.descent.pose_search_kernel import MARGIN, begin_inside, write_start
+from basis_ik.descent.pose_search_kernel import TOLERANCE_SHARE, begin_inside, write_start
 from basis_ik.descent.proof_kernel import place_exactly
 from basis_ik.descent.tables_kernel import (
     COLUMNS,
@@ -30,18 +30,18 @@ from basis_ik.search.limb_kernel import Residual
 from basis_ik.search.prepare import golden_steps
 from basis_ik.search.residuals_kernel import (
     FIRST_ROW,
-    KIND,
     POSITION_GOAL,
     POSITION_ROWS,
     ROTATION_GOAL,
     ROTATION_ROWS,
     TASK_COLUMNS,
-    WEIGHTS,
+    TASK_KIND,
+    TASK_WEIGHTS,
     TaskArrays,
 )
 from basis_ik.search.starts import search_starts
 
-ITERATIONS = 300  # of one level; a descent converges in far fewer, or creeps along a ridge
+LEVEL_ITERATIONS = 300  # of one level; a descent converges in far fewer, or creeps along a ridge
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +80,7 @@ class RankedTask:
     def arrival(self) -> tuple[float, float]:
         """Return the weighted squared errors at which a descent may stop."""
         return tuple(
-            (MARGIN * tolerance * min((w for w in weights if w > 0.0), default=0.0)) ** 2
+            (TOLERANCE_SHARE * tolerance * min((w for w in weights if w > 0.0), default=0.0)) ** 2
             for tolerance, weights in zip(
                 self.tolerances, (self.weights[POSITION], self.weights[ROTATION]), strict=True
             )
@@ -134,11 +134,11 @@ class Ranked:
             if index == 0 or task.level != self.tasks[index - 1].level:
                 levels.append(row)
             arrival, packed, residual = task.arrival(), self.packed[index], task.residual
-            packed[KIND], packed[FIRST_ROW] = residual.number, row
+            packed[TASK_KIND], packed[FIRST_ROW] = residual.number, row
             packed[POSITION_ROWS] = residual.position_rows
             packed[ROTATION_ROWS] = residual.rotation_rows
             packed[POSITION_GOAL], packed[ROTATION_GOAL] = arrival
-            packed[WEIGHTS:] = task.weights
+            packed[TASK_WEIGHTS:] = task.weights
             thresholds += [threshold for threshold in arrival if threshold > 0.0]
             row += residual.position_rows + residual.rotation_rows
         self.rows = row
@@ -163,9 +163,9 @@ class Ranked:
         )
         return best, steps, used - 1
 
-    def in_order(self, start: FloatArray, left: int = ITERATIONS) -> Descent:
+    def in_order(self, start: FloatArray, left: int = LEVEL_ITERATIONS) -> Descent:
         """Descend level by level, with at most so many iterations for each."""
-        return self._descend(start, self.levels, max(0, min(ITERATIONS, left)))
+        return self._descend(start, self.levels, max(0, min(LEVEL_ITERATIONS, left)))
 
     def standing(self, q: FloatArray) -> Descent:
         """Return q itself, with its costs."""
@@ -193,7 +193,7 @@ class Ranked:
         return False
 
     def _descend(
-        self, start: FloatArray, levels: npt.NDArray[np.int64], iterations: int = ITERATIONS
+        self, start: FloatArray, levels: npt.NDArray[np.int64], iterations: int = LEVEL_ITERATIONS
     ) -> Descent:
         q, error = start.copy(), np.empty(self.rows + len(start))
         problem = TaskArrays(

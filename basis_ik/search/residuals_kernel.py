@@ -19,17 +19,17 @@ from numpy.typing import NDArray
 from basis_ik.descent.tables_kernel import SCALE
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper
-from basis_ik.search.distance_residual_kernel import DISTANCE, distance_rows
+from basis_ik.search.distance_residual_kernel import DISTANCE_KIND, distance_rows
 from basis_ik.search.limb_kernel import fill_twists, place_limb
-from basis_ik.search.look_residual_kernel import LOOK, look_rows
-from basis_ik.search.pose_residual_kernel import POSE, pose_rows
+from basis_ik.search.look_residual_kernel import LOOK_KIND, look_rows
+from basis_ik.search.pose_residual_kernel import POSE_KIND, pose_rows
 
 IntArray = NDArray[np.int64]
 
-KIND, FIRST_ROW = 0, 1  # columns of a task
+TASK_KIND, FIRST_ROW = 0, 1  # columns of a task
 POSITION_ROWS, ROTATION_ROWS = 2, 3  # how many rows each has
 POSITION_GOAL, ROTATION_GOAL = 4, 5  # squared weighted errors that count as arrived
-WEIGHTS = 6  # and the next eleven
+TASK_WEIGHTS = 6  # and the next eleven
 TASK_COLUMNS = 18
 
 
@@ -43,12 +43,12 @@ def _fill_rows(
     This is the list of the kinds of residuals: numba keeps no call through a table of functions on
     disk, so each has a branch.
     """
-    kind, weights = task[KIND], task[WEIGHTS:]
-    if kind == POSE:
+    kind, weights = task[TASK_KIND], task[TASK_WEIGHTS:]
+    if kind == POSE_KIND:
         pose_rows(weights, goal, frame, twists, error, jacobian)
-    elif kind == LOOK:
+    elif kind == LOOK_KIND:
         look_rows(weights, goal, frame, twists, error, jacobian)
-    elif kind == DISTANCE:
+    elif kind == DISTANCE_KIND:
         distance_rows(weights, goal, frame, twists, error, jacobian)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from basis_ik.transforms.checks import TransformError
 from basis_ik.transforms.node import SINGULAR_TOLERANCE, NodeOverflowError, TransformNode
 
-RESIDUAL_TOLERANCE = 1e-12
+COMBINED_TOLERANCE = 1e-12
 """Largest deviation of a combined node's matrix from the product, relative to its largest entry."""
 
 
@@ -72,7 +72,7 @@ def combine(names: Sequence[str], nodes: Sequence[TransformNode]) -> Combination
     product = reduce(matmul, [each.matrix for each in nodes])
     residual = float(np.abs(node.matrix - product).max() / np.abs(product).max())
     ratio = float(node.scale.min() / node.scale.max())
-    if not (residual <= RESIDUAL_TOLERANCE and ratio > SINGULAR_TOLERANCE):
+    if not (residual <= COMBINED_TOLERANCE and ratio > SINGULAR_TOLERANCE):
         raise NotOneNodeError(names, residual, ratio)
     axes = node.linear / np.linalg.norm(node.linear, axis=0)
     shear = max(abs(float(axes[:, i] @ axes[:, j])) for i, j in combinations(range(3), 2))

@@ -12,7 +12,7 @@ import numpy as np
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.directions_kernel import perpendicular, roll_towards, rotation_between
 
-NO_LENGTH = 1e-12
+SHORTEST_DIRECTION = 1e-12
 """Length [m] up to which a direction is rounding noise, and there is no rotation."""
 
 Lean = tuple[FloatArray, FloatArray]
@@ -35,7 +35,7 @@ def turn_between(
         Rotation, shape (3, 3); the identity if a direction has no length.
     """
     now, then = length(current), length(desired)
-    if now <= NO_LENGTH or then <= NO_LENGTH:
+    if now <= SHORTEST_DIRECTION or then <= SHORTEST_DIRECTION:
         return np.eye(3)
     rotation, direction = np.empty((3, 3)), desired / then
     rotation_between(current / now, direction, fallback, rotation)
@@ -55,7 +55,7 @@ def perpendicular_to(direction: FloatArray) -> FloatArray:
     """
     out = np.zeros(3)
     size = length(direction)
-    if size > NO_LENGTH:
+    if size > SHORTEST_DIRECTION:
         perpendicular(direction / size, out)
     return out
 

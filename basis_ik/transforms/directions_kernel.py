@@ -14,9 +14,9 @@ from basis_ik.numerics.jit import helper, jit
 from basis_ik.transforms.rigid_kernel import rotation_vector
 
 # Within this sine of exactly opposite, the fallback determines the plane of the turn, not rounding.
-_OPPOSITE = 1e-9
+_OPPOSITE_SINE = 1e-9
 # Within this sine of the bone, a direction does not determine the bone's roll.
-_ALONG = 1e-9
+_ALONG_BONE_SINE = 1e-9
 
 
 @jit
@@ -91,7 +91,7 @@ def rotation_between(a: FloatArray, b: FloatArray, fallback: FloatArray, out: Fl
     z = a[0] * b[1] - a[1] * b[0]
     cosine = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
     sine = math.sqrt(x * x + y * y + z * z)
-    if sine <= _OPPOSITE and cosine < 0.0:
+    if sine <= _OPPOSITE_SINE and cosine < 0.0:
         # The half turn takes a to −a; the small rest, about −(a × b), goes from −a to b.
         _rotation_along(-x, -y, -z, -cosine, sine, out)
         for i in range(3):
@@ -133,7 +133,10 @@ def roll_towards(
     x, y, z = x - along * d0, y - along * d1, z - along * d2
     along = up[0] * d0 + up[1] * d1 + up[2] * d2
     u, v, w = up[0] - along * d0, up[1] - along * d1, up[2] - along * d2
-    if x * x + y * y + z * z < _ALONG * _ALONG or u * u + v * v + w * w < _ALONG * _ALONG:
+    if (
+        x * x + y * y + z * z < _ALONG_BONE_SINE * _ALONG_BONE_SINE
+        or u * u + v * v + w * w < _ALONG_BONE_SINE * _ALONG_BONE_SINE
+    ):
         return False
     cosine = x * u + y * v + z * w
     sine = d0 * (y * w - z * v) + d1 * (z * u - x * w) + d2 * (x * v - y * u)

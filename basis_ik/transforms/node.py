@@ -23,18 +23,18 @@ from basis_ik.transforms.checks import (
     real_array,
 )
 from basis_ik.transforms.node_kernel import (
-    CENTER,
-    LINEAR,
-    ORIENTATION,
-    ROTATION,
-    ROWS,
-    SCALE,
-    TRANSLATION,
+    NODE_CENTER,
+    NODE_LINEAR,
+    NODE_ORIENTATION,
+    NODE_ROTATION,
+    NODE_ROWS,
+    NODE_SCALE,
+    NODE_TRANSLATION,
 )
-from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.transforms.rigid import LAST_ROW, RigidTransform
 from basis_ik.transforms.stretch_kernel import decompose
 
-FIELDS: Mapping[str, tuple[float, ...]] = {
+NODE_FIELDS: Mapping[str, tuple[float, ...]] = {
     "center": (0.0, 0.0, 0.0),
     "rotation": (0.0, 0.0, 1.0, 0.0),
     "scale": (1.0, 1.0, 1.0),
@@ -49,11 +49,10 @@ SINGULAR_TOLERANCE = 1e-14
 RIGID_TOLERANCE = 1e-12
 """Largest deviation of the scale factors from 1 with which a node counts as rigid."""
 
-_LARGEST_ANGLE = 1e9  # rad; a larger angle has no digits left after whole turns are removed
-_ZERO = (0.0, 0.0, 0.0)
-_ONE = (1.0, 1.0, 1.0)
-_IDENTITY = np.eye(3)
-_LAST_ROW = np.array((0.0, 0.0, 0.0, 1.0))
+_LARGEST_ANGLE = 1e9  # [rad]; a larger angle has no digits left after whole turns are removed
+_NO_SHIFT = (0.0, 0.0, 0.0)
+_NO_SCALE = (1.0, 1.0, 1.0)
+_NO_ROTATION = np.eye(3)
 
 
 class ScaleError(TransformError):
@@ -111,11 +110,11 @@ class TransformNode:
     def __init__(
         self,
         *,
-        center: npt.ArrayLike = _ZERO,
-        rotation: npt.ArrayLike = _IDENTITY,
-        scale: npt.ArrayLike = _ONE,
-        scale_orientation: npt.ArrayLike = _IDENTITY,
-        translation: npt.ArrayLike = _ZERO,
+        center: npt.ArrayLike = _NO_SHIFT,
+        rotation: npt.ArrayLike = _NO_ROTATION,
+        scale: npt.ArrayLike = _NO_SCALE,
+        scale_orientation: npt.ArrayLike = _NO_ROTATION,
+        translation: npt.ArrayLike = _NO_SHIFT,
     ) -> None:
         """Create a node from VRML's fields.
 
@@ -133,22 +132,24 @@ class TransformNode:
             ScaleError: A factor is not greater than zero, or has no inverse.
             NodeOverflowError: A product leaves the range of floating point.
         """
-        n = np.empty((ROWS, 3))
-        n[CENTER] = finite_array("center", center, 3)
-        n[TRANSLATION] = finite_array("translation", translation, 3)
-        n[SCALE] = finite_array("scale", scale, 3)
-        if not n[SCALE].min() >= np.finfo(float).tiny:
-            raise ScaleError(n[SCALE])
-        n[ROTATION:ORIENTATION] = RigidTransform.from_rotation_translation(rotation, _ZERO).rotation
-        n[ORIENTATION:LINEAR] = RigidTransform.from_rotation_translation(
-            scale_orientation, _ZERO
+        n = np.empty((NODE_ROWS, 3))
+        n[NODE_CENTER] = finite_array("center", center, 3)
+        n[NODE_TRANSLATION] = finite_array("translation", translation, 3)
+        n[NODE_SCALE] = finite_array("scale", scale, 3)
+        if not n[NODE_SCALE].min() >= np.finfo(float).tiny:
+            raise ScaleError(n[NODE_SCALE])
+        n[NODE_ROTATION:NODE_ORIENTATION] = RigidTransform.from_rotation_translation(
+            rotation, _NO_SHIFT
+        ).rotation
+        n[NODE_ORIENTATION:NODE_LINEAR] = RigidTransform.from_rotation_translation(
+            scale_orientation, _NO_SHIFT
         ).rotation
         if not kernels.finish(n):
             raise NodeOverflowError
         self._n = n
 
     @staticmethod
-    def from_matrix(matrix: npt.ArrayLike, center: npt.ArrayLike = _ZERO) -> TransformNode:
+    def from_matrix(matrix: npt.ArrayLike, center: npt.ArrayLike = _NO_SHIFT) -> TransformNode:
         """Return the node with a given centre that is equivalent to a homogeneous matrix.
 
         Args:
@@ -164,13 +165,16 @@ class TransformNode:
             NodeOverflowError: A product leaves the range of floating point.
         """
         m = finite_array("matrix", matrix, 4, 4)
-        if not np.abs(m[3] - _LAST_ROW).max() <= 1e-12:
+        if not np.abs(m[3] - LAST_ROW).max() <= 1e-12:
             raise NotHomogeneousError(m[3])
-        n = np.empty((ROWS, 3))
-        c = n[CENTER] = finite_array("center", center, 3)
-        n[TRANSLATION] = m[:3, 3] - c + m[:3, :3] @ c
+        n = np.empty((NODE_ROWS, 3))
+        c = n[NODE_CENTER] = finite_array("center", center, 3)
+        n[NODE_TRANSLATION] = m[:3, 3] - c + m[:3, :3] @ c
         smallest = decompose(
-            m[:3, :3].copy(), n[ROTATION:ORIENTATION], n[SCALE], n[ORIENTATION:LINEAR]
+            m[:3, :3].copy(),
+            n[NODE_ROTATION:NODE_ORIENTATION],
+            n[NODE_SCALE],
+            n[NODE_ORIENTATION:NODE_LINEAR],
         )
         if abs(smallest) <= SINGULAR_TOLERANCE:
             raise SingularMatrixError(m)
@@ -183,7 +187,7 @@ class TransformNode:
         """Create a node from fields as in VRML and X3D; missing fields have their defaults.
 
         Args:
-            fields: Values by the names in `FIELDS`: `center`, `translation` [m] and `scale`, 3
+            fields: Values by the names in `NODE_FIELDS`: `center`, `translation` [m] and `scale`, 3
                 numbers; `rotation` and `scaleOrientation`, 4 numbers, axis of any length and angle
                 [rad]. Each is a sequence of numbers, or a text, for example "0 0 1 0".
 
@@ -193,9 +197,11 @@ class TransformNode:
         """
         given: dict[str, FloatArray] = {}
         for field, value in fields.items():
-            if field not in FIELDS:
-                near = difflib.get_close_matches(str(field), FIELDS, n=1)
-                hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(FIELDS)}"
+            if field not in NODE_FIELDS:
+                near = difflib.get_close_matches(str(field), NODE_FIELDS, n=1)
+                hint = (
+                    f"did you mean '{near[0]}'?" if near else f"there are {', '.join(NODE_FIELDS)}"
+                )
                 raise FieldError(str(field), f"is no field of a transform node; {hint}")
             numbers = field_numbers(field, value)
             if len(numbers) == 4:
@@ -216,39 +222,39 @@ class TransformNode:
     @property
     def center(self) -> FloatArray:
         """C [m], shape (3,), read-only."""
-        return read_only(self._n[CENTER])
+        return read_only(self._n[NODE_CENTER])
 
     @property
     def rotation(self) -> FloatArray:
         """R, shape (3, 3), read-only."""
-        return read_only(self._n[ROTATION:ORIENTATION])
+        return read_only(self._n[NODE_ROTATION:NODE_ORIENTATION])
 
     @property
     def scale(self) -> FloatArray:
         """S, shape (3,), read-only."""
-        return read_only(self._n[SCALE])
+        return read_only(self._n[NODE_SCALE])
 
     @property
     def scale_orientation(self) -> FloatArray:
         """SR, shape (3, 3), read-only."""
-        return read_only(self._n[ORIENTATION:LINEAR])
+        return read_only(self._n[NODE_ORIENTATION:NODE_LINEAR])
 
     @property
     def translation(self) -> FloatArray:
         """T [m], shape (3,), read-only."""
-        return read_only(self._n[TRANSLATION])
+        return read_only(self._n[NODE_TRANSLATION])
 
     @property
     def linear(self) -> FloatArray:
         """M = R·SR·diag(S)·SRᵀ, shape (3, 3), read-only: the node's linear part."""
-        return read_only(self._n[LINEAR:])
+        return read_only(self._n[NODE_LINEAR:])
 
     @property
     def matrix(self) -> FloatArray:
         """The homogeneous matrix, shape (4, 4), read-only."""
         n, m = self._n, np.eye(4)
-        m[:3, :3] = n[LINEAR:]
-        m[:3, 3] = n[CENTER] + n[TRANSLATION] - n[LINEAR:] @ n[CENTER]
+        m[:3, :3] = n[NODE_LINEAR:]
+        m[:3, 3] = n[NODE_CENTER] + n[NODE_TRANSLATION] - n[NODE_LINEAR:] @ n[NODE_CENTER]
         return read_only(m)
 
     @property
@@ -260,7 +266,7 @@ class TransformNode:
     @property
     def is_rigid(self) -> bool:
         """Whether no scale factor differs from 1 by more than `RIGID_TOLERANCE`."""
-        return bool(np.abs(self._n[SCALE] - 1.0).max() <= RIGID_TOLERANCE)
+        return bool(np.abs(self._n[NODE_SCALE] - 1.0).max() <= RIGID_TOLERANCE)
 
     def with_rotation(self, rotation: npt.ArrayLike) -> TransformNode:
         """Return this node with another rotation, shape (3, 3).
@@ -296,7 +302,7 @@ class TransformNode:
         Raises:
             NodeOverflowError: Its numbers leave the range of floating point.
         """
-        n = np.empty((ROWS, 3))
+        n = np.empty((NODE_ROWS, 3))
         return _finished(n, kernels.invert(self._n, n))
 
     def __matmul__(self, inner: TransformNode) -> TransformNode:
@@ -307,7 +313,7 @@ class TransformNode:
         """
         if not isinstance(inner, TransformNode):
             return NotImplemented
-        n = np.empty((ROWS, 3))
+        n = np.empty((NODE_ROWS, 3))
         return _finished(n, kernels.combine(self._n, inner._n, n))
 
     def __eq__(self, other: object) -> bool:
@@ -339,13 +345,13 @@ def field_numbers(field: str, value: npt.ArrayLike) -> FloatArray:
     """Return the numbers of a field, checked.
 
     Args:
-        field: One of `FIELDS`.
+        field: One of `NODE_FIELDS`.
         value: A sequence of numbers, or a text.
 
     Raises:
         FieldError: They are invalid.
     """
-    expected = len(FIELDS[field])
+    expected = len(NODE_FIELDS[field])
     what = f"wants {expected} numbers{', axis and angle [rad]' if expected == 4 else ''}"
     given = value.replace(",", " ").split() if isinstance(value, str) else value
     got = f"got {' '.join(repr(value).split())}"  # an array's has lines
@@ -365,5 +371,5 @@ def field_numbers(field: str, value: npt.ArrayLike) -> FloatArray:
 
 
 def _axis_angle(rotation: FloatArray) -> list[float]:
-    axis, angle = RigidTransform.from_rotation_translation(rotation, _ZERO).as_axis_angle()
+    axis, angle = RigidTransform.from_rotation_translation(rotation, _NO_SHIFT).as_axis_angle()
     return [*(axis.tolist() if angle else (0.0, 0.0, 1.0)), angle]

@@ -20,7 +20,9 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
 from basis_ik.transforms.stretch_kernel import canonicalise, decompose
 
-CENTER, TRANSLATION, SCALE, ROTATION, ORIENTATION, LINEAR, ROWS = 0, 1, 2, 3, 6, 9, 12
+NODE_CENTER, NODE_TRANSLATION, NODE_SCALE = 0, 1, 2
+NODE_ROTATION, NODE_ORIENTATION, NODE_LINEAR = 3, 6, 9
+NODE_ROWS = 12
 
 
 @helper
@@ -51,7 +53,7 @@ def finish(node: FloatArray) -> bool:
     Returns:
         Whether all numbers are finite and all scale factors are above zero.
     """
-    scale, orientation = node[SCALE], node[ORIENTATION:LINEAR]
+    scale, orientation = node[NODE_SCALE], node[NODE_ORIENTATION:NODE_LINEAR]
     canonicalise(scale, orientation)
     stretch = np.empty((3, 3))
     for i in range(3):
@@ -61,8 +63,8 @@ def finish(node: FloatArray) -> bool:
                 + scale[1] * orientation[i, 1] * orientation[j, 1]
                 + scale[2] * orientation[i, 2] * orientation[j, 2]
             )
-    _product(node[ROTATION:ORIENTATION], stretch, node[LINEAR:])
-    for row in range(ROWS):
+    _product(node[NODE_ROTATION:NODE_ORIENTATION], stretch, node[NODE_LINEAR:])
+    for row in range(NODE_ROWS):
         for column in range(3):
             if not math.isfinite(node[row, column]):
                 return False
@@ -87,29 +89,29 @@ def combine(a: FloatArray, b: FloatArray, out: FloatArray) -> bool:
     """
     offset = np.empty(3)
     for i in range(3):
-        offset[i] = b[CENTER, i] + b[TRANSLATION, i] - a[CENTER, i]
-    _multiply(a[LINEAR:], offset, out[TRANSLATION])
+        offset[i] = b[NODE_CENTER, i] + b[NODE_TRANSLATION, i] - a[NODE_CENTER, i]
+    _multiply(a[NODE_LINEAR:], offset, out[NODE_TRANSLATION])
     for i in range(3):
-        out[CENTER, i] = b[CENTER, i]
-        out[TRANSLATION, i] += a[CENTER, i] + a[TRANSLATION, i] - b[CENTER, i]
-    rotation, orientation = out[ROTATION:ORIENTATION], out[ORIENTATION:LINEAR]
-    uniform_a, uniform_b = _uniform(a[SCALE]), _uniform(b[SCALE])
+        out[NODE_CENTER, i] = b[NODE_CENTER, i]
+        out[NODE_TRANSLATION, i] += a[NODE_CENTER, i] + a[NODE_TRANSLATION, i] - b[NODE_CENTER, i]
+    rotation, orientation = out[NODE_ROTATION:NODE_ORIENTATION], out[NODE_ORIENTATION:NODE_LINEAR]
+    uniform_a, uniform_b = _uniform(a[NODE_SCALE]), _uniform(b[NODE_SCALE])
     if uniform_a or uniform_b:
-        _product(a[ROTATION:ORIENTATION], b[ROTATION:ORIENTATION], rotation)
+        _product(a[NODE_ROTATION:NODE_ORIENTATION], b[NODE_ROTATION:NODE_ORIENTATION], rotation)
         for i in range(3):
-            out[SCALE, i] = a[SCALE, i] * b[SCALE, i]
+            out[NODE_SCALE, i] = a[NODE_SCALE, i] * b[NODE_SCALE, i]
             for j in range(3):
                 if uniform_a:
-                    orientation[i, j] = b[ORIENTATION + i, j]
+                    orientation[i, j] = b[NODE_ORIENTATION + i, j]
                 else:  # R_bᵀ SR_a
                     orientation[i, j] = (
-                        b[ROTATION, i] * a[ORIENTATION, j]
-                        + b[ROTATION + 1, i] * a[ORIENTATION + 1, j]
-                        + b[ROTATION + 2, i] * a[ORIENTATION + 2, j]
+                        b[NODE_ROTATION, i] * a[NODE_ORIENTATION, j]
+                        + b[NODE_ROTATION + 1, i] * a[NODE_ORIENTATION + 1, j]
+                        + b[NODE_ROTATION + 2, i] * a[NODE_ORIENTATION + 2, j]
                     )
     else:
-        _product(a[LINEAR:], b[LINEAR:], out[LINEAR:])
-        decompose(out[LINEAR:], rotation, out[SCALE], orientation)
+        _product(a[NODE_LINEAR:], b[NODE_LINEAR:], out[NODE_LINEAR:])
+        decompose(out[NODE_LINEAR:], rotation, out[NODE_SCALE], orientation)
     return finish(out)
 
 
@@ -127,15 +129,19 @@ def invert(a: FloatArray, out: FloatArray) -> bool:
         Whether the result is within the range of floating point.
     """
     for i in range(3):
-        out[CENTER, i] = a[CENTER, i]
-        out[TRANSLATION, i] = 0.0
-        out[SCALE, i] = 1.0 / a[SCALE, i]
+        out[NODE_CENTER, i] = a[NODE_CENTER, i]
+        out[NODE_TRANSLATION, i] = 0.0
+        out[NODE_SCALE, i] = 1.0 / a[NODE_SCALE, i]
         for j in range(3):
-            out[ROTATION + i, j] = a[ROTATION + j, i]
-    _product(a[ROTATION:ORIENTATION], a[ORIENTATION:LINEAR], out[ORIENTATION:LINEAR])
+            out[NODE_ROTATION + i, j] = a[NODE_ROTATION + j, i]
+    _product(
+        a[NODE_ROTATION:NODE_ORIENTATION],
+        a[NODE_ORIENTATION:NODE_LINEAR],
+        out[NODE_ORIENTATION:NODE_LINEAR],
+    )
     in_range = finish(out)
-    translation = out[TRANSLATION]
-    _multiply(out[LINEAR:], a[TRANSLATION], translation)
+    translation = out[NODE_TRANSLATION]
+    _multiply(out[NODE_LINEAR:], a[NODE_TRANSLATION], translation)
     for i in range(3):
         translation[i] = 0.0 - translation[i]
         in_range = in_range and math.isfinite(translation[i])
@@ -152,8 +158,8 @@ def apply(node: FloatArray, points: FloatArray) -> None:
         node: Packed node, shape (12, 3).
         points: Overwritten with the images, shape (N, 3).
     """
-    center, m = node[CENTER], node[LINEAR:]
-    shift = center + node[TRANSLATION]
+    center, m = node[NODE_CENTER], node[NODE_LINEAR:]
+    shift = center + node[NODE_TRANSLATION]
     for row in range(points.shape[0]):
         p = points[row]
         x, y, z = p[0] - center[0], p[1] - center[1], p[2] - center[2]

@@ -29,7 +29,7 @@ from basis_ik.transforms.quaternion import UNIT_TOLERANCE, xyzw_from_matrix
 ROTATION_TOLERANCE = 1e-6
 """Largest |RᵀR − I| of a matrix that is re-orthonormalised; beyond, it is refused."""
 
-_LAST_ROW = [0.0, 0.0, 0.0, 1.0]
+LAST_ROW = [0.0, 0.0, 0.0, 1.0]  # of a homogeneous matrix
 _IDENTITY = np.eye(4)
 
 
@@ -75,11 +75,11 @@ class RigidTransform:
             raise ShapeError("matrix", "(4, 4)", m.shape)
         if kernels.is_exact(m):
             return trusted(m)
-        if not np.abs(m[3] - _LAST_ROW).max() <= kernels.EXACT:
+        if not np.abs(m[3] - LAST_ROW).max() <= kernels.ORTHONORMAL_TOLERANCE:
             if not np.isfinite(m).all():
                 raise NotFiniteError("matrix", m.tolist())
             raise NotHomogeneousError(m[3])
-        m[3] = _LAST_ROW
+        m[3] = LAST_ROW
         return _checked(m)
 
     @staticmethod
@@ -371,8 +371,11 @@ def _checked(m: FloatArray) -> RigidTransform:
             raise NotFiniteError("matrix", m.tolist())
         R = m[:3, :3]
         raise NotARotationError(float(np.abs(R.T @ R - np.eye(3)).max()), float(np.linalg.det(R)))
-    if defect > kernels.EXACT:
+    if defect > kernels.ORTHONORMAL_TOLERANCE:
         for _ in range(2):  # Newton's iteration to the polar factor squares the defect each time
             R = m[:3, :3]
             m[:3, :3] = 0.5 * R @ (3.0 * np.eye(3) - R.T @ R)
     return trusted(m)
+
+
+IDENTITY = RigidTransform.identity()

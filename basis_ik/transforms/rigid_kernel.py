@@ -18,9 +18,9 @@ Four = tuple[float, float, float, float]
 Nine = tuple[float, float, float, float, float, float, float, float, float]
 """A matrix (3, 3) by rows, in registers."""
 
-EXACT = 1e-12  # a rotation this close to orthonormal is kept bit for bit
+ORTHONORMAL_TOLERANCE = 1e-12  # a rotation this close to orthonormal is kept bit for bit
 # Below this squared angle [rad²] the closed forms of exp lose digits and their series do not.
-_SMALL = 1e-2
+_SERIES_ANGLE_SQUARED = 1e-2
 
 
 @jit
@@ -94,7 +94,7 @@ def exp(twist: FloatArray, out: FloatArray) -> bool:
     """
     x, y, z = twist[3], twist[4], twist[5]
     squared = x * x + y * y + z * z
-    if squared < _SMALL:
+    if squared < _SERIES_ANGLE_SQUARED:
         a = 1.0 - squared / 6.0 * (1.0 - squared / 20.0 * (1.0 - squared / 42.0))
         b = 0.5 - squared / 24.0 * (1.0 - squared / 30.0 * (1.0 - squared / 56.0))
         c = (1.0 - squared / 20.0 * (1.0 - squared / 42.0 * (1.0 - squared / 72.0))) / 6.0
@@ -196,7 +196,7 @@ def log(m: FloatArray, out: FloatArray) -> None:
     angle = rotation_vector(m, out[3:])
     x, y, z = out[3], out[4], out[5]
     squared = angle * angle
-    if squared < _SMALL:
+    if squared < _SERIES_ANGLE_SQUARED:
         d = (1.0 + squared / 60.0 * (1.0 + squared / 42.0 * (1.0 + squared / 40.0))) / 12.0
     else:
         half = 0.5 * angle
@@ -280,7 +280,7 @@ def is_equal(a: FloatArray, b: FloatArray) -> bool:
 def is_exact(m: FloatArray) -> bool:
     """Return whether a matrix, shape (4, 4), is a rigid transform up to rounding."""
     last = m[3, 0] == 0.0 and m[3, 1] == 0.0 and m[3, 2] == 0.0 and m[3, 3] == 1.0
-    return last and rotation_defect(m) <= EXACT
+    return last and rotation_defect(m) <= ORTHONORMAL_TOLERANCE
 
 
 @jit

@@ -17,13 +17,13 @@ from basis_ik.numerics.jit import helper, jit
 from basis_ik.transforms.directions_kernel import perpendicular, rotation_between
 
 # Scale factors this close, relative to the larger, count as equal: their axes are rounding noise.
-_SAME = 1e-12
+_EQUAL_FACTORS = 1e-12
 # Candidates of the canonical form this close are a tie, which a fixed order decides.
-_TIE = 1e-9
+_CANDIDATE_TIE = 1e-9
 _EPSILON = 2.220446049250313e-16
 # Shorter columns, of a matrix whose largest element is 1, have squares out of range.
-_UNDERFLOW = 1e-150
-_SWEEPS = 30  # Jacobi's method converges quadratically: six are usual
+_SHORTEST_COLUMN = 1e-150
+_JACOBI_SWEEPS = 30  # Jacobi's method converges quadratically: six are usual
 
 
 @helper
@@ -43,7 +43,7 @@ def _turn_columns(m: FloatArray, p: int, q: int, c: float, s: float) -> None:
 @helper
 def _orthogonalise(columns: FloatArray, v: FloatArray) -> None:
     """Rotate pairs of columns until all three are perpendicular (Hestenes 1958)."""
-    for _ in range(_SWEEPS):
+    for _ in range(_JACOBI_SWEEPS):
         turned = False
         for pair in range(3):
             p, q = pair // 2, 1 + (pair + 1) // 2  # (0, 1), (0, 2), (1, 2)
@@ -82,7 +82,7 @@ def _make_unit_columns(w: FloatArray, scale: FloatArray) -> float:
     for row in range(3):
         w[row, first] /= biggest
         unit[row] = w[row, first]
-    if scale[second] > _UNDERFLOW:
+    if scale[second] > _SHORTEST_COLUMN:
         for row in range(3):
             w[row, second] /= scale[second]
     else:  # rank one: the second direction is free
@@ -147,7 +147,7 @@ def decompose(
 
 @helper
 def _same(a: float, b: float) -> bool:
-    return abs(a - b) <= _SAME * max(a, b)
+    return abs(a - b) <= _EQUAL_FACTORS * max(a, b)
 
 
 @helper
@@ -159,7 +159,7 @@ def _turn_axis_to_column(scale: FloatArray, orientation: FloatArray, k: int) -> 
         n[i] = orientation[i, k]
     largest = max(abs(n[0]), abs(n[1]), abs(n[2]))
     m = 0
-    while abs(n[m]) < largest - _TIE:
+    while abs(n[m]) < largest - _CANDIDATE_TIE:
         m += 1
     sign = -1.0 if n[m] < 0.0 else 1.0
     for i in range(3):
@@ -192,7 +192,7 @@ def _choose_signed_permutation(scale: FloatArray, orientation: FloatArray) -> No
             if i != j:
                 k = 3 - i - j
                 trace = abs(orientation[0, i]) + abs(orientation[1, j]) + abs(orientation[2, k])
-                if trace > best + _TIE:
+                if trace > best + _CANDIDATE_TIE:
                     best, first, second = trace, i, j
     chosen = (first, second, 3 - first - second)
     axes, factors = orientation.copy(), scale.copy()

@@ -25,7 +25,7 @@ from basis_ik.view.shapes import (
     BLUE,
     FAINT,
     GREEN,
-    LETTER,
+    LETTER_WIDTH,
     MAGENTA,
     ORANGE,
     RED,
@@ -43,17 +43,27 @@ from basis_ik.view.shapes import (
 )
 from basis_ik.view.words import Words
 
-MOST_TEXT = 1.5  # largest width of a line of text, in extents
-LINE = 48  # characters of a line
+
+class ArmStyle(NamedTuple):
+    """How an arm is shown; extents and reaches are those of its chain."""
+
+    text_width: float = 1.5  # [extents], largest width of a line of text
+    line_length: int = 48  # characters
+    head_size: float = 0.6  # [m], of what is around a head
+    ghost_distance: float = 0.02  # [rad or m] left for a joint, from which the ghost is shown
+    drawn_turn: float = 0.01  # [rad]; smaller errors of the orientation are not drawn
+    near_reach: float = 0.85  # [reaches], from which a target is near the bound of the reach
+    reach_line: float = 0.002  # [reaches], width of its lines
+    arc_radius: float = 0.9  # [tenths of the extent], of a joint's range
+    arc_lines: int = 32  # that replace an arc
+    way_places: int = 60  # of the tip, at most, that are shown of its way
+
+
+ARM_STYLE = ArmStyle()
 HARD_SPACE = "\N{NO-BREAK SPACE}"
-FEWEST = 3  # joints of what reaches; with fewer it looks, at points beyond its reach
-SMALLEST = 0.6  # m: size of what is around a head
-APART = 0.02  # rad or m: remaining distance of a joint above which the ghost is shown
-SEEN_TURN = 0.01  # rad: smaller errors of the orientation are not drawn
-NEAR_REACH, REACH_LINE = 0.85, 0.002  # reaches: how far it is near, and the width of its lines
-RANGE, ARC_LINES = 0.9, 32  # radius of an arc in tenths of the extent, and lines that replace it
-MOST_OF_WAY = 60  # places of the tip that are shown of its way
-AT_LIMIT = 1e-3  # rad or m: a joint this close to a limit is shown as at the limit
+# A chain with fewer joints does not reach but look, at points beyond its reach.
+FEWEST_REACHING_JOINTS = 3
+SHOWN_AT_LIMIT = 1e-3  # [rad or m]; a joint this close to a limit is shown there
 
 Poses = dict[str, RigidTransform]
 
@@ -93,7 +103,7 @@ class ArmView(NamedTuple):
 def extent(chain: Chain, goal: Goal | None) -> float:
     """Return the size of the scene [m]: the reach, or half the distance to the point."""
     away = np.linalg.norm(goal.root_point) if isinstance(goal, PointGoal) else 0.0
-    least = SMALLEST if len(chain.joint_names) < FEWEST else 0.0
+    least = ARM_STYLE.head_size if len(chain.joint_names) < FEWEST_REACHING_JOINTS else 0.0
     return max(chain.reach, 0.5 * float(away), least)
 
 
@@ -149,14 +159,14 @@ def _under_way(view: ArmView, destination: FloatArray) -> bool:
     its ghost would flicker.
     """
     going = view.state in (State.MOVING, State.HOLDING) or view.way is not None
-    return going and bool((np.abs(destination - view.measured) > APART).any())
+    return going and bool((np.abs(destination - view.measured) > ARM_STYLE.ghost_distance).any())
 
 
 def _is_near_reach(view: ArmView) -> bool:
     """Return whether a target pose is near the sphere that bounds the arm's reach, or beyond."""
     goal = view.goal
     return isinstance(goal, PoseGoal) and bool(
-        np.linalg.norm(goal.root_T_target.translation) > NEAR_REACH * view.chain.reach
+        np.linalg.norm(goal.root_T_target.translation) > ARM_STYLE.near_reach * view.chain.reach
     )
 
 
@@ -186,7 +196,7 @@ def _solution_shapes(view: ArmView, q: FloatArray, poses: Poses, size: float) ->
     if view.solution is not None and not view.solution.success:
         ends, width = dashes(nearest, desired), 0.08 * size
         yield Lines(name="miss", frame=frame, color=MAGENTA, ends=ends, width=width)
-        if isinstance(goal, PoseGoal) and view.solution.orientation_error > SEEN_TURN:
+        if isinstance(goal, PoseGoal) and view.solution.orientation_error > ARM_STYLE.drawn_turn:
             ends = _turn(tip.rotation, goal.root_T_target, 1.6 * size)
             yield Lines(name="turn", frame=frame, color=MAGENTA, ends=ends, width=width)
 
@@ -209,7 +219,7 @@ def _turn(reached: FloatArray, target: RigidTransform, radius: float) -> FloatAr
     if length < 1e-6:  # half a turn, about any axis across
         side = np.cross(start, np.eye(3)[np.argmin(np.abs(start))])
         length = np.linalg.norm(side)
-    turns = np.linspace(0.0, angle, ARC_LINES + 1)
+    turns = np.linspace(0.0, angle, ARM_STYLE.arc_lines + 1)
     arc = np.outer(np.cos(turns), start) + np.outer(np.sin(turns), side / length)
     # From the target to where its axis would be, and along the arc to where it is.
     return target.translation + radius * np.concatenate(
@@ -228,7 +238,7 @@ def _ghost(view: ArmView, poses: Poses, size: float) -> Iterator[Shape]:
 
 def _way(view: ArmView, way: FloatArray, size: float) -> Lines:
     """Return the tip's path on a way of the joints, as a strip."""
-    some = way[np.unique(np.linspace(0, len(way) - 1, MOST_OF_WAY).round().astype(int))]
+    some = way[np.unique(np.linspace(0, len(way) - 1, ARM_STYLE.way_places).round().astype(int))]
     ends = joined([view.chain.forward(q).translation for q in some])
     frame, width = view.chain.root, 0.08 * size
     return Lines(name="way", frame=frame, color=BLUE, ends=ends, width=width)
@@ -242,8 +252,8 @@ def _state(words: Words, frame: str, top: float, size: float) -> Text:
     text, color = words
     # A value stays in one piece with its unit: only plain spaces end a line.
     bound = re.sub(r"(?<=\d) (?=[^\W\d])", HARD_SPACE, text)
-    lines = textwrap.wrap(bound, LINE, break_on_hyphens=False)
-    height = MOST_TEXT * 10.0 * size / (LETTER * LINE)
+    lines = textwrap.wrap(bound, ARM_STYLE.line_length, break_on_hyphens=False)
+    height = ARM_STYLE.text_width * 10.0 * size / (LETTER_WIDTH * ARM_STYLE.line_length)
     pose = at(np.array([0.0, 0.0, top + 1.5 * size + 0.5 * height * (len(lines) - 1)]))
     text = "\n".join(lines).replace(HARD_SPACE, " ")
     return Text(name="state", frame=frame, color=color, pose=pose, text=text, height=height)
@@ -251,14 +261,16 @@ def _state(words: Words, frame: str, top: float, size: float) -> Text:
 
 def _limits(chain: Chain, q: FloatArray, poses: Poses, size: float) -> Iterator[Shape]:
     """Yield a ball at each joint that is at a limit, its name above it, and an arc of its range."""
-    lower, upper = q <= chain.lower + AT_LIMIT, q >= chain.upper - AT_LIMIT
+    lower, upper = q <= chain.lower + SHOWN_AT_LIMIT, q >= chain.upper - SHOWN_AT_LIMIT
     held = {chain.joint_names[k]: bool(upper[k]) for k in np.flatnonzero(lower | upper)}
     joints = [joint for joint in chain.joints if joint.name in held]
     for number, joint in enumerate(joints):
         place = poses[joint.child].translation
         if joint.kind == "revolute":
             k = chain.joint_names.index(joint.name)
-            ends = _range(chain, k, q[k], poses[joint.child], joint.axis, RANGE * size)
+            ends = _range(
+                chain, k, q[k], poses[joint.child], joint.axis, ARM_STYLE.arc_radius * size
+            )
             yield Lines(
                 name="limit_ranges",
                 number=number,
@@ -302,7 +314,7 @@ def _range(
     low, high = chain.lower[k], min(chain.upper[k], chain.lower[k] + 2.0 * np.pi)
     across = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
     across *= radius / np.linalg.norm(across)
-    turns = np.linspace(low, high, ARC_LINES + 1) - value
+    turns = np.linspace(low, high, ARM_STYLE.arc_lines + 1) - value
     arc = np.outer(np.cos(turns), across) + np.outer(np.sin(turns), np.cross(axis, across))
     return child.apply(np.concatenate([joined(arc), np.stack([np.zeros(3), 1.3 * across])]))
 
@@ -347,6 +359,6 @@ def _reach(chain: Chain, near: bool) -> Lines:
     RViz selects the nearest surface under the mouse, however transparent: a solid sphere would
     block everything inside it.
     """
-    ends, width = great_circles(chain.reach), REACH_LINE * chain.reach
+    ends, width = great_circles(chain.reach), ARM_STYLE.reach_line * chain.reach
     color = FAINT if near else (*FAINT[:3], 0.4 * FAINT[3])
     return Lines(name="reach", frame=chain.root, color=color, ends=ends, width=width)

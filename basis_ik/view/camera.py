@@ -12,9 +12,9 @@ import numpy as np
 
 from basis_ik.numerics.arrays import FloatArray
 
-SIDE = np.array([1.0, 1.0, 0.75])  # where cameras stand, as seen from the middle
-SPARE = 0.2  # for meshes, the handle and a text
-SMALLEST = 0.5  # m: least extent
+CAMERA_SIDE = np.array([1.0, 1.0, 0.75])  # where cameras stand, as seen from the middle
+VIEW_MARGIN = 0.2  # for meshes, the handle and a text
+LEAST_VIEW_EXTENT = 0.5  # [m]
 
 
 class View(NamedTuple):
@@ -29,8 +29,8 @@ class View(NamedTuple):
     look_at: FloatArray
 
 
-def fitted(points: FloatArray, field: float, aspect: float, spare: float = SPARE) -> View:
-    """Return the nearest view from `SIDE` that has points, with space around them, in sight.
+def fitted(points: FloatArray, field: float, aspect: float, spare: float = VIEW_MARGIN) -> View:
+    """Return the nearest view from `CAMERA_SIDE` that has points, with space around them, in sight.
 
     Args:
         points: Shape (n, 3) [m].
@@ -39,8 +39,8 @@ def fitted(points: FloatArray, field: float, aspect: float, spare: float = SPARE
         spare: The space around them, in their extents.
     """
     low, high = points.min(axis=0), points.max(axis=0)
-    middle, extent = 0.5 * (low + high), max(float(np.linalg.norm(high - low)), SMALLEST)
-    back = SIDE / np.linalg.norm(SIDE)
+    middle, extent = 0.5 * (low + high), max(float(np.linalg.norm(high - low)), LEAST_VIEW_EXTENT)
+    back = CAMERA_SIDE / np.linalg.norm(CAMERA_SIDE)
     right = np.cross([0.0, 0.0, 1.0], back)
     right /= np.linalg.norm(right)
     toward, across, up = ((points - middle) @ np.stack([back, right, np.cross(back, right)]).T).T

@@ -14,14 +14,14 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.visuals import Visual
 from basis_ik.transforms.rigid import RigidTransform
-from basis_ik.view.shapes import BOX_EDGES, CORNERS, Color, Lines, Mesh, Shape, joined
+from basis_ik.view.shapes import BOX_CORNERS, BOX_EDGES, Color, Lines, Mesh, Shape, joined
 
-SIDES = 8  # of the polygon that replaces a circle
-THIN = 0.003  # width of an outline's lines, in reaches
-CLEAR = 0.35  # opacity of a mesh
+OUTLINE_SIDES = 8  # of the polygon that replaces a circle
+OUTLINE_WIDTH = 0.003  # [reaches], of an outline's lines
+GHOST_OPACITY = 0.35  # of a mesh
 
-_ANGLES = np.linspace(0.0, 2.0 * np.pi, SIDES + 1)
-_ROUND = 0.5 * np.stack([np.cos(_ANGLES), np.sin(_ANGLES), np.zeros(SIDES + 1)], axis=1)
+_ANGLES = np.linspace(0.0, 2.0 * np.pi, OUTLINE_SIDES + 1)
+_ROUND = 0.5 * np.stack([np.cos(_ANGLES), np.sin(_ANGLES), np.zeros(OUTLINE_SIDES + 1)], axis=1)
 _UP = np.array([0.0, 0.0, 0.5])
 # Edges of bodies of unit size.
 OUTLINES = {
@@ -87,14 +87,14 @@ class Ghost:
                 color=color,
                 pose=poses[link],
                 ends=ends,
-                width=THIN * self._chain.reach,
+                width=OUTLINE_WIDTH * self._chain.reach,
             )
         for number, mesh in enumerate(self._meshes, len(self._outlines)):
             yield Mesh(
                 name="ghost",
                 number=number,
                 frame=frame,
-                color=(*color[:3], CLEAR),
+                color=(*color[:3], GHOST_OPACITY),
                 pose=poses[mesh.link] @ mesh.link_T_body,
                 file=mesh.file,
                 scale=mesh.size,
@@ -104,7 +104,7 @@ class Ghost:
 def _corners(points: FloatArray) -> FloatArray:
     """Return the corners of the box around points (k, 3), shape (8, 3) [m]."""
     low, high = points.min(axis=0), points.max(axis=0)
-    corners: FloatArray = 0.5 * (low + high) + CORNERS * (high - low)
+    corners: FloatArray = 0.5 * (low + high) + BOX_CORNERS * (high - low)
     return corners
 
 

@@ -8,18 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import cycle
+from typing import NamedTuple
 
 import numpy as np
 
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.node import TransformNode
-from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.transforms.rigid import IDENTITY, RigidTransform
 from basis_ik.view.shapes import (
     BLUE,
     BOX_EDGES,
     BOX_FACES,
     GREEN,
-    IDENTITY,
     RED,
     WHITE,
     YELLOW,
@@ -35,10 +35,18 @@ from basis_ik.view.shapes import (
 NODE_COLORS = (
     (0.3, 0.8, 0.9, 1.0), (0.9, 0.5, 0.9, 1.0), (0.6, 0.9, 0.4, 1.0), (1.0, 0.6, 0.4, 1.0),
 )  # fmt: skip
-WIDTH = 0.02  # of lines, in edges of the box; half for combined nodes
-CLEAR = 0.25  # opacity of a box
-LETTERS = 0.3  # height of a name, in edges of the box
-GAP = 0.1  # between a box and the shape above it, in edges of the cube
+
+
+class NodeStyle(NamedTuple):
+    """How a node is shown; lengths are in edges of its box."""
+
+    line_width: float = 0.02  # half for combined nodes
+    box_opacity: float = 0.25
+    name_height: float = 0.3
+    gap: float = 0.1  # between a box and the shape above it
+
+
+NODE_STYLE = NodeStyle()
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +101,7 @@ def filled_boxes(views: Iterable[NodeView], size: float) -> list[Shape]:
         Faces(
             name=view.name,
             frame=view.name,
-            color=(*color[:3], CLEAR),
+            color=(*color[:3], NODE_STYLE.box_opacity),
             corners=size * BOX_FACES @ view.root_N_node.stretch,
         )
         for view, color in zip(own, cycle(NODE_COLORS), strict=False)
@@ -105,33 +113,40 @@ def _shapes(view: NodeView, size: float, color: Color) -> Iterator[Shape]:
     up = view.root_N_node.rotation[2]  # the root's z
     half = float(np.max(size * BOX_EDGES @ stretch @ up))
     if not view.chain:
-        yield from _body(name, stretch, size, 0, IDENTITY, color, WIDTH * size)
+        yield from _body(name, stretch, size, 0, IDENTITY, color, NODE_STYLE.line_width * size)
         yield Text(
             name=name,
             number=6,
             frame=name,
             color=color,
-            pose=at((half + (GAP + 0.5 * LETTERS) * size) * up),
+            pose=at((half + (NODE_STYLE.gap + 0.5 * NODE_STYLE.name_height) * size) * up),
             text=name,
-            height=LETTERS * size,
+            height=NODE_STYLE.name_height * size,
         )
     else:
-        thin = 0.5 * WIDTH * size
+        thin = 0.5 * NODE_STYLE.line_width * size
         yield from _body(name, stretch, size, 0, IDENTITY, YELLOW, thin)
-        above = at((2.0 * half + GAP * size) * up)
+        above = at((2.0 * half + NODE_STYLE.gap * size) * up)
         yield from _body(name, stretch, size, 3, above, YELLOW, thin)
         yield Text(
             name=name,
             number=5,
             frame=name,
             color=YELLOW,
-            pose=at((3.0 * half + (GAP + LETTERS) * size) * up),
+            pose=at((3.0 * half + (NODE_STYLE.gap + NODE_STYLE.name_height) * size) * up),
             text=f"{name}: {', '.join(view.chain)} in one",
-            height=LETTERS * size,
+            height=NODE_STYLE.name_height * size,
         )
     if np.any(view.center):
         ends = np.stack([np.zeros(3), stretch @ view.center])
-        yield Lines(name=name, number=2, frame=name, color=WHITE, ends=ends, width=WIDTH * size)
+        yield Lines(
+            name=name,
+            number=2,
+            frame=name,
+            color=WHITE,
+            ends=ends,
+            width=NODE_STYLE.line_width * size,
+        )
 
 
 def _body(

@@ -14,7 +14,7 @@ import numpy as np
 
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.checks import read_only
-from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.transforms.rigid import IDENTITY, RigidTransform
 
 Color = tuple[float, float, float, float]
 """Red, green, blue and opacity, from 0 to 1."""
@@ -25,9 +25,8 @@ WHITE = (0.95, 0.95, 0.95, 1.0)
 GREY, FAINT = (0.75, 0.75, 0.75, 1.0), (0.6, 0.7, 1.0, 0.5)
 
 CIRCLE_LINES = 96  # lines that replace a circle
-DASHES = 7  # of a line for a missing distance
-LETTER = 0.5  # width of a letter relative to its height, slightly more than RViz's mean
-IDENTITY = RigidTransform.identity()
+GAP_DASHES = 7  # of a line for a missing distance
+LETTER_WIDTH = 0.5  # width of a letter relative to its height, slightly more than RViz's mean
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -155,7 +154,7 @@ def passes_lines(
 
 def dashes(start: FloatArray, end: FloatArray) -> FloatArray:
     """Return the ends of the dashes from one point (3,) to another, inclusive."""
-    part = np.linspace(0.0, 1.0, 2 * DASHES)[:, np.newaxis]
+    part = np.linspace(0.0, 1.0, 2 * GAP_DASHES)[:, np.newaxis]
     return np.asarray((1.0 - part) * start + part * end)
 
 
@@ -168,10 +167,12 @@ def axes(name: str, frame: str, pose: RigidTransform, length: float, width: floa
     )
 
 
-CORNERS = read_only(np.array(list(product((-0.5, 0.5), repeat=3))))
+BOX_CORNERS = read_only(np.array(list(product((-0.5, 0.5), repeat=3))))
 """Corners of a cube of edge 1 around the origin, shape (8, 3)."""
-_PAIRS = [(a, b) for a in range(8) for b in range(a) if np.sum(CORNERS[a] != CORNERS[b]) == 1]
-BOX_EDGES = read_only(CORNERS[np.array(_PAIRS)].reshape(-1, 3))
+_PAIRS = [
+    (a, b) for a in range(8) for b in range(a) if np.sum(BOX_CORNERS[a] != BOX_CORNERS[b]) == 1
+]
+BOX_EDGES = read_only(BOX_CORNERS[np.array(_PAIRS)].reshape(-1, 3))
 """Ends of the edges of a cube of edge 1 around the origin, shape (24, 3)."""
 # Two triangles for each side; a corner's neighbour differs in one bit of its number.
 _SIDES = [
@@ -179,7 +180,7 @@ _SIDES = [
     for one, other in ((1, 2), (2, 4), (4, 1))
     for a in (0, 7)
 ]
-BOX_FACES = read_only(CORNERS[np.array(_SIDES)].reshape(-1, 3))
+BOX_FACES = read_only(BOX_CORNERS[np.array(_SIDES)].reshape(-1, 3))
 """Corners of the triangles of a cube of edge 1 around the origin, shape (36, 3)."""
 _AXES = read_only(np.stack([np.zeros((3, 3)), np.eye(3)], axis=1).reshape(-1, 3))
 

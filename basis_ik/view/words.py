@@ -32,23 +32,36 @@ class Phrase(NamedTuple):
     """When they are said."""
 
 
-ON_THE_WAY, FOLLOWING, JOGGING = "on the way", "following", "jogging"
-REACHED, NEAREST, HELD, WAITING = "reached", "as near as it gets", "held by", "waiting"
-NO_TARGET, REFUSED = State.READY.value, "the newest target was refused"
-STOPPED, COMING_TO_REST = "stopped", State.BRAKING.value
+PHRASE_ON_THE_WAY, PHRASE_FOLLOWING, PHRASE_JOGGING = "on the way", "following", "jogging"
+PHRASE_REACHED, PHRASE_NEAREST, PHRASE_HELD, PHRASE_WAITING = (
+    "reached",
+    "as near as it gets",
+    "held by",
+    "waiting",
+)
+PHRASE_NO_TARGET, PHRASE_REFUSED = State.READY.value, "the newest target was refused"
+PHRASE_STOPPED, PHRASE_COMING_TO_REST = "stopped", State.BRAKING.value
 PHRASES = (
-    Phrase(f"{WAITING}: ...", "yellow", "what motion requires is missing; the reason follows"),
-    Phrase(NO_TARGET, "grey", "the arm accepts targets"),
-    Phrase(ON_THE_WAY, "white", "to a target; the measured arm is not there yet"),
-    Phrase(FOLLOWING, "white", "a goal that moves"),
-    Phrase(JOGGING, "white", "a twist or velocities of joints lead"),
-    Phrase(REACHED, "green", "the measured arm is at the target"),
-    Phrase(f"{NEAREST}: ...", "orange", "the target cannot be reached; the reason follows"),
-    Phrase(f"{HELD} ...", "orange", "links or objects that would collide; how far they are apart"),
-    Phrase(f"... is {HELD} its limit ...", "orange", "a joint that would have to go farther"),
-    Phrase(f"{REFUSED}: ...", "orange", "the one before stays in force; the reason follows"),
-    Phrase(COMING_TO_REST, "grey", "it brakes within its limits"),
-    Phrase(f"{STOPPED}; call ~/enable to continue", "orange", "by `~/stop`"),
+    Phrase(
+        f"{PHRASE_WAITING}: ...", "yellow", "what motion requires is missing; the reason follows"
+    ),
+    Phrase(PHRASE_NO_TARGET, "grey", "the arm accepts targets"),
+    Phrase(PHRASE_ON_THE_WAY, "white", "to a target; the measured arm is not there yet"),
+    Phrase(PHRASE_FOLLOWING, "white", "a goal that moves"),
+    Phrase(PHRASE_JOGGING, "white", "a twist or velocities of joints lead"),
+    Phrase(PHRASE_REACHED, "green", "the measured arm is at the target"),
+    Phrase(f"{PHRASE_NEAREST}: ...", "orange", "the target cannot be reached; the reason follows"),
+    Phrase(
+        f"{PHRASE_HELD} ...",
+        "orange",
+        "links or objects that would collide; how far they are apart",
+    ),
+    Phrase(
+        f"... is {PHRASE_HELD} its limit ...", "orange", "a joint that would have to go farther"
+    ),
+    Phrase(f"{PHRASE_REFUSED}: ...", "orange", "the one before stays in force; the reason follows"),
+    Phrase(PHRASE_COMING_TO_REST, "grey", "it brakes within its limits"),
+    Phrase(f"{PHRASE_STOPPED}; call ~/enable to continue", "orange", "by `~/stop`"),
     Phrase("...; call ~/enable to continue", "red", "a fault, which comes first"),
 )
 
@@ -64,10 +77,10 @@ def phase(state: State, goal: Goal | None, *, following: bool = False) -> str:
     if state not in STATES_WITH_TARGET:
         return state.value
     if isinstance(goal, JOG_GOALS):
-        return JOGGING
+        return PHRASE_JOGGING
     if state is State.ARRIVED:
-        return REACHED
-    return FOLLOWING if following else ON_THE_WAY
+        return PHRASE_REACHED
+    return PHRASE_FOLLOWING if following else PHRASE_ON_THE_WAY
 
 
 def words(
@@ -95,7 +108,7 @@ def words(
     """
     now = state.state
     if now is State.WAITING:
-        return Words(f"{WAITING}: {state.unmet}", YELLOW)
+        return Words(f"{PHRASE_WAITING}: {state.unmet}", YELLOW)
     if now in LATCHES.values():
         return Words(state.why_not, ORANGE if now is State.STOPPED else RED)
     if problem:
@@ -103,21 +116,21 @@ def words(
     if preview:
         return Words(preview, WHITE)
     if now is State.READY:
-        return Words(NO_TARGET, GREY) if refused is None else Words(str(refused), ORANGE)
+        return Words(PHRASE_NO_TARGET, GREY) if refused is None else Words(str(refused), ORANGE)
     does = phase(now, goal, following=following)
     if not state.has_target:
         return Words(does, GREY)
     if refused is not None:
-        return Words(f"{REFUSED}: {refused}", ORANGE)
+        return Words(f"{PHRASE_REFUSED}: {refused}", ORANGE)
     if hindrance:
         return Words(hindrance, ORANGE)
     if solution is None or solution.success:
         allowed = "" if solution is None else solution.reason.allowed
-        return Words(f"{does}{allowed}", GREEN if does == REACHED else WHITE)
-    if does == JOGGING:
+        return Words(f"{does}{allowed}", GREEN if does == PHRASE_REACHED else WHITE)
+    if does == PHRASE_JOGGING:
         return Words(str(solution.reason), ORANGE)
-    nearest = f"{NEAREST}: {solution.reason}"
-    return Words(nearest if does == REACHED else f"{does}, {nearest}", ORANGE)
+    nearest = f"{PHRASE_NEAREST}: {solution.reason}"
+    return Words(nearest if does == PHRASE_REACHED else f"{does}, {nearest}", ORANGE)
 
 
 def table() -> str:

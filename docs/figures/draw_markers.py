@@ -25,19 +25,19 @@ from basis_ik.bones.constraints import Point, Reach
 from basis_ik.bones.meet import meet
 from basis_ik.robot.robot import RobotModel
 from basis_ik.robot.scene import scene as scene_of_robot
-from basis_ik.ros.demo.legs_motion import STANDS, SWING
+from basis_ik.ros.demo.legs_motion import HIP_T_FOOTHOLD, SWING
 from basis_ik.solvers.look.look_at import look_at
 from basis_ik.solvers.pose.fabrik_passes import trace_passes
 from basis_ik.solvers.pose.solve import solve
 from basis_ik.transforms.combine import combine
-from basis_ik.transforms.node import FIELDS, TransformNode
-from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.transforms.node import NODE_FIELDS, TransformNode
+from basis_ik.transforms.rigid import IDENTITY, RigidTransform
 from basis_ik.transforms.tree import TransformTree
 from basis_ik.view.arm_scene import ArmScene, ArmView
 from basis_ik.view.frames import frames_scene
 from basis_ik.view.ghost import OUTLINES, Ghost
 from basis_ik.view.nodes import NodeView, nodes_scene
-from basis_ik.view.shapes import IDENTITY, Ball, Lines, Shape, Text
+from basis_ik.view.shapes import Ball, Lines, Shape, Text
 from basis_ik.view.words import words
 
 ROOT = Path(__file__).parents[2]
@@ -179,7 +179,7 @@ def legs() -> Scene:
         pose = tree.lookup("hip", visual.link)
         lines = Lines(name="legs", frame="hip", color=ROBOT, pose=pose, ends=ends, width=0.0)
         shown.append((IDENTITY, lines))
-    tree.add("foothold", "hip", STANDS)
+    tree.add("foothold", "hip", HIP_T_FOOTHOLD)
     constraints = {
         "calf_looks": Point("calf_l", "ankle_l", "ankle_r"),
         "foot_stands": Reach(("thigh_r", "calf_r", "ankle_r"), "foothold"),
@@ -194,7 +194,7 @@ def nodes() -> Scene:
     text = (ROOT / "config" / "transform_nodes.yaml").read_text()
     given = yaml.safe_load(text)["transform_nodes"]["ros__parameters"]
     made = {
-        name: TransformNode.from_fields({k: v for k, v in given[name].items() if k in FIELDS})
+        name: TransformNode.from_fields({k: v for k, v in given[name].items() if k in NODE_FIELDS})
         for name in given["nodes"]
     }
     tree = TransformTree(given["root"])

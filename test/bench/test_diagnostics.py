@@ -14,7 +14,7 @@ from diagnostic_msgs.msg import DiagnosticStatus
 from world import MILLISECOND, SECOND
 
 from basis_ik.ros import diagnostics
-from basis_ik.ros.periodic_spinner import PAUSE
+from basis_ik.ros.periodic_spinner import SPIN_PAUSE
 from basis_ik.transforms.rigid import RigidTransform
 
 NEAR = down(0.40, 0.20, 0.40)
@@ -33,7 +33,7 @@ def next_report(robot):
     """Return the values, level and message of the next report's parts: the loop and the arm."""
     before, begun = robot.heard["/diagnostics"], robot.time
     robot.wait(lambda: robot.heard["/diagnostics"] is not before, "a report")
-    assert robot.time - begun <= 1.0 + PAUSE + PERIOD
+    assert robot.time - begun <= 1.0 + SPIN_PAUSE + PERIOD
     reports = []
     names = "control loop", "tool0"
     for name, status in zip(names, robot.heard["/diagnostics"].status, strict=True):
@@ -88,7 +88,7 @@ def test_solves_and_targets_are_counted(robot):
     robot.run(0.3)
     robot.send("base_link", down(2.0, 0.20, 0.40))
     _, arm = next_report(robot)
-    assert float(arm["target_age"]) == pytest.approx(0.7, abs=PAUSE)
+    assert float(arm["target_age"]) == pytest.approx(0.7, abs=SPIN_PAUSE)
     assert int(arm["solves"]) == int(before["solves"]) + 2
     assert (arm["verdict.REACHED"], arm["verdict.TOO_FAR"]) == ("1", "1")
     assert 0.0 < float(arm["solve_ms_p50"]) <= float(arm["solve_ms_max"])

@@ -33,7 +33,9 @@ from basis_ik.transforms.rigid import RigidTransform
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(page for way in ("*.md", "[!.]*/*.md", "docs/*/*.md") for page in ROOT.glob(way))
-DECLARED = {each.name: each for each in (*ik_parameters.NODE, *ik_parameters.CHAIN)}
+DECLARED = {
+    each.name: each for each in (*ik_parameters.NODE_PARAMETERS, *ik_parameters.CHAIN_PARAMETERS)
+}
 # Of the shell and of others: what it takes is not ours.
 ELSEWHERE = ("xacro", "export", "pkill", "cp", "echo", "target=", "for ", "ROS_", "done", "POLICY=")
 ELSEWHERE += ("grep", "sed")

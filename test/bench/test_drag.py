@@ -13,7 +13,7 @@ from viewer import SHOWN, Viewer, xyz
 
 from basis_ik.arm.goals import PointGoal, Ray
 from basis_ik.robot.robot import RobotModel
-from basis_ik.ros.rviz.drag import AHEAD, ahead, handle_size
+from basis_ik.ros.rviz.drag import HANDLE, ahead, handle_size
 from basis_ik.transforms.rigid import RigidTransform
 
 HOME = [0.1, -1.5, 1.5, -1.5, -1.5, 0.1]
@@ -147,7 +147,7 @@ def pointing(robot, viewer):
     """A viewer that drags a point to look at."""
     tip = robot.tip()
     viewer.choose("drag a point to look at")
-    place = tip.translation + AHEAD * robot.chain.reach * tip.rotation[:, 2]
+    place = tip.translation + HANDLE.point_distance * robot.chain.reach * tip.rotation[:, 2]
     place[2] = max(place[2], 0.0)  # not below the grid
     assert np.allclose(viewer.place(), place, rtol=0.0, atol=1e-6)
     assert viewer.checked() == ["drag a point to look at", "follow: live"]

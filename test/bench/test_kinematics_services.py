@@ -24,7 +24,7 @@ from basis_ik.arm.limits import MotionLimits
 from basis_ik.collision.collision_scene import Scene
 from basis_ik.ros.convert import pose_message, pose_value
 from basis_ik.ros.kinematics.motion_request import PoseTarget, euler_xyz
-from basis_ik.ros.kinematics.services import UNCHECKED, KinematicsServices
+from basis_ik.ros.kinematics.services import COLLISIONS_UNCHECKED, KinematicsServices
 from basis_ik.ros.outputs.trajectory_messages import to_command
 from basis_ik.simulation.trajectory import Entry, TrajectorySample, plan_trajectory
 from basis_ik.solvers.pose.solve import solve as search
@@ -362,10 +362,10 @@ def test_avoid_collisions_is_ignored_on_request_with_a_warning(client, robot):
     found, plain = answer.solution.joint_state, quiet.solution.joint_state
     assert (found.name, found.position) == (plain.name, plain.position)
     assert quiet.error_code.message == ""
-    assert answer.error_code.message == UNCHECKED
+    assert answer.error_code.message == COLLISIONS_UNCHECKED
     assert approximate.message.startswith("approximate: too far by 4")
-    assert approximate.message.endswith(UNCHECKED)
-    assert UNCHECKED in robot.log.lines()[since:]
+    assert approximate.message.endswith(COLLISIONS_UNCHECKED)
+    assert COLLISIONS_UNCHECKED in robot.log.lines()[since:]
 
 
 def test_a_pose_out_of_reach_has_the_missing_distance(client):
@@ -1150,7 +1150,7 @@ def test_a_path_warns_that_collisions_are_ignored(client, robot):
     assert refusing.successful
     assert robot.set_parameter("avoid_collisions", "check").successful
     assert (answer.error_code.val, answer.fraction) == (CODE.SUCCESS, 1.0)
-    assert answer.error_code.message == UNCHECKED
+    assert answer.error_code.message == COLLISIONS_UNCHECKED
     assert refused.error_code.val == CODE.COLLISION_CHECKING_UNAVAILABLE
 
 

@@ -38,7 +38,7 @@ from basis_ik.ros.convert import pose_message
 from basis_ik.ros.kinematics.ik_request import Start
 from basis_ik.ros.kinematics.motion_request import PoseTarget, euler_xyz
 from basis_ik.ros.kinematics.services import KinematicsServices
-from basis_ik.ros.move_group import BESIDE, SHORT
+from basis_ik.ros.move_group import MOTION_GOALS
 from basis_ik.transforms.rigid import RigidTransform
 
 CODE = MoveItErrorCodes
@@ -699,17 +699,17 @@ def test_a_trajectory_with_a_fault_is_refused_by_name(robot, case):
 
 def test_a_trajectory_that_begins_elsewhere_is_refused(robot):
     trajectory = planned(robot, to_joints(robot, AWAY, **FAST))
-    robot.positions = HOME + 1.5 * BESIDE
+    robot.positions = HOME + 1.5 * MOTION_GOALS.start_tolerance
     robot.run(0.3)
     status, code, text = run_it(robot, trajectory)
     assert (status, code) == (ABORTED, CODE.INVALID_MOTION_PLAN)
     assert "the arm has moved since" in text
-    assert np.allclose(robot.positions, HOME + 1.5 * BESIDE, atol=1e-9)
+    assert np.allclose(robot.positions, HOME + 1.5 * MOTION_GOALS.start_tolerance, atol=1e-9)
 
 
 def test_a_trajectory_that_begins_beside_the_arm_is_led_to(robot):
     trajectory = planned(robot, to_joints(robot, AWAY, **FAST))
-    robot.positions = HOME + 0.5 * BESIDE
+    robot.positions = HOME + 0.5 * MOTION_GOALS.start_tolerance
     robot.run(0.3)
     assert run_it(robot, trajectory)[:2] == (SUCCEEDED, CODE.SUCCESS)
     assert np.allclose(robot.positions, AWAY, rtol=0.0, atol=1e-9)
@@ -795,7 +795,10 @@ def test_a_trajectory_for_an_arm_that_moves_is_refused_once_it_rests(robot):
     there = planned(robot, back)
     sent = robot.act("execute_trajectory", ExecuteTrajectory.Goal(trajectory=trajectory))
     robot.wait(
-        lambda: np.abs(robot.positions - HOME - 0.3 * (AWAY - HOME)).max() < 0.5 * BESIDE,
+        lambda: (
+            np.abs(robot.positions - HOME - 0.3 * (AWAY - HOME)).max()
+            < 0.5 * MOTION_GOALS.start_tolerance
+        ),
         "it passes",
     )
     newer = robot.act("execute_trajectory", ExecuteTrajectory.Goal(trajectory=there))
@@ -886,7 +889,7 @@ def test_a_single_point_where_the_arm_is_is_reached(robot):
 def test_a_motion_waits_while_the_override_is_zero(robot):
     sent = begin(robot, "move_action")
     robot.overrides.publish(Float64(data=0.0))
-    robot.run(SHORT + 2.0)
+    robot.run(MOTION_GOALS.stall_time + 2.0)
     assert sent.status is None
     robot.overrides.publish(Float64(data=1.0))
     assert robot.end_of(sent) == SUCCEEDED

@@ -489,7 +489,7 @@ def test_a_scene_holds_as_a_whole_or_not_at_all(client, robot):
 
 
 def test_a_message_that_is_too_long_is_not_even_read(client, words, monkeypatch):
-    monkeypatch.setattr(world_server, "MOST_BYTES", 300)
+    monkeypatch.setattr(world_server, "MOST_SCENE_BYTES", 300)
     monkeypatch.setattr(world_server, "deserialize_message", None)
     client.put(thing("box", meshes=[MESH]))
     (reason,) = words
@@ -502,7 +502,7 @@ def test_others_get_the_processor_after_each_message(client, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(world_server.time, "sleep", rests.append)
         client.put(*(thing(f"{k}", pose=at(2.0 + k)) for k in range(5)))
-    assert rests.count(world_server.REST) == 5
+    assert rests.count(world_server.READING_PAUSE) == 5
 
 
 def test_an_unexpected_exception_ends_nothing(client, words, monkeypatch):

@@ -15,7 +15,7 @@ from diagnostic_msgs.msg import DiagnosticStatus
 from std_msgs.msg import Float64, String
 from std_srvs.srv import SetBool, Trigger
 
-from basis_ik.ros.periodic_spinner import PAUSE
+from basis_ik.ros.periodic_spinner import SPIN_PAUSE
 from basis_ik.transforms.rigid import RigidTransform
 
 SUCCEEDED, CANCELED, ABORTED = (
@@ -31,7 +31,7 @@ THRESHOLD = 0.01  # rad: the default of success_angle_threshold
 EXACT, POINTED = 1e-9, 1e-6  # rad: of a joint, and of the solved axis
 STALL = 5.0  # s without progress, after which a goal is aborted
 CHECK = 0.05  # s between two checks of a goal, each with feedback
-ENDS = 2 * PAUSE + CHECK  # s: from what ends a goal until its client knows
+ENDS = 2 * SPIN_PAUSE + CHECK  # s: from what ends a goal until its client knows
 TRANSFORM_TIMEOUT = 0.5  # s: the default of transform_timeout
 X, Z = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
 TIP_T_LASER = RigidTransform.from_rpy(0.0, 0.1, 0.2, [0.05, -0.1, 0.02])
@@ -286,7 +286,7 @@ def test_many_bad_goals_log_one_line_of_each_kind_in_a_second(head):
 def test_an_unknown_frame_ends_the_goal_when_a_transform_is_late(head):
     begun = head.time
     assert head.end_of(head.point("nowhere", AHEAD)) == ABORTED
-    assert TRANSFORM_TIMEOUT <= head.time - begun <= TRANSFORM_TIMEOUT + ENDS + PAUSE
+    assert TRANSFORM_TIMEOUT <= head.time - begun <= TRANSFORM_TIMEOUT + ENDS + SPIN_PAUSE
     assert said(head, "aborted: target refused: NO_TRANSFORM")
     goal = head.point("base_link", BEHIND)
     assert head.call(Trigger, "home").success

@@ -33,7 +33,7 @@ from world import SECOND, Stalls, World
 from basis_ik.arm.moment import Moment
 from basis_ik.ros.boundary import Boundary, present
 from basis_ik.ros.ik_node import IkNode, turn
-from basis_ik.ros.periodic_spinner import PAUSE
+from basis_ik.ros.periodic_spinner import SPIN_PAUSE
 from basis_ik.warm_up import Step, node_steps
 
 STEADY = 1000 * SECOND  # ns: of the steady clock at the world's beginning
@@ -416,7 +416,7 @@ class Spinner:
 
     def handle_others(self):
         now = self._world.now
-        if now - self._last_check < SECOND * PAUSE:
+        if now - self._last_check < SECOND * SPIN_PAUSE:
             return
         self._last_check = now
         for _ in range(len(self._boundary.answers)):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from basis_ik.bones.bone_limits import Cone, Hinge, SwingTwist
-from basis_ik.bones.constraints import MET, Applied, Constraint, Point, Reach
+from basis_ik.bones.constraints import MET_TOLERANCE, Applied, Constraint, Point, Reach
 from basis_ik.bones.meet import meet
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.transforms.tree import TransformTree
@@ -60,7 +60,7 @@ def check(tree: TransformTree, constraints: dict[str, Constraint], found: dict[s
     assert list(found) == list(constraints)
     for name, each in found.items():
         assert each.miss == pytest.approx(left(tree, constraints[name]), abs=1e-9)
-        assert (each.verdict is Verdict.REACHED) == (each.miss <= MET)
+        assert (each.verdict is Verdict.REACHED) == (each.miss <= MET_TOLERANCE)
 
 
 @pytest.mark.parametrize("order", [("look", "stand"), ("stand", "look")])

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from closed_arms import apart, chain_of
 
-from basis_ik.closed_form.closed_form import LOOP
-from basis_ik.closed_form.closed_form_kernel import MAX_BRANCHES, MISFIT, MISFIT_ANGLE
+from basis_ik.closed_form.closed_form import LOOP_KERNELS
+from basis_ik.closed_form.closed_form_kernel import FORM_MISFIT, MAX_FORM_BRANCHES, MISFIT_ANGLE
 from basis_ik.closed_form.closed_form_search_kernel import UPPER_ROW, take_nearest_branch
-from basis_ik.descent.descent_kernel import REACHED as ARRIVED
+from basis_ik.descent.descent_kernel import DESCENT_REACHED as ARRIVED
 from basis_ik.errors import SolveArgumentError
 from basis_ik.search.pose_constraint import PoseConstraint, narrow
 from basis_ik.search.prepare import prepared
@@ -249,7 +249,7 @@ def test_an_arm_a_millimetre_off_its_form_is_solved_from_the_branches():
     restarts = [
         solve(chain, chain.forward(q), seed).restarts for q, seed in zip(truths, seeds, strict=True)
     ]
-    assert max(restarts) <= MAX_BRANCHES
+    assert max(restarts) <= MAX_FORM_BRANCHES
     assert sum(restarts) < 150
 
 
@@ -316,12 +316,12 @@ def test_max_move_selects_among_the_branches(named):
 def test_a_proof_allows_for_tolerances_and_misfit(named):
     ready = prepared(named("ur10"))
     form = ready.closed._replace(rows=ready.closed.rows.copy())
-    form.rows[MISFIT] = 0.0
+    form.rows[FORM_MISFIT] = 0.0
     assert form.proof_margin(1e-9, 1e-6) == pytest.approx(1e-5)
     assert form.proof_margin(1e-6 * ready.size, 1e-9) == pytest.approx(1e-5)
-    form.rows[MISFIT, MISFIT_ANGLE] = 3e-6
+    form.rows[FORM_MISFIT, MISFIT_ANGLE] = 3e-6
     assert form.proof_margin(1e-9, 1e-6) == pytest.approx(4e-5)
-    form.rows[MISFIT] = 3e-6 * ready.size, 0.0, 0.0
+    form.rows[FORM_MISFIT] = 3e-6 * ready.size, 0.0, 0.0
     assert form.proof_margin(1e-6 * ready.size, 1e-9) == pytest.approx(4e-5)
 
 
@@ -405,7 +405,7 @@ def test_an_exact_form_of_a_later_family_replaces_an_approximate_one():
         rows[k][1] = " ".join(map(repr, (points + 1e-3 * rng.normal(size=3)).tolist()))
     form = prepared(chain_of([tuple(row) for row in rows], tip)).closed
     assert form.misfit < 1e-9
-    assert form.kernels is LOOP
+    assert form.kernels is LOOP_KERNELS
 
 
 EVERY_WAY = [

@@ -14,7 +14,7 @@ import pytest
 from closed_arms import FEWER, apart, chain_of
 
 from basis_ik import warm_up
-from basis_ik.descent.descent_kernel import REACHED as ARRIVED
+from basis_ik.descent.descent_kernel import DESCENT_REACHED as ARRIVED
 from basis_ik.numerics import jit
 from basis_ik.robot.robot import RobotModel
 from basis_ik.search.pose_constraint import PoseConstraint, narrow

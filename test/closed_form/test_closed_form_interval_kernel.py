@@ -72,17 +72,19 @@ def test_the_bends_of_an_elbow_contain_all_solutions():
     rng, bent, other = np.random.default_rng(8), 0, 0
     for _ in range(sample(1000)):
         form, allowed = np.zeros((27, 3)), np.array([[0.0, pi]] * 6)
-        form[kernel.AXES + 1 : kernel.AXES + 3] = rng.normal(size=(2, 3))
-        form[: kernel.AXES + 6] /= np.maximum(norm(form[: kernel.AXES + 6], axis=1), 1e-9)[:, None]
-        form[kernel.OFFSETS + 2 : kernel.OFFSETS + 4] = rng.normal(size=(2, 3))
+        form[kernel.FORM_AXES + 1 : kernel.FORM_AXES + 3] = rng.normal(size=(2, 3))
+        form[: kernel.FORM_AXES + 6] /= np.maximum(
+            norm(form[: kernel.FORM_AXES + 6], axis=1), 1e-9
+        )[:, None]
+        form[kernel.FORM_OFFSETS + 2 : kernel.FORM_OFFSETS + 4] = rng.normal(size=(2, 3))
         angles, half = rng.uniform(-pi, pi, 2), 10.0 ** rng.uniform(-4, 0)
         allowed[1] = angles[0] + rng.uniform(-0.5, 0.5) * half, half
         limits = float(angles[1] + rng.uniform(-0.5, 0.5) * half), float(half)
         one, two = (
-            transforms3d.axangles.axangle2mat(form[kernel.AXES + 1 + k], angles[k])
+            transforms3d.axangles.axangle2mat(form[kernel.FORM_AXES + 1 + k], angles[k])
             for k in range(2)
         )
-        w = one @ (form[kernel.OFFSETS + 2] + two @ form[kernel.OFFSETS + 3])
+        w = one @ (form[kernel.FORM_OFFSETS + 2] + two @ form[kernel.FORM_OFFSETS + 3])
         error, away = 10.0 ** rng.uniform(-6, -1), rng.normal(size=3)
         w += 0.99 * error * away / norm(away)
         goal = FormGoal((0.0,) * 9, (0.0,) * 3, (0.0,) * 6)

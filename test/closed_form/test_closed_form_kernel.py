@@ -10,7 +10,7 @@ import pytest
 from from_python import from_python
 
 from basis_ik.closed_form import closed_form_kernel as kernel
-from basis_ik.closed_form.closed_form_search_kernel import OUTSIDE, branch_starts
+from basis_ik.closed_form.closed_form_search_kernel import OUTSIDE_LIMITS, branch_starts
 from basis_ik.descent.pose_search_kernel import COLUMNS
 
 subproblem_1, subproblem_4 = (from_python(f) for f in (kernel.subproblem_1, kernel.subproblem_4))
@@ -92,12 +92,12 @@ def test_subproblem_4_has_no_solution_beyond_its_slack():
 @pytest.fixture
 def arm():
     """Return a UR-like arm in its own frame, and variables with limits."""
-    form = np.zeros((kernel.ROWS, 3))
+    form = np.zeros((kernel.FORM_ROWS, 3))
     form[:6] = [[0, 0, 1], [0, 1, 0], [0, 1, 0], [0, 1, 0], [0, 0, 1], [0, 1, 0]]
     form[6:12] = [[0, 0, 0.1], [0, 0.1, 0], [0.4, 0, 0], [0.4, 0, 0], [0, 0.1, -0.1], [0, 0, 0]]
-    form[kernel.TIP], form[kernel.REST : kernel.KIND] = [0, 0.08, 0], np.eye(3)
-    form[kernel.KIND], form[kernel.SIZE] = [kernel.PARALLEL_2_3_4, 0.0, 1e-9], 1.0
-    form[kernel.DRIVES : kernel.SLIDE_AXIS] = [(1.0, 0.0, k) for k in range(6)]
+    form[kernel.FORM_TIP], form[kernel.FORM_REST : kernel.FORM_KIND] = [0, 0.08, 0], np.eye(3)
+    form[kernel.FORM_KIND], form[kernel.FORM_SIZE] = [kernel.PARALLEL_2_3_4, 0.0, 1e-9], 1.0
+    form[kernel.FORM_DRIVES : kernel.SLIDE_AXIS] = [(1.0, 0.0, k) for k in range(6)]
     variables = np.zeros((6, COLUMNS))
     variables[:, 0], variables[:, 1], variables[:, 2], variables[:, 5] = -3.0, 3.0, 1.0, 1.0
     return form, variables
@@ -106,11 +106,11 @@ def arm():
 def placed(form, q):
     rotation, place = np.eye(3), np.zeros(3)
     for i in range(6):
-        place = place + rotation @ form[kernel.OFFSETS + i]
+        place = place + rotation @ form[kernel.FORM_OFFSETS + i]
         turn = np.array([rodrigues(form[i], q[i], e) for e in np.eye(3)]).T
         rotation = rotation @ turn
     target = np.eye(4)
-    target[:3, :3], target[:3, 3] = rotation, place + rotation @ form[kernel.TIP]
+    target[:3, :3], target[:3, 3] = rotation, place + rotation @ form[kernel.FORM_TIP]
     return target
 
 
@@ -118,18 +118,18 @@ def test_branches_within_the_limits_come_first_by_distance(arm):
     form, variables = arm
     rng, outside = np.random.default_rng(2), 0
     for q, seed in rng.uniform(-2.9, 2.9, (30, 2, 6)):
-        starts = np.empty((6, COLUMNS + kernel.MAX_BRANCHES))
+        starts = np.empty((6, COLUMNS + kernel.MAX_FORM_BRANCHES))
         inside, count, margin = branch_starts(form, variables, placed(form, q), seed, starts)
-        assert 0 < inside <= count <= kernel.MAX_BRANCHES
+        assert 0 < inside <= count <= kernel.MAX_FORM_BRANCHES
         assert margin > 0.0
         assert np.array_equal(starts[:, :COLUMNS], variables)
         found = starts[:, COLUMNS : COLUMNS + count].T
         for each in found:
             off = np.abs(placed(form, each) - placed(form, q)).max()
-            assert off < 1e-8 or (off < OUTSIDE and np.abs(each).max() == 3.0)
+            assert off < 1e-8 or (off < OUTSIDE_LIMITS and np.abs(each).max() == 3.0)
         assert (np.abs(found[:inside]) <= 3.0).all()
         assert (np.diff(np.linalg.norm(found[:inside] - seed, axis=1)) >= 0.0).all()
-        assert (np.abs(found[inside:]).max(axis=1) > 3.0 + OUTSIDE).all()
+        assert (np.abs(found[inside:]).max(axis=1) > 3.0 + OUTSIDE_LIMITS).all()
         outside += count - inside
         assert np.abs(found[:inside] - q).max(axis=1).min() < 1e-8
     assert outside > 5
@@ -138,9 +138,9 @@ def test_branches_within_the_limits_come_first_by_distance(arm):
 def test_a_branch_slightly_outside_the_limits_is_clamped(arm):
     form, variables = arm
     q = np.array([0.3, -1.0, 1.2, 0.4, 0.9, 0.5])
-    variables[0, 1] = q[0] - 0.5 * OUTSIDE
-    starts = np.empty((6, COLUMNS + kernel.MAX_BRANCHES))
+    variables[0, 1] = q[0] - 0.5 * OUTSIDE_LIMITS
+    starts = np.empty((6, COLUMNS + kernel.MAX_FORM_BRANCHES))
     inside, _, _ = branch_starts(form, variables, placed(form, q), q, starts)
     found = starts[:, COLUMNS : COLUMNS + inside].T
-    assert np.abs(found - q).max(axis=1).min() == pytest.approx(0.5 * OUTSIDE)
+    assert np.abs(found - q).max(axis=1).min() == pytest.approx(0.5 * OUTSIDE_LIMITS)
     assert (found[:, 0] <= variables[0, 1]).all()

@@ -15,7 +15,7 @@ from numpy.linalg import norm
 
 from basis_ik.closed_form import closed_form_pair_proof_kernel as kernel
 from basis_ik.closed_form.closed_form_interval_kernel import Pose
-from basis_ik.closed_form.closed_form_kernel import AXES, OFFSETS, FormGoal
+from basis_ik.closed_form.closed_form_kernel import FORM_AXES, FORM_OFFSETS, FormGoal
 
 is_box_open, widest_of_pair = from_python(kernel.is_box_open), from_python(kernel.widest_of_pair)
 second_of_pair, fourth_by_height = (
@@ -47,22 +47,26 @@ def contains(interval, angle):
 def arm(rng, parallel):
     """Return a form (27, 3) whose axes 5 and 6 meet, with axis 2 or 3 parallel to the next."""
     form = np.zeros((27, 3))
-    form[AXES:OFFSETS] = rng.normal(size=(6, 3))
-    form[AXES:OFFSETS] /= norm(form[AXES:OFFSETS], axis=1)[:, None]
+    form[FORM_AXES:FORM_OFFSETS] = rng.normal(size=(6, 3))
+    form[FORM_AXES:FORM_OFFSETS] /= norm(form[FORM_AXES:FORM_OFFSETS], axis=1)[:, None]
     if parallel:
-        form[AXES + parallel] = rng.choice([-1.0, 1.0]) * form[AXES + parallel - 1]
-    form[OFFSETS + 1 : OFFSETS + 5] = rng.normal(size=(4, 3))
+        form[FORM_AXES + parallel] = rng.choice([-1.0, 1.0]) * form[FORM_AXES + parallel - 1]
+    form[FORM_OFFSETS + 1 : FORM_OFFSETS + 5] = rng.normal(size=(4, 3))
     return form
 
 
 def reached(form, q):
     """Return the end (3,) and the rotation (3, 3) of a form, and the end before joint 1."""
-    turns = [turn(axis, angle) for axis, angle in zip(form[AXES:OFFSETS], q, strict=True)]
+    turns = [turn(axis, angle) for axis, angle in zip(form[FORM_AXES:FORM_OFFSETS], q, strict=True)]
     end = np.zeros(3)
     for i in (3, 2, 1, 0):
-        end = turns[i] @ (end + form[OFFSETS + i + 1]) if i < 3 else turns[3] @ form[OFFSETS + 4]
+        end = (
+            turns[i] @ (end + form[FORM_OFFSETS + i + 1])
+            if i < 3
+            else turns[3] @ form[FORM_OFFSETS + 4]
+        )
     rotation = np.linalg.multi_dot(turns)
-    return end, rotation, turns[0].T @ end - form[OFFSETS + 1]
+    return end, rotation, turns[0].T @ end - form[FORM_OFFSETS + 1]
 
 
 def pose_at(form, q, errors, rng):

@@ -17,9 +17,9 @@ from from_python import IS_PLAIN, sample
 from basis_ik import warm_up
 from basis_ik.closed_form.closed_form import _pack
 from basis_ik.closed_form.closed_form_axes import Free, arm_of, meeting_candidates
-from basis_ik.closed_form.closed_form_kernel import KIND, NAME
-from basis_ik.closed_form.closed_form_loop_kernel import MEETING as MEETING_KIND
-from basis_ik.descent.descent_kernel import REACHED as ARRIVED
+from basis_ik.closed_form.closed_form_kernel import FORM_KIND, KIND_NAME
+from basis_ik.closed_form.closed_form_loop_kernel import MEET_5_6 as MEETING_KIND
+from basis_ik.descent.descent_kernel import DESCENT_REACHED as ARRIVED
 from basis_ik.descent.pose_search_kernel import solve_pose
 from basis_ik.numerics import jit
 from basis_ik.search.prepare import prepared
@@ -60,7 +60,7 @@ def branches_of(chain, target, seed):
 @pytest.mark.parametrize("name", ALL)
 def test_all_branches_reach_the_pose_and_include_its_positions(named, name):
     chain, rng, clear = named(name), np.random.default_rng(1), 0
-    assert prepared(chain).closed.rows[KIND, NAME] == MEETING_KIND
+    assert prepared(chain).closed.rows[FORM_KIND, KIND_NAME] == MEETING_KIND
     count = sample(200)
     for _ in range(count):
         q, seed = rng.uniform(-pi, pi, (2, 6))
@@ -240,7 +240,7 @@ def test_a_slightly_different_arm_uses_its_form_and_proofs_allow_for_that():
     rng = np.random.default_rng(9)
     chain = chain_of(*closed_arms.random_arm("meet_5_6", rng, 2.0, 1e-3))
     form = prepared(chain).closed
-    assert form.rows[KIND, NAME] == MEETING_KIND
+    assert form.rows[FORM_KIND, KIND_NAME] == MEETING_KIND
     assert 1e-4 < form.misfit < 0.1
     blind = replace(prepared(chain), closed=None)
     for q, seed in rng.uniform(-2.0, 2.0, (sample(60), 2, 6)):

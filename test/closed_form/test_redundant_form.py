@@ -12,8 +12,8 @@ import pytest
 from closed_arms import ROWS, chain_of, random_arm, turning
 from hard_arms import ARMS
 
-from basis_ik.closed_form.closed_form import QUICK
-from basis_ik.closed_form.self_motion import KEPT, LEVELS, VALUES, sample_starts
+from basis_ik.closed_form.closed_form import QUICK_KERNELS
+from basis_ik.closed_form.self_motion import GRID, sample_starts
 from basis_ik.search.pose_constraint import PoseConstraint, narrow
 from basis_ik.search.prepare import prepared
 
@@ -45,7 +45,7 @@ def off(chain, positions, target):
 )
 def test_which_joints_are_fixed(named, name, fixed):
     form = prepared(named(name)).redundant
-    assert form.form.kernels is QUICK
+    assert form.form.kernels is QUICK_KERNELS
     assert form.fixed.tolist() in ([fixed] if fixed else [[0], [6]])
 
 
@@ -167,11 +167,11 @@ def test_starts_are_within_the_limits_and_the_same_every_time(named, name):
         target = chain.forward(q).matrix.copy()
         every = list(sample_starts(*given, target, seed, ENDLESS))
         again = list(sample_starts(*given, target, seed, ENDLESS))
-        assert 1 <= len(every) <= LEVELS[len(given[0].fixed)]
+        assert 1 <= len(every) <= GRID.levels[len(given[0].fixed)]
         for (starts, points), (starts2, points2) in zip(every, again, strict=True):
             assert np.array_equal(starts, starts2)
             assert points == points2
-            assert len(starts) <= KEPT
+            assert len(starts) <= GRID.kept
             assert (starts >= chain.lower).all()
             assert (starts <= chain.upper).all()
 
@@ -197,11 +197,11 @@ def test_a_grid_is_not_finer_than_the_arm_is_off_its_form(named):
     chain, rng = named("baxter"), np.random.default_rng(6)
     ready = prepared(chain)
     form = ready.redundant.form
-    span = np.ptp([chain.lower[0], chain.upper[0]]) / (VALUES[1][0] - 1)
+    span = np.ptp([chain.lower[0], chain.upper[0]]) / (GRID.values[1][0] - 1)
     while_coarser = 1
     while span > form.misfit:
         span, while_coarser = span / 4.0, while_coarser + 1
-    assert while_coarser < LEVELS[1]
+    assert while_coarser < GRID.levels[1]
     for _ in range(5):
         q, seed = rng.uniform(chain.lower, chain.upper, (2, 7))
         target = chain.forward(q).matrix.copy()

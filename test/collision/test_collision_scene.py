@@ -539,7 +539,7 @@ def test_gaps_can_be_kept():
     assert pickle.loads(pickle.dumps(gap)).names == gap.names
     assert not gap.points.flags.writeable
     assert not gap.gradient.flags.writeable
-    assert collision_scene.MOST_LINES == 24
+    assert collision_scene.PRINTED_SCENE_LINES == 24
 
 
 # Objects of several shapes, that move, and in the hand ------------------------------------------

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from basis_ik import RobotModel
-from basis_ik.collision.cover import MOST_PIECES, _Cutter, cover_of, distances_to_axis
+from basis_ik.collision.cover import COVERING, _Cutter, cover_of, distances_to_axis
 from basis_ik.collision.hull import convex_hull
 from basis_ik.collision.shape import Shape
 
@@ -28,7 +28,7 @@ def distances_to(hull, points):
 @settings(max_examples=40)
 def test_a_cover_contains_its_shape(shape):
     cover = cover_of(shape)
-    assert len(cover.capsules) <= MOST_PIECES + 2
+    assert len(cover.capsules) <= COVERING.most_pieces + 2
     assert outside(cover, points_in(shape, 5000)).max() <= 1e-15
     if not shape.is_round:
         assert outside(cover, shape.hull.vertices).max() <= 0.0

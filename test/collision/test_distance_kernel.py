@@ -128,10 +128,10 @@ COUNT = len(PAIRS) + len(TARGETS) + len(BESIDE)
 COVER = BALLS, LINKS, PAIRS, SOLIDS, TARGETS, CLOUDS, BESIDE, TREE, np.full(COUNT, 0.03)
 
 
-def measured(q, within=kernels.FAR, cover=COVER):
+def measured(q, within=kernels.FAR_AWAY, cover=COVER):
     work = np.empty((4, 3, 4)), np.empty((3, 4)), np.empty((len(BALLS), 10))
     count = len(cover[-1])
-    rows, gradients = np.zeros((count, kernels.COLUMNS)), np.full((count, 3), np.nan)
+    rows, gradients = np.zeros((count, kernels.GAP_COLUMNS)), np.full((count, 3), np.nan)
     kernels.measure_pairs(CHAIN[:], cover, q, work, rows, gradients, within)
     return rows, gradients, work
 
@@ -181,8 +181,8 @@ def test_distances_are_those_of_brute_force():
         rows, _, work = measured(RNG.uniform(-2.0, 2.0, 3))
         for k in range(COUNT):
             least = brute_force(k, work[2])
-            assert rows[k, kernels.DISTANCE] <= least + 1e-12
-            assert rows[k, kernels.DISTANCE] >= least - 0.02
+            assert rows[k, kernels.GAP_DISTANCE] <= least + 1e-12
+            assert rows[k, kernels.GAP_DISTANCE] >= least - 0.02
 
 
 def test_points_are_on_the_bodies_and_the_normal_leads_from_one_to_the_other():
@@ -190,7 +190,7 @@ def test_points_are_on_the_bodies_and_the_normal_leads_from_one_to_the_other():
         rows, _, _ = measured(RNG.uniform(-2.0, 2.0, 3))
         apart = rows[:, kernels.POINT_A : kernels.POINT_A + 3] - rows[:, kernels.POINT_B :][:, :3]
         along = (apart * rows[:, kernels.NORMAL : kernels.NORMAL + 3]).sum(axis=1)
-        assert along == pytest.approx(rows[:, kernels.DISTANCE] + 0.03, abs=1e-9)
+        assert along == pytest.approx(rows[:, kernels.GAP_DISTANCE] + 0.03, abs=1e-9)
 
 
 def test_gradients_are_those_of_finite_differences():
@@ -199,7 +199,10 @@ def test_gradients_are_those_of_finite_differences():
         q = RNG.uniform(-2.0, 2.0, 3)
         _, gradients, _ = measured(q)
         ends = [
-            (measured(q + h)[0][:, kernels.DISTANCE], measured(q - h)[0][:, kernels.DISTANCE])
+            (
+                measured(q + h)[0][:, kernels.GAP_DISTANCE],
+                measured(q - h)[0][:, kernels.GAP_DISTANCE],
+            )
             for h in 1e-6 * np.eye(3)
         ]
         slopes = np.array([(high - low) / 2e-6 for high, low in ends]).T
@@ -214,10 +217,10 @@ def test_only_what_is_within_a_distance_is_measured():
         q = RNG.uniform(-2.0, 2.0, 3)
         everything, gradients, _ = measured(q)
         rows, some, _ = measured(q, within=0.2)
-        near = everything[:, kernels.DISTANCE] < 0.2
+        near = everything[:, kernels.GAP_DISTANCE] < 0.2
         assert (rows[near] == everything[near]).all()
         assert (some[near] == gradients[near]).all()
-        assert (rows[~near, kernels.DISTANCE] == 0.2).all()
+        assert (rows[~near, kernels.GAP_DISTANCE] == 0.2).all()
 
 
 def test_there_may_be_no_pair_at_all():
@@ -238,7 +241,7 @@ def test_axes_that_cross_have_a_direction():
         np.zeros(1),
     )
     rows, gradients, _ = measured(np.zeros(3), cover=cover)
-    assert rows[0, kernels.DISTANCE] == pytest.approx(-0.3)
+    assert rows[0, kernels.GAP_DISTANCE] == pytest.approx(-0.3)
     assert rows[0, kernels.NORMAL : kernels.NORMAL + 3] == pytest.approx([0.0, 0.0, 1.0])
     assert gradients[0].tolist() == [0.0, 0.0, 0.0]
 
@@ -258,4 +261,4 @@ def test_the_padding_counts_in_what_is_within(other):
     }[other]
     cover = balls, np.array([[0, 1], [1, 2]]), *which, np.array([0.3])
     (row,), _, _ = measured(np.zeros(3), within=0.51, cover=cover)
-    assert row[kernels.DISTANCE] == pytest.approx(0.5)
+    assert row[kernels.GAP_DISTANCE] == pytest.approx(0.5)

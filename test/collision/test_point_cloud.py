@@ -9,7 +9,7 @@ from bodies import random_pose
 
 from basis_ik import RigidTransform, RobotModel, Scene, Shape, SolveArgumentError, Verdict, solve
 from basis_ik.collision.collision_scene import tables_of
-from basis_ik.collision.point_cloud import MOST_POINTS, PointCloud, seen
+from basis_ik.collision.point_cloud import MOST_CLOUD_POINTS, PointCloud, seen
 from basis_ik.collision.shape import SceneError
 
 MODELS = {name: RobotModel.example(name) for name in ("ur5e", "panda")}
@@ -114,7 +114,7 @@ def test_points_that_a_sensor_does_not_see_are_dropped():
         ([[0.0, 0.0]], 0.02, "shape \\(n, 3\\)"),
         ("points", 0.02, "shape \\(n, 3\\)"),
         ([[0.0, 0.0, 2e4]], 0.02, "beyond 10000 m"),
-        (np.zeros((MOST_POINTS + 1, 3)), 0.02, "500001 points are more than 500000"),
+        (np.zeros((MOST_CLOUD_POINTS + 1, 3)), 0.02, "500001 points are more than 500000"),
         ([[0.0, 0.0, 0.0]], 0.001, "from 0.002 to 0.5 m"),
         ([[0.0, 0.0, 0.0]], np.nan, "from 0.002 to 0.5 m"),
     ],

@@ -9,7 +9,7 @@ from from_python import from_python, sample
 
 from basis_ik.collision.collision_scene import _bodies
 from basis_ik.collision.covered_links import Body, CoveredLink
-from basis_ik.collision.distance_kernel import COLUMNS, DISTANCE, NORMAL, POINT_A, POINT_B
+from basis_ik.collision.distance_kernel import GAP_COLUMNS, GAP_DISTANCE, NORMAL, POINT_A, POINT_B
 from basis_ik.collision.exact import ExactDistances
 from basis_ik.collision.separation_kernel import separate_links, weigh_corners
 from basis_ik.collision.shape import Shape
@@ -55,8 +55,8 @@ def link(*bodies, joint=-1):
 def separated(one, other, frames=NO_FRAMES, padding=0.0, covers=0.0):
     first = len(one.bodies)
     ranges = np.array([0, first, first, first + len(other.bodies)])
-    row, gradient = np.zeros(COLUMNS), np.zeros(2)
-    row[DISTANCE] = covers
+    row, gradient = np.zeros(GAP_COLUMNS), np.zeros(2)
+    row[GAP_DISTANCE] = covers
     shapes = _bodies([one, other], [0.0, 0.0])
     found = separate_links(CHAIN[:], shapes, ranges, frames, row, gradient, padding)
     return *found, row, gradient
@@ -105,10 +105,10 @@ def test_of_bodies_that_are_nearer_than_the_padding_the_distance_is_exact(judge)
         distance, _ = judge.between(one, other, NO_FRAMES)
         *_, row, _ = separated(one, other, padding=abs(distance) + 0.01, covers=-1.0)
         if distance > 1e-6:
-            assert row[DISTANCE] == pytest.approx(-0.01, abs=1e-6)
+            assert row[GAP_DISTANCE] == pytest.approx(-0.01, abs=1e-6)
             found += 1
         elif distance < -1e-6:
-            assert row[DISTANCE] == -1.0, "no direction keeps them apart: the covers tell"
+            assert row[GAP_DISTANCE] == -1.0, "no direction keeps them apart: the covers tell"
     assert found >= sample(30) // 4
 
 
@@ -118,7 +118,7 @@ def test_a_distance_by_the_covers_that_is_larger_stays():
         link((SHAPES["sphere"], RigidTransform.from_rpy(0.0, 0.0, 0.0, (3.0, 0.0, 0.0)))),
     )
     *_, row, gradient = separated(one, other, padding=9.0, covers=-1.0)
-    assert row[DISTANCE] == -1.0
+    assert row[GAP_DISTANCE] == -1.0
     assert not gradient.any()
 
 
@@ -154,7 +154,7 @@ def test_a_row_has_the_nearest_points_and_the_gradient(one, other):
 
         q = np.array([0.3, 1.0])
         lower, _, row, gradient = at(q)
-        assert row[DISTANCE] == lower > 0.0
+        assert row[GAP_DISTANCE] == lower > 0.0
         apart = row[POINT_A : POINT_A + 3] - row[POINT_B : POINT_B + 3]
         assert apart == pytest.approx((lower + 0.01) * row[NORMAL : NORMAL + 3], abs=1e-6)
         steps = 1e-5 * np.eye(2)

@@ -124,7 +124,7 @@ def test_a_text_mesh_may_have_no_more_triangles(tmp_path, monkeypatch):
 
 def test_a_file_that_is_too_large_is_not_read(tmp_path, monkeypatch):
     file = write_stl(tmp_path / "box.stl", BOX)
-    monkeypatch.setattr(shapes, "MOST_BYTES", file.stat().st_size - 1)
+    monkeypatch.setattr(shapes, "MOST_MESH_BYTES", file.stat().st_size - 1)
     with pytest.raises(SceneError, match=r"larger than 0 MB; use a coarser mesh"):
         Shape.mesh(file)
 

@@ -14,7 +14,7 @@ from virtual_node import alone
 
 from basis_ik.arm.settings import misplaced
 from basis_ik.robot.robot import RobotModel
-from basis_ik.ros.parameters.ik_parameters import CHAIN, NODE
+from basis_ik.ros.parameters.ik_parameters import CHAIN_PARAMETERS, NODE_PARAMETERS
 from basis_ik.solvers.pose.solve import solve
 
 ROOT = Path(__file__).parents[2]
@@ -63,7 +63,7 @@ def test_every_configuration_is_tested():
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
 def test_every_key_is_a_parameter(path):
-    known = {declaration.name for declaration in (*NODE, *CHAIN)}
+    known = {declaration.name for declaration in (*NODE_PARAMETERS, *CHAIN_PARAMETERS)}
     assert set(parameters_of(path.stem)[1]) <= known
 
 

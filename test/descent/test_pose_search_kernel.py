@@ -14,7 +14,13 @@ import pytest
 from from_python import IS_PLAIN, from_python, sample
 from random_chains import random_chain
 
-from basis_ik.descent.descent_kernel import REACHED, SPENT, begin_descent, descend, place
+from basis_ik.descent.descent_kernel import (
+    DESCENT_REACHED,
+    DESCENT_SPENT,
+    begin_descent,
+    descend,
+    place,
+)
 from basis_ik.descent.fabrik_sweep_kernel import sweep
 from basis_ik.descent.hinge_fit_kernel import rough_angle
 from basis_ik.descent.pose_error_kernel import axis_error, excess, rotation_error, sine_cosine
@@ -46,7 +52,7 @@ from basis_ik.descent.tables_kernel import (
 from basis_ik.numerics import jit
 from basis_ik.numerics.normal_equations_kernel import solve_symmetric_6
 from basis_ik.robot.chain_kernel import forward_frames
-from basis_ik.search.precomputed_starts import KEPT
+from basis_ik.search.precomputed_starts import OWN_STARTS
 from basis_ik.search.prepare import prepare
 from basis_ik.transforms.rigid import RigidTransform
 
@@ -223,9 +229,9 @@ def test_own_starts_come_first_and_reach_more_than_others():
     ready = prepare(chain)
     plain = replace(ready, variables=ready.variables[:, :COLUMNS].copy())
     q, spread = np.empty(6), np.empty(6)
-    write_start(ready.variables, KEPT, q)
+    write_start(ready.variables, OWN_STARTS.kept, q)
     assert (q == ready.variables[:, -1]).all()
-    write_start(ready.variables, KEPT + 1, q)
+    write_start(ready.variables, OWN_STARTS.kept + 1, q)
     write_start(plain.variables, 1, spread)
     assert (q == spread).all()
     rng = np.random.default_rng(0)
@@ -250,16 +256,16 @@ def test_starts_beyond_the_limits_end_inside_and_help():
         for begin_at in (0, 1):
             # Searches with a single start do not descend beyond the limits.
             first, found = 0, (0,)
-            while found[0] != REACHED and first <= 400:
+            while found[0] != DESCENT_REACHED and first <= 400:
                 last = 400 if begin_at == 0 else first
                 found = ready.search(
                     ready.weights, target, np.zeros(6), q, TOLERANCES, 9999, first=first, last=last
                 )
                 assert (np.abs(q) <= 1.5).all()
                 first = found[2] + 1
-            assert found[0] == REACHED
+            assert found[0] == DESCENT_REACHED
             worst[begin_at] = max(worst[begin_at], found[2])
-            beyond_limits += begin_at == 0 and found[2] > KEPT
+            beyond_limits += begin_at == 0 and found[2] > OWN_STARTS.kept
     if not IS_PLAIN:
         assert beyond_limits > 0
         assert worst[0] < 0.6 * worst[1]
@@ -285,13 +291,13 @@ def test_a_search_in_slices_equals_one_call(slice_):
             work = ready.new_work()
             found = search(sliced, work, slice_, 0)
             steps = found[1]
-            while found[0] == SPENT:
+            while found[0] == DESCENT_SPENT:
                 assert found[1] == slice_
                 found = search(sliced, work, slice_, GO_ON)
                 steps += found[1]
             several += found[2] > 1
             assert (found[0], steps, found[2]) == expected[:3]
-            if found[0] == REACHED:  # else the end of a slice may be the best that was seen
+            if found[0] == DESCENT_REACHED:  # else the end of a slice may be the best that was seen
                 assert (sliced == whole).all()
     assert several > 5 or IS_PLAIN
 
@@ -300,7 +306,7 @@ def test_further_starts_are_distinct_fill_the_limits_and_are_constant():
     ready = ready_chain("hinges")
     starts = np.empty((500, 6))
     for i in range(500):
-        write_start(ready.variables, KEPT + i + 1, starts[i])
+        write_start(ready.variables, OWN_STARTS.kept + i + 1, starts[i])
     assert starts.min() >= -2.5
     assert starts.max() <= 2.5
     assert (np.histogram(starts[:, 5], 10, (-2.5, 2.5))[0] > 40).all()
@@ -353,7 +359,7 @@ def test_a_descent_needs_few_steps_from_nearby():
         status, steps, _ = descend(
             ready.packed, ready.weights, q, work, (1e-18, 1e-18), Effort(50, 1, careful=False)
         )
-        if status == REACHED:
+        if status == DESCENT_REACHED:
             taken.append(steps)
     assert len(taken) > 0.9 * count
     assert np.median(taken) <= 5
@@ -371,7 +377,7 @@ def test_a_careful_descent_reads_no_uninitialised_state():
         relate_to_target(ready.ends[0], target, work, 12)
         assert descend(
             ready.packed, ready.weights, q, work, (1e-18, 1e-18), Effort(50, 1, careful=True)
-        )[0] == REACHED  # fmt: skip
+        )[0] == DESCENT_REACHED  # fmt: skip
         ends.append(q)
     assert (np.array(ends) == ends[0]).all()
 

@@ -17,8 +17,8 @@ from diagnostic_msgs.msg import DiagnosticStatus
 from robot_bench import PATIENCE, URDF, Robot
 from std_msgs.msg import String
 
-from basis_ik.extras.teleop_keyboard import FASTEST, SLOWEST, Keys
-from basis_ik.ros.keyboard import DIRECTIONS
+from basis_ik.extras.teleop_keyboard import TELEOP, Keys
+from basis_ik.ros.keyboard import KEY_TWISTS
 
 # The numbers themselves: with those of the module no change of them would be seen.
 FASTER = 1.25
@@ -38,7 +38,7 @@ def test_a_stroke_moves_briefly_and_a_held_key_continuously():
 
 
 def test_every_direction_has_a_key_and_its_opposite():
-    reported = {(*linear, *angular) for linear, angular in DIRECTIONS.values()}
+    reported = {(*linear, *angular) for linear, angular in KEY_TWISTS.values()}
     assert reported == {tuple(row) for row in np.vstack([np.eye(6), -np.eye(6)]).tolist()}
 
 
@@ -55,12 +55,12 @@ def test_speeds_change_by_keys_within_bounds():
     keys = Keys(0.1, 0.3)
     keys.press("+", 0.0)
     assert keys.speeds == pytest.approx((FASTER * 0.1, FASTER * 0.3))
-    for key, factor in (("+", FASTEST), ("-", SLOWEST)):
+    for key, factor in (("+", TELEOP.fastest), ("-", TELEOP.slowest)):
         for _ in range(100):
             keys.press(key, 0.0)
         assert keys.speeds == pytest.approx((factor * 0.1, factor * 0.3))
     keys.press("o", 0.0)
-    assert keys.twist(0.0)[1] == pytest.approx((0.0, 0.0, SLOWEST * 0.3))
+    assert keys.twist(0.0)[1] == pytest.approx((0.0, 0.0, TELEOP.slowest * 0.3))
 
 
 class Terminal:

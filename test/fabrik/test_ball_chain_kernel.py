@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from basis_ik.fabrik.arc_kernel import arc_half_angle, lay_on_arc
 from basis_ik.fabrik.ball_chain_kernel import bone_lengths, sweep_ball_chain
 from basis_ik.fabrik.free_reach_kernel import (
-    NOT_FINITE,
-    REACHED,
-    TOO_FAR,
-    TOO_NEAR,
-    UNFINISHED,
+    CHAIN_NOT_FINITE,
+    CHAIN_REACHED,
+    CHAIN_TOO_FAR,
+    CHAIN_TOO_NEAR,
+    CHAIN_UNFINISHED,
     reach_chain,
 )
 from basis_ik.fabrik.lean_kernel import descent, lean, slope
@@ -267,9 +267,9 @@ def test_the_verdict_is_the_annulus_and_bones_keep_their_lengths(lengths, seed, 
     assert residual == pytest.approx(nearest, abs=2.0 * tolerance)
     assert residual == pytest.approx(np.linalg.norm(p[-1] - target), abs=1e-14 * reach)
     if nearest > 2.0 * tolerance:
-        assert status == (TOO_FAR if d > reach else TOO_NEAR)
+        assert status == (CHAIN_TOO_FAR if d > reach else CHAIN_TOO_NEAR)
     elif nearest == 0.0:
-        assert status == REACHED
+        assert status == CHAIN_REACHED
     assert passes <= 90
     np.testing.assert_array_equal(p[0], 0.0)
     np.testing.assert_allclose(lengths_of(p), expected, rtol=1e-12, atol=1e-15 * reach)
@@ -279,7 +279,7 @@ def test_a_pose_that_has_arrived_is_left_alone():
     p = chain(np.ones(5), 4)
     before = p.copy()
     status, _, passes = reach_chain(p, p[-1] + 1e-4, 1e-3, NOTHING)
-    assert (status, passes) == (REACHED, 0)
+    assert (status, passes) == (CHAIN_REACHED, 0)
     np.testing.assert_array_equal(p, before)
 
 
@@ -287,7 +287,7 @@ def test_a_pose_that_has_arrived_is_left_alone():
 @pytest.mark.parametrize("n", [3, 4])
 def test_targets_on_the_line_and_on_the_root_of_a_straight_chain(n, target):
     p = chain(np.ones(n), 0, bend=0.0)
-    assert reach_chain(p, np.array(target), 1e-9, NOTHING)[0] == REACHED
+    assert reach_chain(p, np.array(target), 1e-9, NOTHING)[0] == CHAIN_REACHED
     np.testing.assert_allclose(p[-1], target, atol=1e-9)
 
 
@@ -304,7 +304,7 @@ def test_a_long_and_a_tiny_bone_meet_targets_in_the_thin_shell_between(power, sh
     target = (1.0 + share * 10.0**power) * direction(6)
     status, residual, _ = reach_chain(p, target, 1e-14, NOTHING)
     assert residual <= 1e-14
-    assert status == REACHED
+    assert status == CHAIN_REACHED
 
 
 @given(SEEDS, st.integers(2, 9))
@@ -312,13 +312,13 @@ def test_nearness_to_full_reach_costs_nothing(seed, nines):
     p = chain(np.ones(8), seed, bend=0.5)
     target = 8.0 * (1.0 - 10.0**-nines) * direction(seed)
     status, _, passes = reach_chain(p, target, 1e-9, NOTHING)
-    assert status == REACHED
+    assert status == CHAIN_REACHED
     assert passes <= 12
 
 
 def test_a_closed_chain_opens():
     p = np.array([[0.0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 0]])
-    assert reach_chain(p, np.array([0.0, 0.0, 3.5]), 1e-9, NOTHING)[0] == REACHED
+    assert reach_chain(p, np.array([0.0, 0.0, 3.5]), 1e-9, NOTHING)[0] == CHAIN_REACHED
 
 
 def test_out_of_reach_is_straight_and_the_void_is_folded():
@@ -333,7 +333,7 @@ def test_out_of_reach_is_straight_and_the_void_is_folded():
 def test_a_tolerance_below_rounding_is_answered_as_well_as_rounding_allows():
     p = chain(np.ones(7), 2)
     status, residual, passes = reach_chain(p, np.array([1.1, 2.3, 0.7]), 1e-30, NOTHING)
-    assert status in (REACHED, UNFINISHED)
+    assert status in (CHAIN_REACHED, CHAIN_UNFINISHED)
     assert residual < 1e-12
     assert passes < 90
 
@@ -342,8 +342,10 @@ def test_a_tolerance_below_rounding_is_answered_as_well_as_rounding_allows():
 def test_what_cannot_be_computed_with_is_reported(bad):
     p = chain(np.ones(3), 0)
     target = np.array([bad, 0.0, 0.0])
-    assert reach_chain(p, target, 1e-9, NOTHING)[0] == NOT_FINITE
-    assert reach_chain(np.vstack([p, target[None]]), np.zeros(3), 1e-9, NOTHING)[0] == NOT_FINITE
+    assert reach_chain(p, target, 1e-9, NOTHING)[0] == CHAIN_NOT_FINITE
+    assert (
+        reach_chain(np.vstack([p, target[None]]), np.zeros(3), 1e-9, NOTHING)[0] == CHAIN_NOT_FINITE
+    )
 
 
 def test_passes_do_not_grow_with_the_number_of_bones():
@@ -352,7 +354,7 @@ def test_passes_do_not_grow_with_the_number_of_bones():
             p = chain(np.ones(n), 0, bend=0.0)
             target = 0.95 * n * direction(seed) * np.random.default_rng(seed).random() ** (1 / 3)
             status, _, passes = reach_chain(p, target, 1e-2, NOTHING)
-            assert status == REACHED
+            assert status == CHAIN_REACHED
             assert passes <= 10
 
 

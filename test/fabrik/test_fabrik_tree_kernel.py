@@ -25,9 +25,9 @@ from basis_ik.fabrik.skeleton_kernel import (
     place_bones,
 )
 from basis_ik.fabrik.swing_twist_kernel import (
-    BALL,
-    FREE,
-    HINGE,
+    BALL_JOINT,
+    FREE_JOINT,
+    HINGE_JOINT,
     clamp_joint,
     conjugate,
     multiply,
@@ -98,8 +98,8 @@ def unit_rows(rows):
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
-MIXED = [BALL, HINGE, BALL, BALL, HINGE, FREE, BALL]
-FREES = [FREE] * 7
+MIXED = [BALL_JOINT, HINGE_JOINT, BALL_JOINT, BALL_JOINT, HINGE_JOINT, FREE_JOINT, BALL_JOINT]
+FREES = [FREE_JOINT] * 7
 
 
 def goals(points, turned=(), turns=(), loops=()):

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from basis_ik.fabrik.swing_twist_kernel import (
-    BALL,
-    FREE,
-    HINGE,
+    BALL_JOINT,
+    FREE_JOINT,
+    HINGE_JOINT,
     about,
     between,
     clamp_angle,
@@ -180,13 +180,13 @@ def test_every_quadrant_has_its_own_ellipse(sx, sy, a, b):
 def test_a_ball_allows_the_nearest_swing_and_twist(seed, frame_seed):
     bounds = np.array([0.4, 0.9, 0.2, 0.6, -0.3, 0.5])
     frame, turn = quaternion(frame_seed), quaternion(seed)
-    allowed = clamp_joint(turn, BALL, bounds, NO_AXIS, frame)
+    allowed = clamp_joint(turn, BALL_JOINT, bounds, NO_AXIS, frame)
     x, y, twist = swing_twist(multiply(conjugate(frame), multiply(allowed, frame)))
     assert bounds[4] - 1e-12 <= twist <= bounds[5] + 1e-12
     a = bounds[0] if x >= 0 else bounds[2]
     b = bounds[1] if y >= 0 else bounds[3]
     assert (x / a) ** 2 + (y / b) ** 2 <= 1.0 + 1e-9
-    again = clamp_joint(allowed, BALL, bounds, NO_AXIS, frame)
+    again = clamp_joint(allowed, BALL_JOINT, bounds, NO_AXIS, frame)
     assert same_rotation(again, allowed)
 
 
@@ -194,7 +194,7 @@ def test_a_ball_allows_the_nearest_swing_and_twist(seed, frame_seed):
 def test_a_hinge_allows_its_axis_only(seed, axis_seed):
     axis, turn = np.array(unit(axis_seed)), quaternion(seed)
     bounds = np.array([0.0, 0.0, 0.0, 0.0, -0.5, 1.2])
-    allowed = clamp_joint(turn, HINGE, bounds, axis, AT_REST)
+    allowed = clamp_joint(turn, HINGE_JOINT, bounds, axis, AT_REST)
     np.testing.assert_allclose(rotate(allowed, *axis), axis, atol=1e-14)
     assert -0.5 - 1e-12 <= hinge_angle(allowed, axis) <= 1.2 + 1e-12
     best = max(abs(np.dot(about(*axis, t), turn)) for t in np.linspace(-0.5, 1.2, 100))
@@ -203,4 +203,4 @@ def test_a_hinge_allows_its_axis_only(seed, axis_seed):
 
 def test_a_free_joint_allows_all():
     turn = quaternion(5)
-    assert clamp_joint(turn, FREE, np.zeros(6), NO_AXIS, AT_REST) == turn
+    assert clamp_joint(turn, FREE_JOINT, np.zeros(6), NO_AXIS, AT_REST) == turn

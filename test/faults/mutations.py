@@ -553,11 +553,17 @@ MUTATIONS = tuple(
         (
             "numbers are read by Python's grammar",
             GRAMMAR,
-            "        if not _NUMBER.fullmatch(word) or not abs(float(word)) <= largest:",
+            "        if not _DECIMAL.fullmatch(word) or not abs(float(word)) <= largest:",
             "        if not abs(float(word)) <= largest:",
             (45,),
         ),
-        ("numbers up to 1e102 are accepted", GRAMMAR, "LARGEST = 1e100", "LARGEST = 1e102", (45,)),
+        (
+            "numbers up to 1e102 are accepted",
+            GRAMMAR,
+            "LARGEST_NUMBER = 1e100",
+            "LARGEST_NUMBER = 1e102",
+            (45,),
+        ),
         ("shorter axes are accepted", URDF, "MIN_AXIS = 1e-6", "MIN_AXIS = 1e-7", (46,)),
         (
             "the shortest axis is refused",
@@ -876,14 +882,14 @@ MUTATIONS = tuple(
         (
             "any text is accepted as topic name",
             PARAMETERS,
-            "    if len(name) <= LONGEST_NAME and _TOPIC.fullmatch(name):",
+            "    if len(name) <= LONGEST_ROS_NAME and _TOPIC.fullmatch(name):",
             "    if True:",
             (90,),
         ),
         (
             "any text is accepted as chain name",
             PARAMETERS,
-            "        if len(name) > LONGEST_NAME or not _NAME.fullmatch(name):",
+            "        if len(name) > LONGEST_ROS_NAME or not _NAME.fullmatch(name):",
             "        if False:",
             (90,),
         ),
@@ -940,28 +946,28 @@ MUTATIONS = tuple(
         (
             "steps ten times as long pass the last check",
             SAFETY,
-            "<= max_step[k] + SLACK",
-            "<= 10.0 * max_step[k] + SLACK",
+            "<= max_step[k] + LIMIT_ROUNDING",
+            "<= 10.0 * max_step[k] + LIMIT_ROUNDING",
             (92,),
         ),
         (
             "half a step passes the last check",
             SAFETY,
-            "<= max_step[k] + SLACK",
-            "<= 0.5 * max_step[k] + SLACK",
+            "<= max_step[k] + LIMIT_ROUNDING",
+            "<= 0.5 * max_step[k] + LIMIT_ROUNDING",
             (6, 92),
         ),
         (
             "a radian beyond the upper limit passes the last check",
             SAFETY,
-            "        if not (now <= upper[k] + SLACK or",
+            "        if not (now <= upper[k] + LIMIT_ROUNDING or",
             "        if not (now <= upper[k] + 1.0 or",
             (92,),
         ),
         (
             "a radian beyond the lower limit passes the last check",
             SAFETY,
-            "        if not (now >= lower[k] - SLACK or",
+            "        if not (now >= lower[k] - LIMIT_ROUNDING or",
             "        if not (now >= lower[k] - 1.0 or",
             (92,),
         ),
@@ -1419,7 +1425,7 @@ MUTATIONS = tuple(
         (
             "a standstill of simulated time is not detected",
             "ros/sim_clock.py",
-            "        if self._boundary.steady() - self._advanced < STANDSTILL:",
+            "        if self._boundary.steady() - self._advanced < SIM_CLOCK.standstill:",
             "        if True:",
             (97,),
         ),
@@ -1552,7 +1558,7 @@ MUTATIONS = tuple(
         (
             "a cloud of any size is read",
             "ros/world/cloud_messages.py",
-            "    refuse_many(POINTS, width * height)\n",
+            "    refuse_many(CLOUD_NAME, width * height)\n",
             "",
             (CLOUDS + "test_what_is_no_cloud_is_refused_and_the_last_one_stays",),
         ),
@@ -1569,8 +1575,8 @@ MUTATIONS = tuple(
         (
             "an arm needs more than twice the joints",
             "robot/infer.py",
-            "    if best >= _OBVIOUS * second:",
-            "    if best > _OBVIOUS * second:",
+            "    if best >= _OBVIOUS_RATIO * second:",
+            "    if best > _OBVIOUS_RATIO * second:",
             (BORDERS,),
         ),
         (
@@ -1583,22 +1589,22 @@ MUTATIONS = tuple(
         (
             "branches of half the length are candidates",
             "robot/infer.py",
-            "if _OBVIOUS * tree.depth(joint) > best]",
-            "if _OBVIOUS * tree.depth(joint) >= best]",
+            "if _OBVIOUS_RATIO * tree.depth(joint) > best]",
+            "if _OBVIOUS_RATIO * tree.depth(joint) >= best]",
             (NO_BORDERS,),
         ),
         (
             "fingers have at most one joint",
             "robot/infer.py",
-            "    if tree.depth(joint) > _FINGER_JOINTS or",
-            "    if tree.depth(joint) >= _FINGER_JOINTS or",
+            "    if tree.depth(joint) > _MOST_FINGER_JOINTS or",
+            "    if tree.depth(joint) >= _MOST_FINGER_JOINTS or",
             (BORDERS,),
         ),
         (
             "an arm needs three times the joints",
             "robot/infer.py",
-            "_OBVIOUS = 2",
-            "_OBVIOUS = 3",
+            "_OBVIOUS_RATIO = 2",
+            "_OBVIOUS_RATIO = 3",
             (BORDERS,),
         ),
         (
@@ -1625,8 +1631,8 @@ MUTATIONS = tuple(
         (
             "the band about the opposite direction is ten thousand times as wide",
             "transforms/directions_kernel.py",
-            "_OPPOSITE = 1e-9",
-            "_OPPOSITE = 1e-5",
+            "_OPPOSITE_SINE = 1e-9",
+            "_OPPOSITE_SINE = 1e-5",
             ("test/transforms/test_directions_kernel.py::test_nothing_turns_less_near_opposite",),
         ),
         (
@@ -1641,8 +1647,8 @@ MUTATIONS = tuple(
         (
             "FABRIK stops at 0.1 mm",
             "bones/constraints.py",
-            "_STOP = 0.1",
-            "_STOP = 1e4",
+            "_FABRIK_SHARE = 0.1",
+            "_FABRIK_SHARE = 1e4",
             (
                 "test/bones/test_constraints.py::test_fabrik_is_the_published_iteration_in_the_frame_that_the_chain_hangs_in",
             ),
@@ -1908,7 +1914,7 @@ MUTATIONS = tuple(
         (
             "a gripper's controller may be silent",
             "ros/gripper.py",
-            "            if now - self._sent_at > SILENCE:",
+            "            if now - self._sent_at > GRIPPER_SILENCE:",
             "            if False:",
             (134,),
         ),
@@ -1999,7 +2005,7 @@ MUTATIONS = tuple(
         (
             "poses of what two hands hold are never closer than 1 cm",
             "ros/kinematics/motion_planner.py",
-            "            if (off <= TOGETHER).all():",
+            "            if (off <= HANDS_TOGETHER).all():",
             "            if True:",
             (
                 "test/bench/test_two_hands.py::"
@@ -2108,8 +2114,8 @@ MUTATIONS = tuple(
         (
             "several controllers are named for an interface that is for one",
             OF_CHAINS,
-            'if len(controllers_of(self["controller"])) > 1 and',
-            "if False and",
+            'len(controllers_of(self["controller"])) > 1',
+            "False",
             (f"{SHARING}::test_another_interface_is_not_for_several_controllers",),
         ),
         (
@@ -2122,21 +2128,21 @@ MUTATIONS = tuple(
         (
             "a gripper's slider that is dragged sends all that it passes",
             "extras/web_view/jog_controls.py",
-            "GRIP_PERIOD = 0.2  # s",
-            "GRIP_PERIOD = 0.0  # s",
+            "grip_period: float = 0.2  # [s]",
+            "grip_period: float = 0.0  # [s]",
             (f"{JOGGED}::test_a_gripper_is_sent_where_its_slider_is_a_few_times_a_second",),
         ),
         (
             "a clutch on the page is held before it was seen let go",
             HAND_RULES,
-            "        elif leads and not now - self._since < LET_GO:",
+            "        elif leads and not now - self._since < RELEASE_TIME:",
             "        elif leads:",
             (f"{HANDS}::test_a_clutch_is_let_go_first_and_held_a_moment_later",),
         ),
         (
             "a second hand takes over",
             HAND_RULES,
-            "        elif said.held and not leads and not now - self._heard < SILENCE:",
+            "        elif said.held and not leads and not now - self._heard < HAND_SILENCE:",
             "        elif said.held and not leads:",
             (f"{HANDS}::test_the_first_hand_leads_until_it_lets_go_or_is_silent",),
         ),
@@ -2164,7 +2170,7 @@ MUTATIONS = tuple(
         (
             "a program that hangs in a library is not ended",
             "programs.py",
-            "    faulthandler.dump_traceback_later(PATIENCE + more,",
+            "    faulthandler.dump_traceback_later(PROGRAM_TIMEOUT + more,",
             "    faulthandler.dump_traceback_later(3600.0,",
             (
                 "test/test_programs.py::"

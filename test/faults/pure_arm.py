@@ -26,7 +26,7 @@ from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.convert import pose_message, transform_message
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.loaded_robot import read_description
-from basis_ik.ros.parameters.ik_parameters import CHAIN, NODE
+from basis_ik.ros.parameters.ik_parameters import CHAIN_PARAMETERS, NODE_PARAMETERS
 from basis_ik.ros.periodic_spinner import Inputs
 from basis_ik.transforms.rigid import RigidTransform
 
@@ -105,7 +105,9 @@ class Settings(dict):
     """Parameters by name, as the chain's controller reads them."""
 
     def __init__(self, **given):
-        super().__init__({each.name: each.default for each in (*NODE, *CHAIN)})
+        super().__init__(
+            {each.name: each.default for each in (*NODE_PARAMETERS, *CHAIN_PARAMETERS)}
+        )
         self.update(given)
         self.changes = 0
 

@@ -18,11 +18,11 @@ from basis_ik.errors import BasisIkError
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.loaded_robot import read_description
 from basis_ik.ros.parameters.chain_parameters import ChainParameters
-from basis_ik.ros.parameters.ik_parameters import CHAIN, NODE
+from basis_ik.ros.parameters.ik_parameters import CHAIN_PARAMETERS, NODE_PARAMETERS
 from basis_ik.ros.parameters.parameters import ConfigError, Parameters
 
 MODEL = RobotModel.from_urdf(UR5E)
-ALL = {each.name: each for each in (*NODE, *CHAIN)}
+ALL = {each.name: each for each in (*NODE_PARAMETERS, *CHAIN_PARAMETERS)}
 RESCUE = 10.0  # s after which a program that should have ended is told to
 
 
@@ -39,8 +39,8 @@ class Node:
         )
         try:
             self.parameters = Parameters(self.node)
-            self.parameters.declare(NODE)
-            self.parameters.declare(CHAIN)
+            self.parameters.declare(NODE_PARAMETERS)
+            self.parameters.declare(CHAIN_PARAMETERS)
         except ConfigError:
             self.node.destroy_node()
             raise
@@ -225,7 +225,9 @@ AT_START = {
 @pytest.mark.parametrize(("given", "logged"), AT_START.values(), ids=AT_START)
 def test_row_90_senseless_names_and_poses(capfd, monkeypatch, own_domain, observed, given, logged):
     """The program ends at once; no robot is waited for."""
-    monkeypatch.setattr(programs, "PATIENCE", 3600.0)  # not the end of pytest where it runs on
+    monkeypatch.setattr(
+        programs, "PROGRAM_TIMEOUT", 3600.0
+    )  # not the end of pytest where it runs on
     monkeypatch.setenv("ROS_DOMAIN_ID", str(own_domain))
     words = given.split(" -p ") if " -p " in given else [given]
     given = [word for each in words for word in ("-p", each)]

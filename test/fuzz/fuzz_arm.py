@@ -57,7 +57,7 @@ from basis_ik.ros.outputs.trajectory_messages import to_command
 from basis_ik.ros.parameters import ik_parameters
 from basis_ik.ros.parameters.parameters import Parameters
 from basis_ik.ros.periodic_spinner import Inputs
-from basis_ik.ros.sim_clock import LEAP
+from basis_ik.ros.sim_clock import SIM_CLOCK
 from basis_ik.ros.speed_override import SpeedOverride
 
 URDF = (Path(__file__).parents[2] / "urdf" / "ur5e.urdf").read_text()
@@ -238,8 +238,8 @@ class Arm:
         self.node = Node({**FAST, "command_interface": interface}, self)
         self.node.boundary = Times(self)
         self.parameters = Parameters(self.node)
-        self.parameters.declare(ik_parameters.NODE)
-        self.parameters.declare(ik_parameters.CHAIN)
+        self.parameters.declare(ik_parameters.NODE_PARAMETERS)
+        self.parameters.declare(ik_parameters.CHAIN_PARAMETERS)
         self.parameters.declare_named(ik_parameters.POSTURE)
         self.buffer, self.states = FrameBuffer(), {"": ChainState()}
         self.place = np.array(HOME.positions)
@@ -546,7 +546,7 @@ class Arm:
         """Set the system's clock, which the loop's does not follow."""
         self.now = Moment(self.now.loop, max(self.now.clock + round(1e9 * seconds), 0))
         self._window = None
-        if abs(seconds) > LEAP:
+        if abs(seconds) > SIM_CLOCK.jump:
             if seconds < 0.0:
                 self.buffer.clear()
             if self.robot is not None:

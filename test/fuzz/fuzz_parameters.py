@@ -22,8 +22,10 @@ URDF = Path(__file__).parents[2] / "urdf"
 MODELS = [
     RobotModel.from_urdf((URDF / f"{each}.urdf").read_text()) for each in ("ur5e", "two_arms")
 ]
-DECLARED = {each.name: each for each in (*ik_parameters.NODE, *ik_parameters.CHAIN)}
-CHAIN_KEYS = [each.name for each in ik_parameters.CHAIN]
+DECLARED = {
+    each.name: each for each in (*ik_parameters.NODE_PARAMETERS, *ik_parameters.CHAIN_PARAMETERS)
+}
+CHAIN_KEYS = [each.name for each in ik_parameters.CHAIN_PARAMETERS]
 TEXTS = (
     "", "base_link", "tool0", "wrist_3_link", "left_tool0", "right_tool0", "upper_arm_link",
     "descent", "fabrik", "straight", "joint", "position", "joint_trajectory", "unitless", "slow",
@@ -141,8 +143,8 @@ def run_parameters(case):
     node = ParameterNode(case["given"])
     try:
         parameters = Parameters(node)
-        parameters.declare(ik_parameters.NODE)
-        parameters.declare(ik_parameters.CHAIN)
+        parameters.declare(ik_parameters.NODE_PARAMETERS)
+        parameters.declare(ik_parameters.CHAIN_PARAMETERS)
         parameters.refuse_unknown()
         _usable(parameters, model)
         outcomes["taken"] += 1
@@ -151,8 +153,8 @@ def run_parameters(case):
         outcomes[type(error).__name__] += 1
         node = ParameterNode()
         parameters = Parameters(node)
-        parameters.declare(ik_parameters.NODE)
-        parameters.declare(ik_parameters.CHAIN)
+        parameters.declare(ik_parameters.NODE_PARAMETERS)
+        parameters.declare(ik_parameters.CHAIN_PARAMETERS)
     for changes in case["sets"]:
         before = {each: parameters[each] for each in DECLARED}
         changes = [change for change in changes if change[0] in DECLARED]  # rclpy sees to others

@@ -26,7 +26,7 @@ from tf2_ros import Buffer, TransformException, TransformListener
 from visualization_msgs.msg import InteractiveMarkerFeedback
 
 from basis_ik.robot.robot import RobotModel
-from basis_ik.ros.demo.legs_motion import STANDS
+from basis_ik.ros.demo.legs_motion import HIP_T_FOOTHOLD
 
 PATIENCE = 600.0  # s: only ends what hangs
 SAMPLES = 100
@@ -137,7 +137,7 @@ class TestLegs(unittest.TestCase):
         drag = InteractiveMarkerFeedback(client_id="test", marker_name="foothold")
         drag.event_type = InteractiveMarkerFeedback.POSE_UPDATE
         drag.header.frame_id, drag.pose.orientation.w = "hip", 1.0
-        for there in ([0.25, -0.10, -0.65], STANDS.translation.tolist()):
+        for there in ([0.25, -0.10, -0.65], HIP_T_FOOTHOLD.translation.tolist()):
             drag.pose.position.x, drag.pose.position.y, drag.pose.position.z = there
             off, end = np.inf, time.monotonic() + PATIENCE
             while not off < 1e-6 and time.monotonic() < end:

@@ -79,7 +79,7 @@ def look(self, context, args, kws, resolve=compiler._resolve_call_type):
 compiler._resolve_call_type = look
 exec(compile("def less(x): return x % 7.0 - 1.0", sys.argv[1], "exec"))
 jit(less)(1.5)
-print(seen == {(compiler.GARBAGE, *before[1:])}, gc.get_threshold() == before)
+print(seen == {(compiler.COLLECTOR_THRESHOLD, *before[1:])}, gc.get_threshold() == before)
 """
 
 

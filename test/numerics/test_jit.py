@@ -80,7 +80,7 @@ GIVEN = {"NUMBA_DISABLE_JIT": "0", "BASIS_IK_PLAIN_NUMBA": "0", "PYTHONDONTWRITE
 def run(package, first="", **environment):
     code = f"import sys; sys.path.insert(0, sys.argv[1])\n{first}\n"
     # However long it takes, nobody is told that it takes long.
-    code += "from basis_ik.numerics import jit; jit.PATIENCE = 3600.0\n"
+    code += "from basis_ik.numerics import jit; jit.ANNOUNCEMENT_DELAY = 3600.0\n"
     code += "from basis_ik.room.caller_kernel import outer; print(outer(1.0))"
     inherited = {
         k: v for k, v in os.environ.items() if k not in ("NUMBA_CACHE_DIR", "NUMBA_BOUNDSCHECK")

@@ -7,14 +7,14 @@ import pytest
 
 from basis_ik.robot.elements import read_xml
 from basis_ik.robot.robot import RobotModel
-from basis_ik.robot.urdf_version import KNOWN, Version, version_of
+from basis_ik.robot.urdf_version import KNOWN_VERSIONS, Version, version_of
 
 
 def of(attribute):
     return version_of(read_xml(f"<?xml version='1.0'?>\n<robot {attribute}/>"))
 
 
-@pytest.mark.parametrize("number", KNOWN)
+@pytest.mark.parametrize("number", KNOWN_VERSIONS)
 def test_a_known_version_needs_no_note(number):
     assert of(f'version="{number[0]}.{number[1]}"') == (Version(number), ())
 

@@ -8,7 +8,7 @@ import pytest
 from basis_ik.robot.joint_path import ChainError
 from basis_ik.robot.robot import RobotModel
 from basis_ik.robot.urdf import read_urdf
-from basis_ik.robot.vocabulary import FOREIGN, MOST_LINES, WORDS
+from basis_ik.robot.vocabulary import FOREIGN_ELEMENTS, MOST_NOT_UNDERSTOOD, WORDS
 
 LIMIT = '<limit lower="-1" upper="1" velocity="1" {}/>'
 WHOLE = """<robot name="r" version="1.2" xmlns:xacro="http://www.ros.org/wiki/xacro">
@@ -60,7 +60,7 @@ def test_the_whole_format_is_understood():
 def test_every_element_of_the_format_has_its_attributes():
     children = {child for _, inside in WORDS.values() for child in inside}
     assert children | {"robot"} == set(WORDS)
-    assert not children & FOREIGN
+    assert not children & FOREIGN_ELEMENTS
 
 
 def test_what_is_not_understood_is_listed_once_with_its_first_line():
@@ -78,8 +78,8 @@ def test_what_is_not_understood_is_listed_once_with_its_first_line():
 def test_the_list_is_short():
     odd = "".join(f"<odd{k}/>" for k in range(1000)) + f"<{'x' * 1000}/>"
     notes = RobotModel.from_urdf(f"<robot>{odd}<link name='a'/></robot>").notes
-    assert len(notes) == MOST_LINES + 1
-    assert notes[-1] == f"{1001 - MOST_LINES} more kinds of things are not understood"
+    assert len(notes) == MOST_NOT_UNDERSTOOD + 1
+    assert notes[-1] == f"{1001 - MOST_NOT_UNDERSTOOD} more kinds of things are not understood"
     assert all(
         len(note) < 200
         for note in RobotModel.from_urdf(

@@ -326,7 +326,7 @@ def test_a_motion_that_is_waited_for_later_has_the_status_that_ended_it(arm):
     "act", [lambda arm: arm.move_to(NEAR), lambda arm: arm.jog((0.0, 0.0, 0.01), seconds=1e9)]
 )
 def test_a_node_that_is_not_heard_any_more_ends_what_waits_for_it(arm, monkeypatch, act):
-    monkeypatch.setattr(arm_client, "SILENCE", -1.0)
+    monkeypatch.setattr(arm_client, "CLIENT", arm_client.CLIENT._replace(status_timeout=-1.0))
     with pytest.raises(NodeError, match="not heard any more"):
         act(arm)
 

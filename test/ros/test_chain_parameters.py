@@ -12,7 +12,7 @@ from basis_ik.arm.admission import SPEED_UNITS, Units
 from basis_ik.robot.joint_path import ChainError
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.parameters.chain_parameters import ChainParameters, check_apart
-from basis_ik.ros.parameters.ik_parameters import CHAIN
+from basis_ik.ros.parameters.ik_parameters import CHAIN_PARAMETERS
 from basis_ik.ros.parameters.parameters import ConfigError
 
 # The numbers themselves: with those of the module no change of them would be seen.
@@ -27,7 +27,7 @@ UR5E, PANDA, LEGS = (
 def of(chain="", **given):
     """Return the parameters of a chain, those not given at their defaults."""
     prefix = f"{chain}." if chain else ""
-    values = {declaration.name: declaration.default for declaration in CHAIN}
+    values = {declaration.name: declaration.default for declaration in CHAIN_PARAMETERS}
     semantic = {"robot_description_semantic": given.pop("srdf", "")}
     own = {prefix + k: v for k, v in {**values, **given}.items()}
     return ChainParameters({**semantic, **own}, chain)

@@ -13,7 +13,7 @@ import pytest
 from robot_bench import PATIENCE, URDF, Robot, start_node, stop_node
 from std_msgs.msg import String
 
-from basis_ik.ros.parameters.ik_parameters import CHAIN, NODE
+from basis_ik.ros.parameters.ik_parameters import CHAIN_PARAMETERS, NODE_PARAMETERS
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "coming_from.md").read_text()
@@ -55,8 +55,8 @@ def test_the_moveit_client_works_as_documented(domain):
 )  # fmt: skip
 def test_parameters_on_the_page_exist(name):
     assert f"`{name}`" in TEXT
-    assert name in {declaration.name for declaration in (*NODE, *CHAIN)}
+    assert name in {declaration.name for declaration in (*NODE_PARAMETERS, *CHAIN_PARAMETERS)}
 
 
 def test_a_command_expires_like_servos_by_default():
-    assert {each.name: each.default for each in NODE}["incoming_command_timeout"] == 0.1
+    assert {each.name: each.default for each in NODE_PARAMETERS}["incoming_command_timeout"] == 0.1

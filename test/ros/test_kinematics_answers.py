@@ -159,7 +159,9 @@ def test_without_seed_and_measurement_the_search_starts_in_the_middle(serve):
 @pytest.mark.parametrize("avoid_collisions", ["check", "refuse", "ignore"])
 def test_the_start_warns_that_collisions_are_ignored(serve, capfd, avoid_collisions):
     serve(SCISSORS, ("", "base", "tip"), avoid_collisions=avoid_collisions)
-    assert (services.UNCHECKED in capfd.readouterr().err) == (avoid_collisions == "ignore")
+    assert (services.COLLISIONS_UNCHECKED in capfd.readouterr().err) == (
+        avoid_collisions == "ignore"
+    )
 
 
 def test_collisions_of_a_robot_without_shapes_cannot_be_avoided(serve):

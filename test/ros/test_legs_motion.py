@@ -9,7 +9,7 @@ import pytest
 import rclpy
 from visualization_msgs.msg import InteractiveMarkerFeedback as Feedback
 
-from basis_ik.ros.demo.legs_motion import STANDS, LegsMotion
+from basis_ik.ros.demo.legs_motion import HIP_T_FOOTHOLD, LegsMotion
 
 
 @pytest.fixture
@@ -56,4 +56,4 @@ def test_no_other_feedback_moves_it(legs, other):
 
 def test_the_handle_begins_at_the_foothold(legs):
     place = legs._foothold.get("foothold").pose.position
-    assert [place.x, place.y, place.z] == STANDS.translation.tolist()
+    assert [place.x, place.y, place.z] == HIP_T_FOOTHOLD.translation.tolist()

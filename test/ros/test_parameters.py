@@ -17,7 +17,7 @@ from rclpy.parameter import Parameter
 
 from basis_ik.ros.demo.simulated_arm_parameters import DECLARATIONS as OF_ARM
 from basis_ik.ros.frames import transform_node_parameters as nodes
-from basis_ik.ros.parameters.ik_parameters import CHAIN, NODE
+from basis_ik.ros.parameters.ik_parameters import CHAIN_PARAMETERS, NODE_PARAMETERS
 from basis_ik.ros.parameters.parameters import (
     ConfigError,
     Declaration,
@@ -33,8 +33,8 @@ from basis_ik.ros.parameters.parameters import (
 LONGEST_NAME = 100
 
 ROOT = Path(__file__).parents[2]
-IK_NODE = (*NODE, *CHAIN)
-OF_NODES = (*nodes.NODE, nodes.PARENT, *nodes.FIELD_PARAMETERS, nodes.CHAIN)
+IK_NODE = (*NODE_PARAMETERS, *CHAIN_PARAMETERS)
+OF_NODES = (*nodes.TREE_PARAMETERS, nodes.NODE_PARENT, *nodes.FIELD_PARAMETERS, nodes.NODE_CHAIN)
 
 
 @pytest.fixture(scope="module")

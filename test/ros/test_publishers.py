@@ -46,7 +46,7 @@ class Graph:
 
 @pytest.fixture
 def graph(monkeypatch):
-    monkeypatch.setattr(publishers, "PERIOD", 0.0)  # each look is a look at the graph
+    monkeypatch.setattr(publishers, "GRAPH_QUERY_PERIOD", 0.0)  # each look is a look at the graph
     return Graph()
 
 

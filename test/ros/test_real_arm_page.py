@@ -12,7 +12,9 @@ from basis_ik.ros.parameters import ik_parameters
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "real_arm.md").read_text()
 CONTROLLER = "scaled_joint_trajectory_controller"
-DECLARED = {each.name: each for each in (*ik_parameters.NODE, *ik_parameters.CHAIN)}
+DECLARED = {
+    each.name: each for each in (*ik_parameters.NODE_PARAMETERS, *ik_parameters.CHAIN_PARAMETERS)
+}
 
 
 def commands():

@@ -9,7 +9,7 @@ import pytest
 from rcl_interfaces.msg import ParameterValue
 from rcl_interfaces.srv import GetParameters
 
-from basis_ik.ros.action_forms import PARAMETERS
+from basis_ik.ros.action_forms import PARAMETER_VALUES
 from basis_ik.ros.outputs.replacement_rule import ReplacementRule
 
 # The numbers themselves: with those of the module no change of them would be seen.
@@ -139,5 +139,5 @@ def test_a_given_rule_is_not_asked_for(given, by_stamp):
 
 def test_an_answer_is_recorded_with_its_values():
     response = GetParameters.Response(values=[TRUE])
-    text = PARAMETERS.pack(SimpleNamespace(result=lambda: response))
-    assert PARAMETERS.unpack(text).result() == response
+    text = PARAMETER_VALUES.pack(SimpleNamespace(result=lambda: response))
+    assert PARAMETER_VALUES.unpack(text).result() == response

@@ -14,11 +14,11 @@ from basis_ik.bones.constraints import Point, Reach
 from basis_ik.bones.meet import meet
 from basis_ik.robot.robot import RobotModel
 from basis_ik.robot.scene import scene
-from basis_ik.ros.demo.legs_motion import STANDS, SWING
+from basis_ik.ros.demo.legs_motion import HIP_T_FOOTHOLD, SWING
 from basis_ik.ros.demo.moving_point import place
 from basis_ik.solvers.pose.solve import solve
 from basis_ik.transforms.combine import combine
-from basis_ik.transforms.node import FIELDS, TransformNode
+from basis_ik.transforms.node import NODE_FIELDS, TransformNode
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.transforms.tree import TransformTree
 from basis_ik.view.frames import frames_scene
@@ -85,7 +85,7 @@ def test_the_head_and_its_moving_point_are_in_view(phase):
 def test_the_legs_and_their_texts_are_in_view(phase):
     model = RobotModel.from_urdf((ROOT / "urdf" / "legs.urdf").read_text())
     tree = scene(model, {name: middle + phase * swing for name, (middle, swing) in SWING.items()})
-    tree.add("foothold", "hip", STANDS)
+    tree.add("foothold", "hip", HIP_T_FOOTHOLD)
     constraints = {
         "calf_looks": Point("calf_l", "ankle_l", "ankle_r"),
         "foot_stands": Reach(("thigh_r", "calf_r", "ankle_r"), "foothold"),
@@ -103,7 +103,7 @@ def test_the_transform_nodes_and_the_combined_node_are_in_view():
     given = yaml.safe_load(text)["transform_nodes"]["ros__parameters"]
     tree = TransformTree(given["root"])
     nodes = {
-        name: TransformNode.from_fields({k: v for k, v in given[name].items() if k in FIELDS})
+        name: TransformNode.from_fields({k: v for k, v in given[name].items() if k in NODE_FIELDS})
         for name in given["nodes"]
     }
     for name, node in nodes.items():

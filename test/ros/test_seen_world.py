@@ -14,7 +14,7 @@ from basis_ik.collision.shape import Shape
 from basis_ik.collision.world import Sight, World
 from basis_ik.ros.action_forms import array_text
 from basis_ik.ros.boundary import Boundary
-from basis_ik.ros.world.seen_world import NOTHING, SeenWorld, pack, unpack
+from basis_ik.ros.world.seen_world import EMPTY_WORLD, SeenWorld, pack, unpack
 from basis_ik.transforms.rigid import RigidTransform
 
 RNG = np.random.default_rng(0)
@@ -89,7 +89,7 @@ def changes(world):
 
 
 def test_a_state_is_the_same_after_json_has_had_it():
-    world, before, there = full_world(), NOTHING, NOTHING
+    world, before, there = full_world(), EMPTY_WORLD, EMPTY_WORLD
     for _ in chain([None], changes(world)):
         there = unpack(json.loads(text(pack(world.state, before))), there)
         before = world.state
@@ -98,7 +98,7 @@ def test_a_state_is_the_same_after_json_has_had_it():
 
 def test_what_is_as_before_is_not_written_again():
     world = full_world()
-    whole, before = len(text(pack(world.state, NOTHING))), world.state
+    whole, before = len(text(pack(world.state, EMPTY_WORLD))), world.state
     sizes = []
     for _ in changes(world):
         sizes.append(len(text(pack(world.state, before))))

@@ -175,7 +175,7 @@ def test_a_standstill_is_reported_after_a_while(simulation, monkeypatch):
     simulation.at(5.0)
     simulation.periods()
     assert simulation.clock.standstill() is None
-    monkeypatch.setattr(sim_clock, "STANDSTILL", 0.0)
+    monkeypatch.setattr(sim_clock, "SIM_CLOCK", sim_clock.SIM_CLOCK._replace(standstill=0.0))
     assert "5.000 s" in simulation.clock.standstill()
 
 

@@ -67,8 +67,8 @@ def test_solve_raises_instead_of_reporting_reached(spoiled, poses, time_limit):
 
 def test_an_explanation_raises_for_a_solution_outside_the_limits(spoiled, poses, monkeypatch):
     monkeypatch.setattr(solve_module, "FEWEST_STARTS", 0)
-    none = solve_module.DEFAULT._replace(first_restarts=0)
-    monkeypatch.setattr(solve_module, "DEFAULT", none)
+    none = solve_module.DEFAULT_BUDGET._replace(first_restarts=0)
+    monkeypatch.setattr(solve_module, "DEFAULT_BUDGET", none)
     for pose in poses:
         try:
             assert not solve(spoiled, pose, FAR, constraint=CONSTRAINT, max_move=6.0).success

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from from_python import from_python
 
-from basis_ik.descent.descent_kernel import REACHED, apply_step
+from basis_ik.descent.descent_kernel import DESCENT_REACHED, apply_step
 from basis_ik.descent.tables_kernel import STEP
 from basis_ik.robot.robot import RobotModel
 from basis_ik.search.levels_kernel import _move
@@ -31,7 +31,7 @@ def test_a_step_that_is_no_number_moves_no_joint(number):
     pace = start, start, np.full(7, 0.1), 60
     goal, still, work = (weights, target, 1e-6, 1e-6), np.zeros(6), ready.new_work()
     status = step_towards(ready.fields, goal, pace, still, q, work)[0]
-    assert status != REACHED
+    assert status != DESCENT_REACHED
     assert np.abs(q - start).max() < 0.06  # a kick off a singularity, not the whole step
     if number in (1, 2, 4):
         assert q.tolist() == Q

@@ -12,12 +12,15 @@ import pytest
 
 from basis_ik.descent.pose_search_kernel import COLUMNS
 from basis_ik.search import precomputed_starts
-from basis_ik.search.precomputed_starts import KEPT, MOST_VARIABLES
+from basis_ik.search.precomputed_starts import OWN_STARTS
 from basis_ik.search.prepare import prepare
 from basis_ik.solvers.pose.solve import solve
 
 
-@pytest.mark.parametrize(("joints", "kept"), [(MOST_VARIABLES, KEPT), (MOST_VARIABLES + 1, 0)])
+@pytest.mark.parametrize(
+    ("joints", "kept"),
+    [(OWN_STARTS.most_variables, OWN_STARTS.kept), (OWN_STARTS.most_variables + 1, 0)],
+)
 def test_only_chains_of_moderate_length_have_own_starts(arm, joints, kept):
     axes = ("0 0 1", "0 1 0", "1 0 0")
     rows = [("revolute", "0 0 0.1", "0 0 0", axes[i % 3], -1.5, 1.5) for i in range(joints)]
@@ -31,7 +34,9 @@ def test_only_chains_of_moderate_length_have_own_starts(arm, joints, kept):
 def test_own_starts_are_looked_for_once_for_all_chains_that_are_equal(arm, monkeypatch):
     tried, try_starts = [], precomputed_starts._try_starts
     monkeypatch.setattr(precomputed_starts, "_remembered", precomputed_starts.OrderedDict())
-    monkeypatch.setattr(precomputed_starts, "REMEMBERED", 2)
+    monkeypatch.setattr(
+        precomputed_starts, "OWN_STARTS", precomputed_starts.OWN_STARTS._replace(remembered=2)
+    )
     monkeypatch.setattr(
         precomputed_starts, "_try_starts", lambda ready: tried.append(ready) or try_starts(ready)
     )

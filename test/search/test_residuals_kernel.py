@@ -22,17 +22,17 @@ from basis_ik.search.pose_residual_kernel import POSE_RESIDUAL
 from basis_ik.search.prepare import _pack_exact
 from basis_ik.search.residuals_kernel import (
     FIRST_ROW,
-    KIND,
     POSITION_GOAL,
     POSITION_ROWS,
     ROTATION_GOAL,
     ROTATION_ROWS,
     TASK_COLUMNS,
+    TASK_KIND,
     TaskArrays,
     arrived,
     evaluate,
 )
-from basis_ik.search.residuals_kernel import WEIGHTS as WEIGHT
+from basis_ik.search.residuals_kernel import TASK_WEIGHTS as WEIGHT
 
 arrived, evaluate = map(from_python, (arrived, evaluate))
 
@@ -57,7 +57,7 @@ def pack(*residuals):
     """Return the table of tasks that have these residuals, and how many rows these have."""
     tasks, row = np.zeros((len(residuals), TASK_COLUMNS)), 0
     for task, (number, shifts, turns, _) in zip(tasks, residuals, strict=True):
-        task[KIND], task[FIRST_ROW] = number, row
+        task[TASK_KIND], task[FIRST_ROW] = number, row
         task[POSITION_ROWS], task[ROTATION_ROWS] = shifts, turns
         row += shifts + turns
     return tasks, row

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rotations import turned
 
-from basis_ik.transforms.node import FIELDS, FieldError, TransformNode
+from basis_ik.transforms.node import NODE_FIELDS, FieldError, TransformNode
 
 NUMBERS = st.floats(-3.0, 3.0)
 VECTORS = st.tuples(NUMBERS, NUMBERS, NUMBERS)
@@ -42,9 +42,9 @@ def test_the_node_is_that_of_the_fields(
 
 
 def test_no_fields_and_the_defaults_change_nothing() -> None:
-    for node in (TransformNode.from_fields({}), TransformNode.from_fields(FIELDS)):
+    for node in (TransformNode.from_fields({}), TransformNode.from_fields(NODE_FIELDS)):
         assert node == TransformNode()
-        assert node.as_fields() == {name: list(value) for name, value in FIELDS.items()}
+        assert node.as_fields() == {name: list(value) for name, value in NODE_FIELDS.items()}
 
 
 @pytest.mark.parametrize("text", ["0 0 2 1.5", "0,0,2,1.5", " 0, 0  2\n1.5 "])

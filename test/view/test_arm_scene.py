@@ -17,9 +17,9 @@ from basis_ik.solvers.pose.fabrik_passes import Stage
 from basis_ik.solvers.pose.solve import Solution
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Reason, Verdict
-from basis_ik.view.arm_scene import APART, LINE, ArmScene, extent
+from basis_ik.view.arm_scene import ARM_STYLE, ArmScene, extent
 from basis_ik.view.ghost import Ghost
-from basis_ik.view.shapes import BLUE, GREEN, GREY, LETTER, ORANGE, RED, Ball, Lines
+from basis_ik.view.shapes import BLUE, GREEN, GREY, LETTER_WIDTH, ORANGE, RED, Ball, Lines
 
 URDF = Path(__file__).parents[2] / "urdf"
 Q = np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0])
@@ -110,7 +110,7 @@ def test_the_ghost_vanishes_when_the_arm_arrives_or_rests(chain, model, state):
 
 @pytest.mark.parametrize(("left", "stands"), [(0.9, False), (1.1, True)])
 def test_the_ghost_vanishes_close_to_the_arm(chain, model, left, stands):
-    there = Q + np.array([0.0, 0.0, 0.0, 0.0, 0.0, left * APART])
+    there = Q + np.array([0.0, 0.0, 0.0, 0.0, 0.0, left * ARM_STYLE.ghost_distance])
     names = set(shown(chain, Q, JointGoal(tuple(there)), visuals=model.visuals_of(chain)))
     assert ({"ghost", "chain"} <= names) is stands
 
@@ -242,7 +242,7 @@ def test_the_text_is_above_the_root_and_all_links(chain):
 
 
 def test_a_value_stays_beside_its_unit(chain):
-    for before in range(LINE):
+    for before in range(ARM_STYLE.line_length):
         text = shown(chain, Q, text=f"{'n' * before} 12.3 mm, -4 mm/s and so on")["state"].text
         assert "12.3 mm" in text
         assert "-4 mm/s" in text
@@ -251,16 +251,16 @@ def test_a_value_stays_beside_its_unit(chain):
 def test_a_long_text_is_wrapped(chain):
     reached, long = "reached", " ".join(["word"] * 30)
     short, broken, wide = (
-        shown(chain, Q, text=text)["state"] for text in (reached, long, "a" * LINE)
+        shown(chain, Q, text=text)["state"] for text in (reached, long, "a" * ARM_STYLE.line_length)
     )
     assert short.height == broken.height == wide.height
     assert broken.text.replace("\n", " ") == long
     lines = broken.text.split("\n")
     assert len(lines) > 2
-    assert max(map(len, lines)) <= LINE
+    assert max(map(len, lines)) <= ARM_STYLE.line_length
     below = broken.pose.translation[2] - 0.5 * len(lines) * broken.height
     assert below == pytest.approx(short.pose.translation[2] - 0.5 * broken.height)
-    assert LETTER * LINE * wide.height == pytest.approx(1.5 * chain.reach)
+    assert LETTER_WIDTH * ARM_STYLE.line_length * wide.height == pytest.approx(1.5 * chain.reach)
 
 
 def test_sizes_scale_with_the_reach_or_the_distance_of_the_point():

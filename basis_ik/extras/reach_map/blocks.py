@@ -41,13 +41,14 @@ from basis_ik.solvers.pose.batch import solve_batch
 Result = tuple[npt.NDArray[np.uint16], npt.NDArray[np.float32], npt.NDArray[np.uint16]]
 Width = Callable[[], int]
 
-SOLVES = 4096  # of a block, unless a voxel has more: some tenths of a second
+BLOCK_SOLVES = 4096  # of a block, unless a voxel has more: some tenths of a second
 # Restarts for each pose. Of 1376 poses that the Panda reaches, 4 need more. With 20 or more the
 # solver also determines the reason of each failure, which takes ten times as long.
-RESTARTS = 15
+MAP_RESTARTS = 15
 SAVE_EVERY = 10.0  # s: least time between two versions of the file
 SAVE_SHARE = 0.05  # largest fraction of the time for saving
-TIMEOUT = 10.0  # s, for a scheduler to respond, for its first worker, and for a replacement
+# [s] for a scheduler to respond, for its first worker, and for a replacement.
+SCHEDULER_TIMEOUT = 10.0
 
 
 class WorkerError(BasisIkError):
@@ -76,7 +77,7 @@ class Job:
     @property
     def voxels(self) -> int:
         """Number of voxels of a block."""
-        return max(1, SOLVES // self.orientations)
+        return max(1, BLOCK_SOLVES // self.orientations)
 
 
 class Work:
@@ -167,7 +168,7 @@ def solve_block(job: Job, centres: FloatArray) -> Result:
     targets[..., :3, 3] = centres[:, None]
     found = solve_batch(
         chain, targets.reshape(-1, 4, 4), position_only=job.position_only,
-        max_restarts=RESTARTS, threads=1, scene=scene,
+        max_restarts=MAP_RESTARTS, threads=1, scene=scene,
     )  # fmt: skip
     rows = 3 if job.position_only else 6
     measures = np.zeros(len(found.reached))
@@ -217,7 +218,7 @@ def solve_blocks(
                 more = False
                 break
             open_[pool.submit(solve_block, job, block[1])] = block[0]
-        done, _ = wait(open_, TIMEOUT, FIRST_COMPLETED)
+        done, _ = wait(open_, SCHEDULER_TIMEOUT, FIRST_COMPLETED)
         if open_ and not done and width() == 0:
             raise WorkerError("no workers are left")
         for future in done:
@@ -254,7 +255,7 @@ def cluster(address: str) -> Iterator[tuple[Executor, Width]]:
     from distributed.scheduler import KilledWorker
 
     try:
-        client = Client(address, timeout=TIMEOUT, set_as_default=False)
+        client = Client(address, timeout=SCHEDULER_TIMEOUT, set_as_default=False)
     except (OSError, ValueError) as error:
         raise WorkerError(
             f"no scheduler responds at {address!r} ({error}): start one by `dask scheduler`, and "
@@ -262,7 +263,7 @@ def cluster(address: str) -> Iterator[tuple[Executor, Width]]:
         ) from None
     with client:
         try:
-            client.wait_for_workers(1, timeout=TIMEOUT)
+            client.wait_for_workers(1, timeout=SCHEDULER_TIMEOUT)
         except TimeoutError:
             raise WorkerError(
                 f"the scheduler at {address!r} has no workers: start one by `dask worker {address}`"

@@ -182,7 +182,7 @@ def _unwritable(file: Path, error: OSError) -> MapFileError:
 def points(map_: ReachMap) -> npt.NDArray[Any]:
     """Return a record for each reached voxel: centre x, y, z [m], share, manipulability."""
     where = np.argwhere(map_.reached)
-    records = np.empty(len(where), [(name, "<f4") for name in RECORD])
+    records = np.empty(len(where), [(name, "<f4") for name in POINT_FIELDS])
     for axis, name in enumerate("xyz"):
         records[name] = map_.origin[axis] + map_.spec.voxel * where[:, axis]
     index = tuple(where.T)
@@ -191,7 +191,7 @@ def points(map_: ReachMap) -> npt.NDArray[Any]:
     return records
 
 
-RECORD = ("x", "y", "z", "share", "manipulability")
+POINT_FIELDS = ("x", "y", "z", "share", "manipulability")
 
 
 def write_ply(file: Path, map_: ReachMap) -> None:
@@ -203,13 +203,13 @@ def write_ply(file: Path, map_: ReachMap) -> None:
         MapFileError: It cannot be written.
     """
     plain = points(map_)
-    cloud = np.empty(len(plain), [*((name, "<f4") for name in RECORD), ("rgb", "u1", 3)])
-    for name in RECORD:
+    cloud = np.empty(len(plain), [*((name, "<f4") for name in POINT_FIELDS), ("rgb", "u1", 3)])
+    for name in POINT_FIELDS:
         cloud[name] = plain[name]
     cloud["rgb"] = colours(plain["share"])
     header = [
         "ply", "format binary_little_endian 1.0", f"element vertex {len(cloud)}",
-        *(f"property float {name}" for name in RECORD),
+        *(f"property float {name}" for name in POINT_FIELDS),
         *(f"property uchar {name}" for name in ("red", "green", "blue")), "end_header\n",
     ]  # fmt: skip
     try:

@@ -12,11 +12,10 @@ from pathlib import Path
 from threading import Event
 
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.utilities import remove_ros_args
 from sensor_msgs.msg import PointCloud2, PointField
 
-from basis_ik.extras.reach_map.map_files import RECORD, ReachMap, load_map, points
+from basis_ik.extras.reach_map.map_files import POINT_FIELDS, ReachMap, load_map, points
 from basis_ik.ros.parameters.parameters import (
     Declaration,
     Parameters,
@@ -24,10 +23,11 @@ from basis_ik.ros.parameters.parameters import (
     given_lists,
 )
 from basis_ik.ros.periodic_spinner import spin
+from basis_ik.ros.qos import LATCHED
 
 # RViz colors points by the field `intensity` by default.
-FIELDS = ["intensity" if name == "share" else name for name in RECORD]
-PARAMETERS = (
+CLOUD_FIELDS = ["intensity" if name == "share" else name for name in POINT_FIELDS]
+REACH_PARAMETERS = (
     Declaration(
         "frame_prefix",
         "",
@@ -50,7 +50,7 @@ def to_cloud(map_: ReachMap, frame_prefix: str = "") -> PointCloud2:
     cloud.header.frame_id = frame_prefix + map_.spec.root
     cloud.fields = [
         PointField(name=name, offset=4 * i, datatype=PointField.FLOAT32, count=1)
-        for i, name in enumerate(FIELDS)
+        for i, name in enumerate(CLOUD_FIELDS)
     ]
     cloud.point_step = records.itemsize
     cloud.row_step = records.nbytes
@@ -70,10 +70,9 @@ def main(stop: Event) -> int:
     with given_lists():
         node = Node("reach_map", automatically_declare_parameters_from_overrides=True)
     parameters = Parameters(node)
-    parameters.declare(PARAMETERS)
+    parameters.declare(REACH_PARAMETERS)
     parameters.refuse_unknown()
-    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-    publisher = node.create_publisher(PointCloud2, "~/points", latched)
+    publisher = node.create_publisher(PointCloud2, "~/points", LATCHED)
     cloud = to_cloud(map_, parameters["frame_prefix"])
     publisher.publish(cloud)
     part = "" if map_.complete else f"; {map_.done.mean():.0%} of the work is done so far"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # importing these takes a second, for the compiler; --help do
     from basis_ik.robot.chain import Chain
     from basis_ik.robot.robot import RobotModel
 
-BAR = 30  # characters
+REACH_BAR = 30  # characters
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -250,10 +250,10 @@ class Display:
         now = time.monotonic()
         if self._on_terminal and (now - self._drawn > 0.1 or self.percent == 100):
             self._drawn = now
-            bar = "#" * (BAR * self._voxels // len(self._work.voxels))
+            bar = "#" * (REACH_BAR * self._voxels // len(self._work.voxels))
             left = (now - self._began) * (len(self._work.voxels) - self._voxels)
             left /= self._voxels - self._before
-            line = f"[{bar:{BAR}}] {self.percent} %, {_duration(left)} left"
+            line = f"[{bar:{REACH_BAR}}] {self.percent} %, {_duration(left)} left"
             print(f"\r{line:79}", end="", file=self._out, flush=True)
         elif not self._on_terminal and self.percent // 10 > self._tenth:
             self._tenth = self.percent // 10

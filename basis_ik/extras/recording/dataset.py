@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 from basis_ik.errors import BasisIkError
 from basis_ik.extras.recording import lerobot_side
 
-OWN = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")  # variables that are about this Python
-REMEDY = (
+# Environment variables that are about this Python.
+PYTHON_VARIABLES = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")
+LEROBOT_REMEDY = (
     "make an environment for it, `python3.12 -m venv ~/lerobot && ~/lerobot/bin/pip install "
     "'lerobot[dataset]>=0.6'`, and name its Python, ~/lerobot/bin/python"
 )
@@ -58,7 +59,11 @@ def _start(python: str, what: str, root: Path, *words: str) -> subprocess.Popen[
     Raises:
         DatasetError: There is no such program.
     """
-    kept = {name: each for name, each in os.environ.items() if not python or name not in OWN}
+    kept = {
+        name: each
+        for name, each in os.environ.items()
+        if not python or name not in PYTHON_VARIABLES
+    }
     program = os.path.expanduser(python) or sys.executable
     try:
         return subprocess.Popen(
@@ -79,7 +84,7 @@ def _checked(answer: dict[str, Any], python: str) -> dict[str, Any]:
     """
     if "missing" in answer:
         program = python or sys.executable
-        raise DatasetError(f"{program} has no LeRobot ({answer['missing']}): {REMEDY}")
+        raise DatasetError(f"{program} has no LeRobot ({answer['missing']}): {LEROBOT_REMEDY}")
     if "error" in answer:
         raise DatasetError(answer["error"])
     return answer

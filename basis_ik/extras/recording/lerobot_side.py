@@ -24,16 +24,16 @@ from typing import Any
 import numpy as np
 
 Step = tuple[Any, ...]
-NAME = "local/dataset"  # of a dataset that is only on this machine
+LOCAL_DATASET = "local/dataset"  # of a dataset that is only on this machine
 # Of an image's encoding: the channels, and which of them are red, green and blue.
-CHANNELS = {
+IMAGE_CHANNELS = {
     "rgb8": (3, [0, 1, 2]),
     "bgr8": (3, [2, 1, 0]),
     "rgba8": (4, [0, 1, 2]),
     "bgra8": (4, [2, 1, 0]),
     "mono8": (1, [0, 0, 0]),
 }
-THREADS = 4  # that write images
+IMAGE_THREADS = 4  # that write images
 
 
 def decoded(encoding: str, height: int, width: int, step: int, data: bytes) -> Any:
@@ -53,9 +53,11 @@ def decoded(encoding: str, height: int, width: int, step: int, data: bytes) -> A
         from PIL import Image
 
         return np.asarray(Image.open(io.BytesIO(data)).convert("RGB"))
-    if encoding not in CHANNELS:
-        raise ValueError(f"an image has the encoding {encoding}, not one of {', '.join(CHANNELS)}")
-    channels, colors = CHANNELS[encoding]
+    if encoding not in IMAGE_CHANNELS:
+        raise ValueError(
+            f"an image has the encoding {encoding}, not one of {', '.join(IMAGE_CHANNELS)}"
+        )
+    channels, colors = IMAGE_CHANNELS[encoding]
     rows = np.frombuffer(data, np.uint8).reshape(height, step)[:, : width * channels]
     return np.ascontiguousarray(rows.reshape(height, width, channels)[..., colors])
 
@@ -122,9 +124,16 @@ class Writer:
             features[key] = {"dtype": "video", "shape": image.shape, "names": names}
         if not self._root.exists():
             return self._library.create(
-                NAME, fps, features, root=self._root, robot_type=robot, image_writer_threads=THREADS
+                LOCAL_DATASET,
+                fps,
+                features,
+                root=self._root,
+                robot_type=robot,
+                image_writer_threads=IMAGE_THREADS,
             )
-        dataset = self._library.resume(NAME, root=self._root, image_writer_threads=THREADS)
+        dataset = self._library.resume(
+            LOCAL_DATASET, root=self._root, image_writer_threads=IMAGE_THREADS
+        )
         there = {key: each for key, each in dataset.meta.features.items() if "." in key}
         there |= {"action": dataset.meta.features.get("action", {})}
         own = fps, robot, _comparable(features)

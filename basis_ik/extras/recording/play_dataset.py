@@ -11,21 +11,30 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 from threading import Event
+from typing import NamedTuple
 
 import numpy as np
 from rclpy.utilities import remove_ros_args
 
 from basis_ik.extras.recording.dataset import DatasetError, Recorded, read_episode
-from basis_ik.extras.recording.record_dataset import GRIPPER
-from basis_ik.ros.arm_client import MOTION, Arm, Motion, MotionError
+from basis_ik.extras.recording.record_dataset import GRIPPER_ACTION
+from basis_ik.ros.arm_client import CLIENT, Arm, Motion, MotionError
 from basis_ik.ros.go import follow
 
-AHEAD, FEWEST = 1.0, 8  # s and actions that are sent at a time, at least
-APPROACH = 0.2  # rad/s or m/s
-STEP = 0.01  # of the gripper: smaller ones are not sent
-LOOK = 0.05  # s
-PEAK = 1.5  # largest speed of an approach over its mean one
-REST = 0.5  # s before the first action, in which the arm rests there
+
+class PlayTuning(NamedTuple):
+    """Tuning of the playing of actions."""
+
+    look_ahead: float = 1.0  # [s] of actions that are sent at a time, at least
+    fewest_actions: int = 8  # that are sent at a time
+    approach_speed: float = 0.2  # [rad/s or m/s]
+    gripper_step: float = 0.01  # of the opening; smaller ones are not sent
+    look_period: float = 0.05  # [s]
+    peak_ratio: float = 1.5  # largest speed of an approach over its mean one
+    rest_time: float = 0.5  # [s] in which the arm rests before the first action
+
+
+PLAYING = PlayTuning()
 
 
 def parse(words: list[str]) -> argparse.Namespace:
@@ -40,8 +49,9 @@ def parse(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--episode", type=int, default=0, help="its number (0)")
     parser.add_argument("--speed", type=float, default=1.0, help="times that of the recording (1)")
     parser.add_argument(
-        "--approach", type=float, default=APPROACH, metavar="SPEED",
-        help=f"largest speed of a joint on the way to the first action [rad/s, m/s] ({APPROACH:g})",
+        "--approach", type=float, default=PLAYING.approach_speed, metavar="SPEED",
+        help="largest speed of a joint on the way to the first action [rad/s, m/s] "
+        f"({PLAYING.approach_speed:g})",
     )  # fmt: skip
     parser.add_argument("--python", default="", help="the Python that has LeRobot (this one)")
     parser.add_argument("--node", default="basis_ik", help="name of the node (basis_ik)")
@@ -65,7 +75,7 @@ def check(recorded: Recorded, robot: str, joints: Mapping[str, float]) -> None:
     """
     if recorded.robot != robot:
         raise DatasetError(f"it was recorded of '{recorded.robot}', and this is '{robot}'")
-    others = [name for name in recorded.names if name not in joints and name != GRIPPER]
+    others = [name for name in recorded.names if name not in joints and name != GRIPPER_ACTION]
     if others:
         raise DatasetError(f"'{robot}' has no joints {', '.join(others)}")
     if not recorded.rows or not np.isfinite(recorded.rows).all():
@@ -88,16 +98,16 @@ def play(arm: Arm, recorded: Recorded, stop: Event, speed: float, approach: floa
     """
     robot, joints = arm.joints()
     check(recorded, robot, joints)
-    names = [name for name in recorded.names if name != GRIPPER]
+    names = [name for name in recorded.names if name != GRIPPER_ACTION]
     rows = np.array(recorded.rows)
-    moves = [name != GRIPPER for name in recorded.names]
+    moves = [name != GRIPPER_ACTION for name in recorded.names]
     actions, openings = rows[:, moves], rows[:, [not each for each in moves]]
     way = np.abs(actions[0] - [joints[name] for name in names]).max()
     period = 1.0 / (recorded.fps * speed)
-    arrives = PEAK * float(way) / approach
-    lead = arrives + REST
+    arrives = PLAYING.peak_ratio * float(way) / approach
+    lead = arrives + PLAYING.rest_time
     times = lead + period * np.arange(len(rows))
-    ahead = max(AHEAD, FEWEST * period)
+    ahead = max(PLAYING.look_ahead, PLAYING.fewest_actions * period)
     begin, sent, grip = arm.time, 0, np.inf
     motion: Motion | None = None
     while (elapsed := arm.time - begin) < times[-1] and not stop.is_set():
@@ -109,13 +119,13 @@ def play(arm: Arm, recorded: Recorded, stop: Event, speed: float, approach: floa
             when, places = times[first:sent], actions[first:sent]
             if first == 0:
                 when, places = np.append(arrives, when), np.concatenate([places[:1], places])
-            later, timeout = when - elapsed, MOTION + times[sent - 1]
+            later, timeout = when - elapsed, CLIENT.motion_timeout + times[sent - 1]
             motion = arm.chunk(names, later, places, timeout=timeout, wait=False)
         now = int(np.searchsorted(times, elapsed, side="right")) - 1
-        if now >= 0 and openings.size and abs(openings[now, 0] - grip) > STEP:
+        if now >= 0 and openings.size and abs(openings[now, 0] - grip) > PLAYING.gripper_step:
             grip = openings[now, 0]
             arm.grip(grip, wait=False)
-        arm.wait_for(stop.is_set, time.monotonic() + LOOK)
+        arm.wait_for(stop.is_set, time.monotonic() + PLAYING.look_period)
         if motion is not None and (motion.done or motion.is_over):
             motion.wait()
     if motion is not None:

@@ -18,7 +18,7 @@ from control_msgs.msg import JointTrajectoryControllerState
 from geometry_msgs.msg import PoseStamped
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import CompressedImage, Image, JointState, Joy
 from std_msgs.msg import Float64, Header, String
 from std_srvs.srv import SetBool, Trigger
@@ -35,15 +35,16 @@ from basis_ik.ros.parameters.parameters import (
     refused,
     topic_complaint,
 )
+from basis_ik.ros.qos import LATCHED
 
-NAME = "record_dataset"
-STATE, ACTION, CAMERA = "observation.state", "action", "observation.images."
+RECORDER_NAME = "record_dataset"
+STATE_KEY, ACTION_KEY, CAMERA_KEY = "observation.state", "action", "observation.images."
 POSE_NAMES = ("x", "y", "z", "qx", "qy", "qz", "qw")
-GRIPPER = "gripper"  # the action's name for what `~/gripper` of the node gets
-PERIOD = 0.05  # s between two looks at what can be decided
-LEAVE = 1.0  # s in which the files are to be complete at the end
-TERMINAL = 0  # standard input
-HELP = "space  begin, end an episode;  d  discard it;  q  quit"
+GRIPPER_ACTION = "gripper"  # the action's name for what `~/gripper` of the node gets
+RECORDER_PERIOD = 0.05  # [s] between two looks at what can be decided
+CLOSING_TIMEOUT = 1.0  # [s] in which the files are to be complete at the end
+STANDARD_INPUT = 0  # its file descriptor
+RECORDER_HELP = "space  begin, end an episode;  d  discard it;  q  quit"
 
 
 def _camera_complaint(cameras: list[str]) -> str | None:
@@ -58,7 +59,7 @@ def _poses_complaint(topics: list[str]) -> str | None:
     return next(filter(None, map(topic_complaint, topics)), None)
 
 
-PARAMETERS = (
+RECORDER_PARAMETERS = (
     Declaration("root", "", "Folder of the dataset: a new one, or one to add to.", read_only=True),
     Declaration("task", "", "What is demonstrated, in words; of the next episode."),
     Declaration("fps", 30, "Frames in a second.", 1, 1000, True),
@@ -99,9 +100,9 @@ class RecordDataset(Node):
 
     def __init__(self) -> None:
         with given_lists():
-            super().__init__(NAME, automatically_declare_parameters_from_overrides=True)
+            super().__init__(RECORDER_NAME, automatically_declare_parameters_from_overrides=True)
         self._given = Parameters(self)
-        self._given.declare(PARAMETERS)
+        self._given.declare(RECORDER_PARAMETERS)
         self._given.refuse_unknown()
         if not self._given["root"]:
             raise refused("root", "is the folder of the dataset, which must be given")
@@ -115,16 +116,15 @@ class RecordDataset(Node):
         self._subscribe()
         self.create_service(SetBool, "~/record", self._on_record)
         self.create_service(Trigger, "~/discard", self._on_discard)
-        self.create_timer(PERIOD, self.look)
+        self.create_timer(RECORDER_PERIOD, self.look)
         root = Path(self._given["root"]).expanduser()
         self._writer = DatasetWriter(self._given["python"], root)
 
     def _subscribe(self) -> None:
         lossy = QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT)
-        latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         state = f"{self._given['controller']}/controller_state"
         subscribe: Callable[..., Any] = self.create_subscription
-        subscribe(String, "robot_description", self._on_description, latched)
+        subscribe(String, "robot_description", self._on_description, LATCHED)
         subscribe(JointState, "joint_states", partial(self._on_joints, "the measured"), lossy)
         subscribe(JointState, "joint_commands", self._on_commands, lossy)
         subscribe(JointTrajectoryControllerState, state, self._on_reference, lossy)
@@ -228,8 +228,8 @@ class RecordDataset(Node):
         self._sampler.begin(self._now(), self._streams())
         gripper = [self._gripper] if self._gripper else []
         names = {
-            STATE: [*self._joints, *gripper],
-            ACTION: [*self._joints, *([GRIPPER] if gripper else [])],
+            STATE_KEY: [*self._joints, *gripper],
+            ACTION_KEY: [*self._joints, *([GRIPPER_ACTION] if gripper else [])],
         }
         for topic in self._given["poses"]:
             names[_key(topic)] = [f"{self._frames[topic]} {each}" for each in POSE_NAMES]
@@ -289,9 +289,9 @@ class RecordDataset(Node):
         if self._gripper:
             action.append(values["the gripper's command"])
         numbers = {_key(topic): list(values[topic]) for topic in self._given["poses"]}
-        numbers[STATE] = [values[f"the measured position of {each}"] for each in measured]
-        numbers[ACTION] = action
-        return numbers, {f"{CAMERA}{each}": values[f"camera {each}"] for each in self._cameras}
+        numbers[STATE_KEY] = [values[f"the measured position of {each}"] for each in measured]
+        numbers[ACTION_KEY] = action
+        return numbers, {f"{CAMERA_KEY}{each}": values[f"camera {each}"] for each in self._cameras}
 
     def _tell(self) -> None:
         try:
@@ -339,7 +339,7 @@ class RecordDataset(Node):
 
     def close(self) -> None:
         """Complete the files; an episode that has not ended is dropped."""
-        if not self._writer.close(LEAVE):
+        if not self._writer.close(CLOSING_TIMEOUT):
             self.get_logger().info("LeRobot goes on to write what was recorded")
         self.destroy_node()
 
@@ -352,7 +352,7 @@ def _key(topic: str) -> str:
 def _in_front() -> bool:
     """Return whether a terminal is there for this program, which is not in its background."""
     try:
-        return os.tcgetpgrp(TERMINAL) == os.getpgrp()
+        return os.tcgetpgrp(STANDARD_INPUT) == os.getpgrp()
     except OSError:
         return False
 
@@ -364,11 +364,11 @@ def main(stop: Event) -> int:
     try:
         with strokes_at_once() if in_front else contextlib.nullcontext():
             if in_front:
-                print(HELP, flush=True)
+                print(RECORDER_HELP, flush=True)
             while not stop.is_set():
-                executor.spin_once(timeout_sec=PERIOD)
-                if in_front and select.select([TERMINAL], [], [], 0.0)[0]:
-                    keys = os.read(TERMINAL, 64).decode(errors="ignore")
+                executor.spin_once(timeout_sec=RECORDER_PERIOD)
+                if in_front and select.select([STANDARD_INPUT], [], [], 0.0)[0]:
+                    keys = os.read(STANDARD_INPUT, 64).decode(errors="ignore")
                     if not keys or "q" in keys:
                         break
                     for key in keys:

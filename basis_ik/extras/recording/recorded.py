@@ -15,7 +15,14 @@ from rclpy.serialization import deserialize_message
 from std_msgs.msg import String
 
 from basis_ik.errors import BasisIkError
-from basis_ik.extras.recording.recording import FORM, LIBRARY, RECEIVED, RECORDING, Entry, Sent
+from basis_ik.extras.recording.recording import (
+    MCAP_MISSING,
+    RECEIVED,
+    RECORDING,
+    TEXT_VERSION,
+    Entry,
+    Sent,
+)
 
 MAGIC = b"\x89MCAP0\r\n"  # at the beginning and at the end of an MCAP file
 
@@ -46,7 +53,7 @@ class Recorded:
         self._path, self.cut_off = path, False
         self._texts = self._read()
         first = next(self._texts, None)
-        if first is None or first[1].get("form") != FORM:
+        if first is None or first[1].get("form") != TEXT_VERSION:
             raise RecordingError(f"{path} is not a recording of ik_node, or one of another version")
         self.head = first[1]
 
@@ -71,7 +78,7 @@ class Recorded:
             from mcap.records import Channel, DataEnd, Message, Schema
             from mcap.stream_reader import StreamReader
         except ImportError:
-            raise RecordingError(f"replay {LIBRARY}") from None
+            raise RecordingError(f"replay {MCAP_MISSING}") from None
         schemas, channels = dict[int, str](), dict[int, Channel]()
         messages: list[tuple[bool, Sent]] = []
         try:

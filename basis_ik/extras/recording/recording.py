@@ -40,12 +40,13 @@ T = TypeVar("T")
 
 RECORDING = "recording"
 RECEIVED = "received"  # metadata of a channel: whether the node received its messages, or sent them
-FORM = 4  # version of the texts
-WRITE_PERIOD = 0.1  # s between two cycles of the writing thread
-FLUSH_PERIOD = 1.0  # s after which entries are readable in the file
+TEXT_VERSION = 4  # of entries
+WRITE_PERIOD = 0.1  # [s] between two cycles of the writing thread
+FLUSH_PERIOD = 1.0  # [s] after which entries are readable in the file
 LARGEST_QUEUE = 20_000  # entries
-PAUSE_AFTER, PAUSE = 4, 1e-4  # entries after which the writer pauses for the control loop, and s
-LIBRARY = (
+PAUSE_AFTER = 4  # entries, after which the writer pauses for the control loop
+WRITER_PAUSE = 1e-4  # [s]
+MCAP_MISSING = (
     "needs the Python package mcap, 1.6 or newer, which is not installed: "
     "python3 -m pip install 'mcap>=1.6'"
 )
@@ -102,11 +103,11 @@ def make_boundary(node: Node, parameters: Parameters) -> Boundary:
         from mcap.writer import Writer
 
         if not hasattr(Writer, "flush"):
-            raise ImportError(LIBRARY)
+            raise ImportError(MCAP_MISSING)
         # "x": a restarted node must not overwrite its own recording.
         return RecordingBoundary(node, Recording(file.open("xb"), node, _head(node)))
     except ImportError:
-        raise refused("record", LIBRARY) from None
+        raise refused("record", MCAP_MISSING) from None
     except FileExistsError:
         raise refused("record", f"is {path}, which already exists; name a new file") from None
     except OSError as error:
@@ -117,7 +118,7 @@ def _head(node: Node) -> dict[str, Any]:
     """Return how a node was started."""
     parameters = node.get_parameters_by_prefix("")
     return {
-        "form": FORM,
+        "form": TEXT_VERSION,
         "node": node.get_fully_qualified_name(),
         "arguments": sys.argv[1:],
         "parameters": {name: each.value for name, each in parameters.items() if name != "record"},
@@ -342,7 +343,7 @@ class Recording:
         try:
             due = time.monotonic() + FLUSH_PERIOD
             while not self._closing.wait(WRITE_PERIOD):
-                self._write_entries(PAUSE)
+                self._write_entries(WRITER_PAUSE)
                 if time.monotonic() >= due:
                     due = time.monotonic() + FLUSH_PERIOD
                     self._flush()

@@ -34,10 +34,10 @@ from basis_ik.ros.action_forms import unpack
 from basis_ik.ros.boundary import Boundary, Form, named_inputs
 from basis_ik.ros.ik_node import IkNode
 from basis_ik.ros.parameters import ik_parameters
-from basis_ik.ros.parameters.parameters import FOREIGN
+from basis_ik.ros.parameters.parameters import FOREIGN_PARAMETERS
 
 T = TypeVar("T")
-STATUS = "diagnostic_msgs/msg/DiagnosticStatus"
+STATUS_TYPE = "diagnostic_msgs/msg/DiagnosticStatus"
 
 
 class Difference(NamedTuple):
@@ -256,7 +256,7 @@ class Replay:
         for then, now in zip_longest(entry.sent, self._boundary.sent):
             if then is None or now is None or not _are_equal(then, now):
                 return Difference(when, entry.name, then, now)
-            self._equal[then.kind == STATUS] += 1
+            self._equal[then.kind == STATUS_TYPE] += 1
         return None
 
 
@@ -313,15 +313,17 @@ def set_up(head: dict[str, Any]) -> list[str]:
 
 def _known(given: Mapping[str, Any]) -> set[str]:
     """Return the names of all parameters of a node with given ones."""
-    own = {each.name for each in ik_parameters.NODE}
+    own = {each.name for each in ik_parameters.NODE_PARAMETERS}
     prefixes = [f"{name}." if name else "" for name in given.get("chains") or [""]]
-    postures = tuple(prefix + ik_parameters.POSTURES for prefix in prefixes)
+    postures = tuple(prefix + ik_parameters.POSTURE_PREFIX for prefix in prefixes)
     own |= {name for name in given if name.startswith(postures)}
-    return own | {prefix + each.name for prefix in prefixes for each in ik_parameters.CHAIN}
+    return own | {
+        prefix + each.name for prefix in prefixes for each in ik_parameters.CHAIN_PARAMETERS
+    }
 
 
 def _is_foreign(name: str) -> bool:
-    return name.startswith(FOREIGN)
+    return name.startswith(FOREIGN_PARAMETERS)
 
 
 def _renamed(arguments: Sequence[str]) -> list[str]:

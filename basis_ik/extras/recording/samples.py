@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 from basis_ik.errors import BasisIkError
 
-NANO = 1e-9
-LONGEST_WAY = 0.1  # s between two numbers that are taken for one motion
+NANOSECOND = 1e-9
+LONGEST_INTERVAL = 0.1  # [s] between two numbers that are taken for one motion
 _stamp = itemgetter(0)
 
 
@@ -46,7 +46,7 @@ class Sampler:
     """
 
     def __init__(self, fps: int, delay: float) -> None:
-        self._fps, self._delay = fps, round(delay / NANO)
+        self._fps, self._delay = fps, round(delay / NANOSECOND)
         self._values: dict[str, list[tuple[int, Any]]] = {}  # of each stream, by stamp
         self._streams: Mapping[str, Stream] = {}
         self._now = 0
@@ -102,7 +102,7 @@ class Sampler:
         try:
             self._check_clock(now)
             while self._begin is not None:
-                time = self._begin + round(self._count / self._fps / NANO)
+                time = self._begin + round(self._count / self._fps / NANOSECOND)
                 if self._end is not None and time > self._end:
                     self._begin = None
                     break
@@ -123,7 +123,7 @@ class Sampler:
         before, self._now = self._now, now
         if now < before:
             self._values.clear()
-            raise SampleError(f"the clock was set back by {NANO * (before - now):.3f} s")
+            raise SampleError(f"the clock was set back by {NANOSECOND * (before - now):.3f} s")
 
     def _at(self, time: int) -> dict[str, Any]:
         """Return the value of each stream at a time [ns]."""
@@ -134,12 +134,12 @@ class Sampler:
             if at < 0:
                 raise SampleError(f"there is no value of {stream} yet")
             stamp, value = values[at]
-            late = NANO * (time - stamp)
+            late = NANOSECOND * (time - stamp)
             if not late <= age:
                 raise SampleError(f"the newest value of {stream} is {late:.2f} s old")
             if moves and at + 1 < len(values):
-                width, way = NANO * (values[at + 1][0] - stamp), values[at + 1][1] - value
-                value += way * late / width if width <= LONGEST_WAY else 0.0
+                width, way = NANOSECOND * (values[at + 1][0] - stamp), values[at + 1][1] - value
+                value += way * late / width if width <= LONGEST_INTERVAL else 0.0
             found[stream] = value
         return found
 

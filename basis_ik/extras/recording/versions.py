@@ -16,7 +16,7 @@ import numba
 import numpy as np
 from llvmlite import binding
 
-PACKAGE = Path(__file__).parents[2]
+PACKAGE_FOLDER = Path(__file__).parents[2]
 
 
 def versions() -> dict[str, str]:
@@ -36,6 +36,6 @@ def versions() -> dict[str, str]:
 def _source() -> str:
     """Return a digest of the package's sources, because several commits have one version."""
     digest = hashlib.sha256()
-    for file in sorted(PACKAGE.rglob("*.py")):
+    for file in sorted(PACKAGE_FOLDER.rglob("*.py")):
         digest.update(file.read_bytes())
     return digest.hexdigest()[:12]

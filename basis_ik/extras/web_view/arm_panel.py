@@ -25,10 +25,10 @@ from basis_ik.errors import BasisIkError
 from basis_ik.extras.web_view.arm_plot import ArmPlot
 from basis_ik.extras.web_view.gizmos import Gizmos
 from basis_ik.extras.web_view.jog_controls import (
-    DIRECTIONS,
-    HELD,
-    KEYS,
-    STEPS,
+    BUTTON_KEYS,
+    BUTTON_TWISTS,
+    STEP_SIZES,
+    WHILE_HELD,
     GripperSlider,
     HeldButton,
     JointSliders,
@@ -53,15 +53,15 @@ from basis_ik.ros.convert import pose_message
 from basis_ik.ros.rviz.drag import GRIPS
 from basis_ik.transforms.rigid import RigidTransform
 
-HOLD_RATE = 20.0  # Hz: how often a browser reports that a button is held
-SLIDER_PERIOD = 0.5  # s between two updates of the sliders from the measured joints
-GAUGE_PERIOD = 0.2  # s between two updates of the gauges
+HOLD_RATE = 20.0  # [Hz], how often a browser reports that a button is held
+SLIDER_PERIOD = 0.5  # [s] between two updates of the sliders from the measured joints
+GAUGE_PERIOD = 0.2  # [s] between two updates of the gauges
 KEYS_HINT = "move this arm by w s, a d, r f, and turn it by u j, i k, o l, as teleop_keyboard does"
 AXIS_COLORS = {"x": "pink", "y": "teal", "z": "blue"}  # as the handle's
 # Menu entries that the panel has buttons for anyway.
-BUTTONS = ("stop", "enable")
+MENU_BUTTONS = ("stop", "enable")
 _MARK = re.compile(r"^\[([x ])\] ")  # of a menu's entry that can be checked
-LATCHED = {state.name for state in LATCHES.values()}
+LATCHED_STATES = {state.name for state in LATCHES.values()}
 
 
 class Joint(NamedTuple):
@@ -160,9 +160,9 @@ class ArmPanel:
             gui.add_html(hand_html(context.own_page, prefix))
         with jog:
             gui.add_html(PAD)
-            for direction in DIRECTIONS:
+            for direction in BUTTON_TWISTS:
                 self._jog_button(direction)
-            self._press = gui.add_dropdown("a press moves", (HELD, *STEPS))
+            self._press = gui.add_dropdown("a press moves", (WHILE_HELD, *STEP_SIZES))
             self._frame = gui.add_dropdown("axes of", ("root", "tip"))
             self._linear = gui.add_slider("mm/s", 10, 500, 10, 100)
             self._angular = gui.add_slider("°/s", 3, 90, 1, 15)
@@ -220,12 +220,12 @@ class ArmPanel:
 
     def _jog_button(self, direction: str) -> None:
         async def on_hold(event: Any) -> None:
-            if self._press.value == HELD:
+            if self._press.value == WHILE_HELD:
                 # The time of arrival, so that a late message does not prolong the motion.
                 self._held.hold(direction, time.monotonic(), event.client_id)
 
         async def on_click(_: Any) -> None:
-            if self._press.value != HELD:
+            if self._press.value != WHILE_HELD:
                 self._context.post(lambda: self._step(direction))
 
         button = self._gui.add_button(direction, color=AXIS_COLORS[direction[-1]])
@@ -243,14 +243,14 @@ class ArmPanel:
         if not self._keys.value:
             return
         self._context.take_keys(self)
-        for direction, key in KEYS.items():
+        for direction, key in BUTTON_KEYS.items():
             command = self._gui.add_command(direction, hotkey=key.upper())
             command.on_trigger(self._on_key(direction))
             self._commands.append(command)
 
     def _on_key(self, direction: str) -> Callable[[Any], Any]:
         async def on_trigger(event: Any) -> None:
-            if self._press.value == HELD:
+            if self._press.value == WHILE_HELD:
                 self._held.hold(direction, time.monotonic(), event.client_id)
             else:
                 self._context.post(lambda: self._step(direction))
@@ -268,7 +268,7 @@ class ArmPanel:
         tip = None if chain is None else self._context.between(chain.root, self._tool(chain))
         if chain is None or tip is None:
             return
-        of_root, step = self._frame.value == "root", STEPS[self._press.value]
+        of_root, step = self._frame.value == "root", STEP_SIZES[self._press.value]
         goal = self._steps.next(
             now, self._values, tip, lambda at: stepped(at, direction, step, of_root=of_root)
         )
@@ -481,7 +481,7 @@ class ArmPanel:
         titles = {_MARK.sub("", title): title for title in gizmos.menu}
         places = {"home": self._actions, **dict.fromkeys(GRIPS, self._gripper)}
         for name in titles:
-            if name not in self._menu_items and name not in BUTTONS:
+            if name not in self._menu_items and name not in MENU_BUTTONS:
                 with places.get(name, self._menu):
                     self._menu_items[name] = self._menu_button(name)
         for name, button in self._menu_items.items():
@@ -508,7 +508,7 @@ class ArmPanel:
         if text != self._html:
             self._html = self._text.content = text
         # Only while it has an effect.
-        self._enable.disabled = self._values.get("state") not in LATCHED
+        self._enable.disabled = self._values.get("state") not in LATCHED_STATES
 
     def _sample(self) -> dict[str, list[float]]:
         """Return the values of the plots' curves, in the units of their names."""

@@ -7,18 +7,34 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from viser import GuiApi
 
 from basis_ik.extras.web_view.looks import Unit
 
-SPAN = 20.0  # s shown
-SAMPLE_RATE = 10.0  # Hz
-SEND_RATE = 5.0  # Hz
-COLORS = ("#e6194b", "#3cb44b", "#4363d8", "#f58231", "#911eb4", "#42d4f4", "#f032e6", "#bfef45")
-ALL = "all joints"
+
+class PlotTuning(NamedTuple):
+    """Tuning of the plot."""
+
+    span: float = 20.0  # [s] shown
+    sample_rate: float = 10.0  # [Hz]
+    send_rate: float = 5.0  # [Hz]
+
+
+PLOT = PlotTuning()
+CURVE_COLORS = (
+    "#e6194b",
+    "#3cb44b",
+    "#4363d8",
+    "#f58231",
+    "#911eb4",
+    "#42d4f4",
+    "#f032e6",
+    "#bfef45",
+)
+ALL_JOINTS = "all joints"
 COMMANDED = "commanded"  # ends the name of a curve
 
 
@@ -42,11 +58,11 @@ class ArmPlot:
             ),
         }  # fmt: skip
         self._choice = gui.add_dropdown("plot", (*self._kinds, "none"))
-        self._joint = gui.add_dropdown("joint", (*units, ALL))
+        self._joint = gui.add_dropdown("joint", (*units, ALL_JOINTS))
         # A folder keeps the plot's position when another kind is selected.
-        self._folder = gui.add_folder(f"over the last {SPAN:.0f} s", expand_by_default=True)
+        self._folder = gui.add_folder(f"over the last {PLOT.span:.0f} s", expand_by_default=True)
         self._rows: dict[str, deque[tuple[float, ...]]] = {
-            kind: deque(maxlen=round(SPAN * SAMPLE_RATE)) for kind in self._kinds
+            kind: deque(maxlen=round(PLOT.span * PLOT.sample_rate)) for kind in self._kinds
         }
         self._shown: tuple[str, str] = ("", "")
         self._plot: Any = None
@@ -59,7 +75,7 @@ class ArmPlot:
 
     def is_due(self, now: float) -> bool:
         """Return whether a sample is due at a time [s]."""
-        return now - self._sampled >= 1.0 / SAMPLE_RATE
+        return now - self._sampled >= 1.0 / PLOT.sample_rate
 
     def add(self, now: float, values: Mapping[str, Sequence[float]]) -> None:
         """Add a sample.
@@ -71,7 +87,7 @@ class ArmPlot:
         self._sampled = now
         for kind, row in values.items():
             self._rows[kind].append((now, *row))
-        if now - self._sent >= 1.0 / SEND_RATE:
+        if now - self._sent >= 1.0 / PLOT.send_rate:
             self._sent = now
             self._send(now)
 
@@ -85,7 +101,7 @@ class ArmPlot:
         if kind not in self._kinds:
             return
         names = self._kinds[kind]
-        chosen = [k for k, name in enumerate(names) if joint in (ALL, name.split(" ")[0])]
+        chosen = [k for k, name in enumerate(names) if joint in (ALL_JOINTS, name.split(" ")[0])]
         chosen = chosen or list(range(len(names)))  # of no joint
         table = np.array(self._rows[kind], np.float64).T
         table[0] -= now
@@ -114,5 +130,5 @@ def _numbered(names: Sequence[str]) -> tuple[Sequence[str], list[int]]:
 
 
 def _curve(name: str, number: int) -> dict[str, Any]:
-    curve = {"label": name, "stroke": COLORS[number % len(COLORS)], "width": 2}
+    curve = {"label": name, "stroke": CURVE_COLORS[number % len(CURVE_COLORS)], "width": 2}
     return curve | ({"dash": (6, 4), "width": 1} if name.endswith(COMMANDED) else {})

@@ -11,7 +11,7 @@ from viser import ViserServer
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.view.camera import View, fitted
 
-SAME = 0.02  # relative: smaller changes of a window or a camera are none
+SAME_VIEW = 0.02  # relative: smaller changes of a window or a camera are none
 
 
 class Cameras:
@@ -49,7 +49,7 @@ class Cameras:
             camera = client.camera
             key, aspect, view = self._placed.get(browser, ("", 0.0, None))
             if key == self._key and (
-                abs(camera.aspect / aspect - 1.0) < SAME
+                abs(camera.aspect / aspect - 1.0) < SAME_VIEW
                 or (view is not None and not _near(camera.position, view))
             ):
                 continue
@@ -61,4 +61,4 @@ class Cameras:
 
 def _near(position: FloatArray, view: View) -> bool:
     distance = float(np.linalg.norm(view.position - view.look_at))
-    return float(np.linalg.norm(position - view.position)) < SAME * distance
+    return float(np.linalg.norm(position - view.position)) < SAME_VIEW * distance

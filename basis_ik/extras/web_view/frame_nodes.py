@@ -18,8 +18,8 @@ from basis_ik.ros.convert import transform_value
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.transforms.rigid import RigidTransform
 
-AXES, THIN = 0.1, 0.003  # m: length and radius of a frame's axes
-MOVED = 1e-6  # m, and components of a quaternion: smaller changes are not sent
+AXIS_LENGTH, AXIS_RADIUS = 0.1, 0.003  # [m], of a frame's axes
+SENT_CHANGE = 1e-6  # [m], and components of a quaternion: smaller changes are not sent
 
 # What a user can switch off, each with the namespaces of markers that belong to it.
 LAYERS: dict[str, tuple[str, ...]] = {
@@ -68,7 +68,11 @@ class FrameNodes:
         name = f"/frames/{quote(frame, safe='')}"
         if frame not in self._nodes:
             self._nodes[frame] = self._scene.add_frame(
-                name, show_axes=False, axes_length=AXES, axes_radius=THIN, visible=False
+                name,
+                show_axes=False,
+                axes_length=AXIS_LENGTH,
+                axes_radius=AXIS_RADIUS,
+                visible=False,
             )
             self._places[frame] = None
         return name
@@ -134,7 +138,7 @@ class FrameNodes:
 
 def _near(one: Place, other: Place) -> bool:
     return all(
-        abs(a - b) <= MOVED
+        abs(a - b) <= SENT_CHANGE
         for each, before in zip(one, other, strict=True)
         for a, b in zip(each, before, strict=True)
     ) and bool(np.isfinite(one.position).all())

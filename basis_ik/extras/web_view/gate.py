@@ -31,7 +31,7 @@ from basis_ik.errors import BasisIkError
 
 FIRST_PORT, TRIED_PORTS = 8080, 20
 LARGEST_MESSAGE = 1 << 20  # bytes, from a browser
-OPENING = 60.0  # s: a busy machine may need more than the usual 10 for a handshake by TLS
+HANDSHAKE_TIMEOUT = 60.0  # [s]; a busy machine may need more than the usual 10 for TLS
 OWN_POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
 OWN_PAGE = "hand"  # name of the page that is not viser's, and of its WebSocket
 
@@ -223,7 +223,7 @@ def _guarded(
     def serve(handler: Any, host: str, port: int, *, process_request: Any, **options: Any) -> Any:
         guards.append(f"{host}:{port}")
         options |= {"max_size": LARGEST_MESSAGE, "sock": listening, "ssl": tls}
-        options["open_timeout"] = OPENING
+        options["open_timeout"] = HANDSHAKE_TIMEOUT
         guarded = _guarded_by(gate, process_request, own.text)
 
         async def handle(connection: Any) -> None:

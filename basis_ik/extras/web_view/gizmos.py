@@ -27,14 +27,14 @@ from visualization_msgs.srv import GetInteractiveMarkers
 
 from basis_ik.extras.web_view.frame_nodes import FrameNodes
 
-CLIENT = "web_view"
-REQUEST_TIMEOUT = 3.0  # s: a server that has not discovered the client yet answers in vain
-MOVES = (
+GIZMO_CLIENT = "web_view"
+REQUEST_TIMEOUT = 3.0  # [s]; a server that has not discovered the client yet answers in vain
+MOVE_MODES = (
     InteractiveMarkerControl.MOVE_AXIS,
     InteractiveMarkerControl.MOVE_3D,
     InteractiveMarkerControl.MOVE_ROTATE_3D,
 )
-TURNS = (
+TURN_MODES = (
     InteractiveMarkerControl.ROTATE_AXIS,
     InteractiveMarkerControl.ROTATE_3D,
     InteractiveMarkerControl.MOVE_ROTATE_3D,
@@ -180,8 +180,8 @@ class Gizmos:
         path = f"{self._frames.path(marker.header.frame_id)}/{marker.name}"
         handle = self._scene.add_transform_controls(
             path, scale=marker.scale, position=position, wxyz=wxyz, depth_test=False,
-            disable_axes=modes.isdisjoint(MOVES), disable_sliders=modes.isdisjoint(MOVES),
-            disable_rotations=modes.isdisjoint(TURNS),
+            disable_axes=modes.isdisjoint(MOVE_MODES), disable_sliders=modes.isdisjoint(MOVE_MODES),
+            disable_rotations=modes.isdisjoint(TURN_MODES),
         )  # fmt: skip
         name = marker.name
 
@@ -198,7 +198,7 @@ class Gizmos:
         gizmo = self._gizmos.get(by.name)
         if gizmo is None or (self._is_held(by.name) and self._held != by):
             return
-        feedback = Feedback(client_id=CLIENT, marker_name=by.name)
+        feedback = Feedback(client_id=GIZMO_CLIENT, marker_name=by.name)
         feedback.header.frame_id = gizmo.marker.header.frame_id
         p, q = feedback.pose.position, feedback.pose.orientation
         p.x, p.y, p.z = map(float, position)
@@ -227,7 +227,7 @@ class Gizmos:
         }
 
     def _select(self, name: str, entry: int) -> None:
-        feedback = Feedback(client_id=CLIENT, marker_name=name, menu_entry_id=entry)
+        feedback = Feedback(client_id=GIZMO_CLIENT, marker_name=name, menu_entry_id=entry)
         feedback.event_type = Feedback.MENU_SELECT
         gizmo = self._gizmos.get(name)
         if gizmo is not None:

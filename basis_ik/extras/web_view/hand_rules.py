@@ -26,9 +26,9 @@ ROOT_T_VIEW = RigidTransform.from_rotation_translation(
 )
 # OpenCV's axes of a camera, as viser has them: x to the right, y down, z into the picture.
 CAMERA_T_VIEW = RigidTransform.from_rotation_translation(np.diag([1.0, -1.0, -1.0]), np.zeros(3))
-LET_GO = 0.05  # s for which a clutch is not told to be held after it was told to be let go
-SILENCE = 0.15  # s without a word after which another hand may lead
-DEEDS = ("stop", "enable")
+RELEASE_TIME = 0.05  # [s] for which a clutch is not told to be held after it was told to be let go
+HAND_SILENCE = 0.15  # [s] without a word after which another hand may lead
+HAND_COMMANDS = ("stop", "enable")
 
 
 class HandError(BasisIkError):
@@ -84,8 +84,8 @@ def read(text: str | bytes) -> HandPose | Grip | Deed:
         raise HandError("'arm' must be the prefix of an arm's topics")
     arm = said["arm"]
     if "do" in said:
-        if said["do"] not in DEEDS:
-            raise HandError(f"'do' must be one of {', '.join(DEEDS)}")
+        if said["do"] not in HAND_COMMANDS:
+            raise HandError(f"'do' must be one of {', '.join(HAND_COMMANDS)}")
         return Deed(arm, said["do"])
     if "open" in said:
         return Grip(arm, *_numbers(said, "open", 1))
@@ -132,8 +132,8 @@ class Lead:
     ) -> tuple[bool | None, RigidTransform]:
         """Return what to tell the clutch, None: nothing; and the hand's pose along the root's axes.
 
-        A clutch that engages is first told to be let go, and to be held only `LET_GO` later, so
-        that no word of it is lost.
+        A clutch that engages is first told to be let go, and to be held only `RELEASE_TIME` later,
+        so that no word of it is lost.
 
         Args:
             who: Name of the hand, unique among all pages.
@@ -146,10 +146,10 @@ class Lead:
         tells: bool | None = None
         if leads and not said.held:
             self._who, tells = "", False
-        elif said.held and not leads and not now - self._heard < SILENCE:
+        elif said.held and not leads and not now - self._heard < HAND_SILENCE:
             self._who, self._since, self._root_T_view = who, now, root_T_view
             leads, tells = True, False
-        elif leads and not now - self._since < LET_GO:
+        elif leads and not now - self._since < RELEASE_TIME:
             tells = True
         if leads:
             self._heard = now if said.held else -math.inf

@@ -33,11 +33,11 @@ from basis_ik.extras.web_view.hand_rules import (
 )
 from basis_ik.extras.web_view.looks import number
 from basis_ik.ros.convert import pose_message
+from basis_ik.ros.publishers import GRAPH_QUERY_PERIOD
 from basis_ik.transforms.rigid import RigidTransform
 
-PAGE = Path(__file__).with_name("hand.html").read_text(encoding="utf-8")
-SCAN_PERIOD = 1.0  # s between two queries of the graph
-TELL_PERIOD = 0.1  # s between two looks at what is new for a page
+HAND_PAGE = Path(__file__).with_name("hand.html").read_text(encoding="utf-8")
+HAND_NEWS_PERIOD = 0.1  # [s] between two looks at what is new for a page
 BAD_DATA = 1007  # https://www.rfc-editor.org/rfc/rfc6455#section-7.4.1
 
 
@@ -67,7 +67,7 @@ class HandServer:
         """Find arms, and do what pages have asked for, at a time [s]; in the node's thread."""
         while not self._actions.empty():
             self._actions.get()()
-        if now - self._scanned_at < SCAN_PERIOD:
+        if now - self._scanned_at < GRAPH_QUERY_PERIOD:
             return
         self._scanned_at = now
         for arm in self._gone:  # a second ago, so that nothing in the other thread is using it
@@ -119,7 +119,7 @@ class HandServer:
                 if text != told:
                     told = text
                     await connection.send(text)
-                await asyncio.sleep(TELL_PERIOD)
+                await asyncio.sleep(HAND_NEWS_PERIOD)
         except ConnectionClosed:
             pass
 

@@ -11,32 +11,38 @@ from typing import NamedTuple
 
 import numpy as np
 
-from basis_ik.ros.keyboard import DIRECTIONS as KEYBOARD
-from basis_ik.ros.keyboard import Triple
+from basis_ik.ros.keyboard import KEY_TWISTS as KEYBOARD
+from basis_ik.ros.keyboard import ZERO_TWIST, Triple
 from basis_ik.transforms.rigid import RigidTransform
 
-HOLD_TIMEOUT = 0.15  # s that a button counts as held after a browser's last report
-GAIN = 2.0  # 1/s: a joint's velocity per remaining distance
-TOLERANCE = 2e-3  # rad or m within which a joint has reached its slider
-SLIDER_STEP = 5e-3  # rad or m: a slider is not moved by less
-_ECHO = 1e-9  # makes a value that a browser may not show one that is sent to it
-GRIP_PERIOD = 0.2  # s between two commands of a gripper whose slider is dragged
-SETTLED = 0.3  # s after which the status speaks of a step that was sent
 
-ZERO_TWIST = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+class JogControlTuning(NamedTuple):
+    """Tuning of buttons and sliders."""
+
+    hold_timeout: float = 0.15  # [s] that a button counts as held after a browser's last report
+    slider_gain: float = 2.0  # [1/s], a joint's velocity per remaining distance
+    slider_tolerance: float = 2e-3  # [rad or m], within which a joint has reached its slider
+    slider_step: float = 5e-3  # [rad or m]; a slider is not moved by less
+    grip_period: float = 0.2  # [s] between two commands of a gripper whose slider is dragged
+    settling_time: float = 0.3  # [s], after which the status speaks of a step that was sent
+
+
+JOG_CONTROLS = JogControlTuning()
+_ECHO = 1e-9  # makes a value that a browser may not show one that is sent to it
+
 # Fractions of the linear and the angular speed for each button, in the order of the pad.
 # Its keys are those of `teleop_keyboard`.
-KEYS = {
+BUTTON_KEYS = {
     f"{verb} {sign}{axis}": key
     for axis, keys in (("x", "swju"), ("y", "daki"), ("z", "frlo"))
     for (verb, sign), key in zip(
         (("move", "−"), ("move", "+"), ("turn", "−"), ("turn", "+")), keys, strict=True
     )
 }
-DIRECTIONS = {name: KEYBOARD[key] for name, key in KEYS.items()}
-HELD = "as long as it is held"
+BUTTON_TWISTS = {name: KEYBOARD[key] for name, key in BUTTON_KEYS.items()}
+WHILE_HELD = "as long as it is held"
 # Lengths [m] and angles [rad] of a step.
-STEPS = {
+STEP_SIZES = {
     f"{millimetres} mm, {degrees}°": (1e-3 * millimetres, math.radians(degrees))
     for millimetres, degrees in ((1, 1), (10, 5), (50, 15))
 }
@@ -52,7 +58,7 @@ class HeldButton:
     def hold(self, direction: str, now: float, browser: int | None = None) -> None:
         """Record that a browser reports a button as held at a time [s]."""
         if now >= self._until or browser == self._browser:
-            self._direction, self._until = direction, now + HOLD_TIMEOUT
+            self._direction, self._until = direction, now + JOG_CONTROLS.hold_timeout
             self._browser = browser
 
     def twist(self, now: float, linear: float, angular: float) -> tuple[Triple, Triple] | None:
@@ -68,7 +74,7 @@ class HeldButton:
             moved, self._moves = self._moves, False
             return ZERO_TWIST if moved else None
         self._moves = True
-        (x, y, z), (a, b, c) = DIRECTIONS[self._direction]
+        (x, y, z), (a, b, c) = BUTTON_TWISTS[self._direction]
         return (x * linear, y * linear, z * linear), (a * angular, b * angular, c * angular)
 
 
@@ -95,7 +101,9 @@ class Steps:
             change: Returns where a step from a pose leads to.
         """
         own, state = status.get("target_stamp") == self._stamp, status.get("state")
-        if now - self._sent < SETTLED or (own and state in ("MOVING", "HOLDING")):
+        if now - self._sent < JOG_CONTROLS.settling_time or (
+            own and state in ("MOVING", "HOLDING")
+        ):
             return None
         self._goal = change(self._goal if own and state == "ARRIVED" else root_T_tip)
         return self._goal
@@ -116,7 +124,7 @@ def stepped(
         step: Length [m] and angle [rad].
         of_root: Whether the direction is along an axis of the root; otherwise of the tip.
     """
-    linear, angular = (np.array(each) for each in DIRECTIONS[direction])
+    linear, angular = (np.array(each) for each in BUTTON_TWISTS[direction])
     turn = RigidTransform.from_rpy(*(step[1] * angular))  # about one axis alone
     rotation, point = root_T_tip.rotation, root_T_tip.translation
     if of_root:
@@ -144,7 +152,7 @@ class GripperSlider:
 
     def next(self, now: float) -> float | None:
         """Return the opening to send at a time [s], if any."""
-        if self._wanted is None or now - self._sent < GRIP_PERIOD:
+        if self._wanted is None or now - self._sent < JOG_CONTROLS.grip_period:
             return None
         wanted, self._wanted, self._sent = self._wanted, None, now
         return wanted
@@ -159,7 +167,10 @@ class GripperSlider:
             shown: Opening that the slider shows.
             now: The time [s].
         """
-        if now - max(self._set, self._sent) < SETTLED or not abs(commanded - shown) > SLIDER_STEP:
+        if (
+            now - max(self._set, self._sent) < JOG_CONTROLS.settling_time
+            or not abs(commanded - shown) > JOG_CONTROLS.slider_step
+        ):
             return None
         return commanded
 
@@ -219,7 +230,10 @@ class JointSliders:
             return None
         if joint in self._turning:
             measured = math.remainder(measured, 2.0 * math.pi)
-        if joint not in self._touched and not abs(measured - shown / unit) > SLIDER_STEP:
+        if (
+            joint not in self._touched
+            and not abs(measured - shown / unit) > JOG_CONTROLS.slider_step
+        ):
             return None
         self._touched.discard(joint)
         position = min(max(round(measured * unit, 1), low), high)
@@ -244,10 +258,10 @@ class JointSliders:
             remaining = position - measured.get(joint, math.nan)
             if joint in self._turning:
                 remaining = math.remainder(remaining, 2.0 * math.pi)
-            if browser not in browsers or not abs(remaining) > TOLERANCE:
+            if browser not in browsers or not abs(remaining) > JOG_CONTROLS.slider_tolerance:
                 del self._set[joint]
                 continue
             limit = scale * self._speeds[joint]
-            velocities[joint] = min(max(GAIN * remaining, -limit), limit)
+            velocities[joint] = min(max(JOG_CONTROLS.slider_gain * remaining, -limit), limit)
         self._moving = list(self._set)
         return velocities or None

@@ -14,14 +14,14 @@ from typing import NamedTuple
 from diagnostic_msgs.msg import DiagnosticStatus
 
 from basis_ik.verdict import shown_angle, shown_length
-from basis_ik.view.arm_scene import AT_LIMIT
+from basis_ik.view.arm_scene import SHOWN_AT_LIMIT
 from basis_ik.view.words import PHRASES
 
-LEVELS = {DiagnosticStatus.OK: "#3cb44b", DiagnosticStatus.WARN: "#f58231"}
-ALARM = "#e6194b"
+LEVEL_COLORS = {DiagnosticStatus.OK: "#3cb44b", DiagnosticStatus.WARN: "#f58231"}
+ALARM_COLOR = "#e6194b"
 _DIGITS = re.compile(r"\d+\.\d{4,}(e-\d+)?")  # of a number with more than people read
 # Of what needs no warning, as in RViz.
-COLORS = {each.text: each.color for each in PHRASES if each.color in ("grey", "white")}
+PHRASE_COLORS = {each.text: each.color for each in PHRASES if each.color in ("grey", "white")}
 
 # viser's parts know no rows, and scroll all that they contain. A marker in a container, which shows
 # nothing itself, lets a rule find the container. Where a rule finds nothing, viser's looks stay.
@@ -104,11 +104,11 @@ def _gauge(gauge: Gauge) -> str:
     low, high = (-math.pi, math.pi) if turns else (gauge.low, gauge.high)
     at = math.remainder(gauge.measured, 2.0 * math.pi) if turns else gauge.measured
     limit = ""
-    if not turns and gauge.measured <= gauge.low + AT_LIMIT:
+    if not turns and gauge.measured <= gauge.low + SHOWN_AT_LIMIT:
         limit = "lower limit"
-    elif not turns and gauge.measured >= gauge.high - AT_LIMIT:
+    elif not turns and gauge.measured >= gauge.high - SHOWN_AT_LIMIT:
         limit = "upper limit"
-    color = ALARM if limit else "#4dabf7"
+    color = ALARM_COLOR if limit else "#4dabf7"
     told = math.remainder(gauge.commanded, 2.0 * math.pi) if turns else gauge.commanded
 
     def mark(value: float, style: str) -> str:
@@ -140,7 +140,7 @@ def status_html(message: DiagnosticStatus | None, values: Mapping[str, str], res
         response: The last response of a service; may be empty.
     """
     if message is None:
-        return _bar(ALARM, "no status of this arm", [response])
+        return _bar(ALARM_COLOR, "no status of this arm", [response])
     lines = []
     if values.get("verdict") not in (None, "REFUSED"):
         away = number(values.get("position_error")), number(values.get("orientation_error"))
@@ -153,9 +153,9 @@ def status_html(message: DiagnosticStatus | None, values: Mapping[str, str], res
             name = key.removeprefix("last_refusal.")
             age = number(values.get(f"last_refusal_age.{name}"))
             lines.append(f"last refusal of {name}, {age:.0f} s ago: {value}")
-    color = LEVELS.get(message.level, ALARM)
+    color = LEVEL_COLORS.get(message.level, ALARM_COLOR)
     if message.level == DiagnosticStatus.OK:  # of several arms, each says its name first
-        color = COLORS.get(message.message.rpartition(": ")[2], color)
+        color = PHRASE_COLORS.get(message.message.rpartition(": ")[2], color)
     return _bar(color, message.message, [*lines, response])
 
 
@@ -163,7 +163,10 @@ def statuses_html(statuses: Sequence[DiagnosticStatus]) -> str:
     """Return statuses as HTML, escaped: names and texts in their colors, and values."""
     body = ""
     for each in statuses:
-        color, name = LEVELS.get(each.level, ALARM), html.escape(each.name.partition(": ")[2])
+        color, name = (
+            LEVEL_COLORS.get(each.level, ALARM_COLOR),
+            html.escape(each.name.partition(": ")[2]),
+        )
         title = f"<b style='color: {color}'>{name}: {html.escape(each.message)}</b>"
         values = "<br>".join(
             html.escape(f"{value.key}: {_DIGITS.sub(_short, value.value)}")

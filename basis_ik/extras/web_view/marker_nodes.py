@@ -24,7 +24,7 @@ BACKGROUND: Color = (0.1, 0.1, 0.1, 1.0)
 
 
 # Texts that the panel has from statuses: viser's are black on boxes that hide what is behind.
-VERDICTS = ("state", "verdict", "constraint verdict")
+PANEL_TEXTS = ("state", "verdict", "constraint verdict")
 
 
 class _Drawn(NamedTuple):
@@ -61,7 +61,7 @@ class MarkerNodes:
             elif marker.action == Marker.DELETE:
                 self._remove(key)
             else:
-                if marker.ns not in VERDICTS:
+                if marker.ns not in PANEL_TEXTS:
                     self._draw(key, marker)
                 self.root = marker.header.frame_id
                 lifetime = marker.lifetime.sec + 1e-9 * marker.lifetime.nanosec

@@ -17,8 +17,9 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.elements import shown
 from basis_ik.robot.mesh_uri import find_mesh
 
-LARGEST = 200 * 1000 * 1000  # bytes
-PLAIN = (".stl", ".ply", ".obj")  # formats without usable colors; the URDF's color is used
+LARGEST_MESH_FILE = 200 * 1000 * 1000  # bytes
+# Formats without usable colors; the URDF's color is used.
+COLORLESS_FORMATS = (".stl", ".ply", ".obj")
 
 
 class MeshError(BasisIkError):
@@ -43,15 +44,15 @@ def read_mesh(path: Path) -> MeshFile:
         MeshError: It does not exist, is too large, or trimesh cannot read it.
     """
     try:
-        if path.stat().st_size > LARGEST:
-            raise MeshError(f"{path} is larger than {LARGEST // 1_000_000} MB")
+        if path.stat().st_size > LARGEST_MESH_FILE:
+            raise MeshError(f"{path} is larger than {LARGEST_MESH_FILE // 1_000_000} MB")
         scene = trimesh.load_scene(path)
         unit = _metres(scene)
         body = scene.to_mesh()
         faces = np.asarray(body.faces, np.uint32)
         if not len(faces):
             raise MeshError(f"{path} has no faces")
-        own = path.suffix.lower() not in PLAIN
+        own = path.suffix.lower() not in COLORLESS_FORMATS
         glb = scene.scaled(unit).export(file_type="glb") if own else b""
     except MeshError:
         raise

@@ -17,7 +17,7 @@ from control_msgs.msg import JointTrajectoryControllerState
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rcl_interfaces.srv import GetParameters
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos import QoSProfile
 from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -39,12 +39,11 @@ from basis_ik.extras.web_view.reach_layer import ReachLayer
 from basis_ik.extras.web_view.robot_body import RobotBody, extents_of
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.frame_buffer import FrameBuffer
+from basis_ik.ros.publishers import GRAPH_QUERY_PERIOD
+from basis_ik.ros.qos import LATCHED, NEWEST
 from basis_ik.transforms.rigid import RigidTransform
 
-SCAN_PERIOD = 1.0  # s between two queries of the graph
-FLOOR = 0.05  # m: the grid is at the fixed frame's height if nothing reaches farther below it
-LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+GRID_HEIGHT = 0.05  # [m] below the fixed frame; only what is lower moves the grid down
 
 
 class Part(Protocol):
@@ -133,7 +132,7 @@ class Page:
         now = time.monotonic()
         while not self._actions.empty():
             self._actions.get()()
-        if now - self._scanned_at >= SCAN_PERIOD:
+        if now - self._scanned_at >= GRAPH_QUERY_PERIOD:
             self._scanned_at = now
             self._scan_graph()
         self._frames.hidden = frozenset(
@@ -328,7 +327,7 @@ class Page:
         if links and len(known) == len(points) and self._cameras.look(key, np.vstack(known)):
             # What stands, stands on the grid.
             low = min(float(np.vstack(known)[:, 2].min()), 0.0)
-            self._grid.position = (0.0, 0.0, low if low < -FLOOR else 0.0)
+            self._grid.position = (0.0, 0.0, low if low < -GRID_HEIGHT else 0.0)
         self._cameras.update()
 
     # Messages ------------------------------------------------------------------------------------

@@ -10,16 +10,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import PointCloud2, PointField
 from viser import SceneApi
 
 from basis_ik.extras.web_view.frame_nodes import FrameNodes
+from basis_ik.ros.qos import LATCHED
 from basis_ik.view.colour_scale import colours
 
-LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-FIELDS = ("x", "y", "z", "intensity")
-DOT = 0.08  # size of a point, in voxels: small enough to see the robot between them
+SHOWN_FIELDS = ("x", "y", "z", "intensity")
+DOT_SIZE = 0.08  # size of a point, in voxels: small enough to see the robot between them
 
 
 class ReachLayer:
@@ -42,7 +41,7 @@ class ReachLayer:
         points = read_points(message)
         if points is None:
             self._node.get_logger().warning(
-                f"{self._topic} is not shown: float32 fields {', '.join(FIELDS)} are needed, "
+                f"{self._topic} is not shown: float32 fields {', '.join(SHOWN_FIELDS)} are needed, "
                 "little endian, and as many bytes as the header states"
             )
             return
@@ -55,7 +54,7 @@ class ReachLayer:
             f"{self._frames.path(message.header.frame_id)}/{name}",
             points[:, :3],
             colours(points[:, 3].astype(float)),
-            point_size=DOT * _spacing(points[:, :3]),
+            point_size=DOT_SIZE * _spacing(points[:, :3]),
             point_shape="circle",
             visible=self._is_shown,
         )
@@ -84,16 +83,22 @@ def read_points(message: PointCloud2) -> npt.NDArray[np.float32] | None:
     """Return x, y, z [m] and intensity of each point (k, 4); None if the cloud is malformed."""
     fields = {each.name: each for each in message.fields}
     count, step = message.width * message.height, message.point_step
-    if message.is_bigendian or len(message.data) != count * step or not set(FIELDS) <= set(fields):
+    if (
+        message.is_bigendian
+        or len(message.data) != count * step
+        or not set(SHOWN_FIELDS) <= set(fields)
+    ):
         return None
-    offsets = [fields[name].offset for name in FIELDS]
-    kinds = {(fields[name].datatype, fields[name].count) for name in FIELDS}
+    offsets = [fields[name].offset for name in SHOWN_FIELDS]
+    kinds = {(fields[name].datatype, fields[name].count) for name in SHOWN_FIELDS}
     if kinds != {(PointField.FLOAT32, 1)} or max(offsets) + 4 > step:
         return None
-    formats = ["<f4"] * len(FIELDS)
-    layout = np.dtype({"names": FIELDS, "formats": formats, "offsets": offsets, "itemsize": step})
+    formats = ["<f4"] * len(SHOWN_FIELDS)
+    layout = np.dtype(
+        {"names": SHOWN_FIELDS, "formats": formats, "offsets": offsets, "itemsize": step}
+    )
     records = np.frombuffer(bytes(message.data), layout)
-    return np.stack([records[name] for name in FIELDS], axis=1)
+    return np.stack([records[name] for name in SHOWN_FIELDS], axis=1)
 
 
 def _spacing(points: npt.NDArray[np.float32]) -> float:

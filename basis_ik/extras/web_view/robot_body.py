@@ -11,16 +11,16 @@ import numpy as np
 from viser import SceneApi
 
 from basis_ik.extras.web_view.frame_nodes import FrameNodes
-from basis_ik.extras.web_view.mesh_reader import PLAIN, MeshFile, MeshReader
+from basis_ik.extras.web_view.mesh_reader import COLORLESS_FORMATS, MeshFile, MeshReader
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.robot import RobotModel
 from basis_ik.robot.visuals import Visual
-from basis_ik.view.shapes import CORNERS, Color, rgb
+from basis_ik.view.shapes import BOX_CORNERS, Color, rgb
 
 UNPAINTED: Color = (0.7, 0.7, 0.72, 1.0)
 SKELETON: Color = (0.95, 0.6, 0.1, 1.0)
-FADED = 0.3  # opacity of a robot beside its corrected bones, or the robot that these carry
-LINE = 0.02  # width of a robot's lines, as a fraction of its extent
+FADED_OPACITY = 0.3  # opacity of a robot beside its corrected bones, or the robot that these carry
+SKELETON_WIDTH = 0.02  # width of a robot's lines, as a fraction of its extent
 
 
 class RobotBody:
@@ -62,8 +62,8 @@ class RobotBody:
         for handle in self._handles:
             if handle.visible is not shown:
                 handle.visible = shown
-            own = self._opacities.setdefault(handle.name, getattr(handle, "opacity", FADED))
-            wanted = FADED if faded else own
+            own = self._opacities.setdefault(handle.name, getattr(handle, "opacity", FADED_OPACITY))
+            wanted = FADED_OPACITY if faded else own
             if getattr(handle, "opacity", wanted) != wanted:
                 handle.opacity = wanted
 
@@ -98,7 +98,7 @@ class RobotBody:
             return
         extent = float(np.linalg.norm(np.ptp(lines.reshape(-1, 3), axis=0)))
         handle = self._scene.add_line_segments(
-            f"/lines/{self._name}", lines, rgb(SKELETON), thickness=LINE * extent
+            f"/lines/{self._name}", lines, rgb(SKELETON), thickness=SKELETON_WIDTH * extent
         )
         self._handles, self._lines = [handle], lines  # in the place of the one before
 
@@ -106,7 +106,7 @@ class RobotBody:
 def extents_of(model: RobotModel) -> list[tuple[str, FloatArray]]:
     """Return the corners of the boxes around a robot's bodies but meshes, (8, 3) [m], by link."""
     return [
-        (visual.link, visual.link_T_body.apply(np.array(visual.size) * CORNERS))
+        (visual.link, visual.link_T_body.apply(np.array(visual.size) * BOX_CORNERS))
         for visual in model.visuals
         if visual.kind != "mesh"
     ]
@@ -143,7 +143,7 @@ def add_visual(scene: SceneApi, path: str, visual: Visual, mesh: MeshFile | None
             scene.add_icosphere(
                 f"{path}/{end}", x / 2.0, rgb(color), opacity=opacity, position=(0.0, 0.0, height)
             )
-    elif mesh is not None and mesh.glb and not visual.file.lower().endswith(PLAIN):
+    elif mesh is not None and mesh.glb and not visual.file.lower().endswith(COLORLESS_FORMATS):
         handle = scene.add_glb(path, mesh.glb, scale=visual.size, **place)
     else:
         assert mesh is not None

@@ -17,7 +17,7 @@ from basis_ik.dependencies import DependencyError
 
 try:
     from basis_ik.extras.web_view.gate import FIRST_PORT, OwnPage, open_server
-    from basis_ik.extras.web_view.hand_server import PAGE, HandServer
+    from basis_ik.extras.web_view.hand_server import HAND_PAGE, HandServer
     from basis_ik.extras.web_view.mesh_reader import MeshReader
     from basis_ik.extras.web_view.page import Page
 except ImportError as error:
@@ -36,10 +36,10 @@ from basis_ik.ros.parameters.parameters import (
 )
 from basis_ik.ros.periodic_spinner import Inputs, PeriodicSpinner
 
-NAME = "web_view"
-PERIOD = 1.0 / 30.0  # s between updates to browsers
-LINGER = 10.0  # s that the page and its subscriptions are kept after the last browser has left
-PARAMETERS = (
+WEB_VIEW_NAME = "web_view"
+BROWSER_PERIOD = 1.0 / 30.0  # [s] between updates to browsers
+PAGE_LINGER = 10.0  # [s] that the page and its subscriptions outlive the last browser
+WEB_VIEW_PARAMETERS = (
     Declaration(
         "host",
         "127.0.0.1",
@@ -82,13 +82,13 @@ class WebView(Node):
             BasisIkError: A parameter is invalid, or the port cannot be used.
         """
         with given_lists():
-            super().__init__(NAME, automatically_declare_parameters_from_overrides=True)
+            super().__init__(WEB_VIEW_NAME, automatically_declare_parameters_from_overrides=True)
         parameters = Parameters(self)
-        parameters.declare(PARAMETERS)
+        parameters.declare(WEB_VIEW_PARAMETERS)
         parameters.refuse_unknown()
         self._fixed_frame = parameters["fixed_frame"]
         self._hands = HandServer(self)
-        own = OwnPage(PAGE, self._hands.serve)
+        own = OwnPage(HAND_PAGE, self._hands.serve)
         self._server, gate = open_server(
             parameters["host"], parameters["port"], own, parameters["certificate"]
         )
@@ -122,7 +122,7 @@ class WebView(Node):
                 self._page = Page(
                     self, self._server, self._meshes, self._fixed_frame, self._own_page
                 )
-        elif self._page is not None and now - self._seen > LINGER:
+        elif self._page is not None and now - self._seen > PAGE_LINGER:
             self._page.destroy()
             self._page = None
         if self._page is not None:
@@ -144,9 +144,12 @@ def main(stop: Event) -> int:
     """Serve the page until `stop` is set; return the exit status."""
     node = WebView()
     spinner = PeriodicSpinner(
-        node, Inputs(), PERIOD, lambda error: node.get_logger().error(f"a request failed: {error}")
+        node,
+        Inputs(),
+        BROWSER_PERIOD,
+        lambda error: node.get_logger().error(f"a request failed: {error}"),
     )
-    while not stop.wait(PERIOD):
+    while not stop.wait(BROWSER_PERIOD):
         spinner.handle_messages()
         spinner.handle_others()
         node.update()

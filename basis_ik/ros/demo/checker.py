@@ -21,7 +21,7 @@ from basis_ik.ros.parameters.parameters import Declaration, Parameters, given_li
 from basis_ik.ros.sim_clock import CLOCK_MISSING, ClockWatch, clock_missing
 from basis_ik.transforms.rigid import RigidTransform
 
-START_TIMEOUT = 120.0  # s, not counting the time in which the node reports a compilation
+START_TIMEOUT = 120.0  # [s], not counting the time in which the node reports a compilation
 
 
 class Checker(Node):

@@ -13,6 +13,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
+from typing import NamedTuple
 
 import numpy as np
 import yaml
@@ -31,7 +32,7 @@ from basis_ik.ros.rviz.marker_array import Drawing
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.view.shapes import GREY, YELLOW, Color, Text, at
 
-PARAMETERS = (
+TARGETS_PARAMETERS = (
     Declaration(
         "root_frame",
         "base_link",
@@ -50,20 +51,29 @@ PARAMETERS = (
         read_only=True,
     ),
 )
-KINDS = ("pose", "position", "follow", "unreachable")
-ACCEPTING = ("READY", "MOVING", "HOLDING", "ARRIVED")  # states in which targets are accepted
-GOOD_POSITION = 1e-3  # m
-GOOD_ORIENTATION = math.radians(0.1)
-TARGET_TIMEOUT = 20.0  # s
-REST_TIMEOUT = 10.0  # s
-ANSWER_TIMEOUT = 5.0  # s, for setting a parameter
-FOLLOW_TIME = 6.0  # s
-MOVED = 1e-3  # m
-CAROUSEL_SPEED = 0.15  # rad/s
-SHOW_PERIOD = 0.5  # s between two messages with markers
-LETTERS = 0.05  # m: height of a name
-ABOVE, BELOW = 0.08, -0.22  # m: where a name and the invitation are: above a target, below the hand
-INVITES = 60.0  # s that the handle's invitation is shown
+TARGET_KINDS = ("pose", "position", "follow", "unreachable")
+ACCEPTING_STATES = ("READY", "MOVING", "HOLDING", "ARRIVED")  # states in which targets are accepted
+
+
+class TourTuning(NamedTuple):
+    """Tuning of a tour: bounds of what counts as good, times, and places of texts."""
+
+    position_error: float = 1e-3  # [m], largest of a good target
+    orientation_error: float = math.radians(0.1)  # [rad], the same
+    target_timeout: float = 20.0  # [s]
+    rest_timeout: float = 10.0  # [s]
+    answer_timeout: float = 5.0  # [s], for setting a parameter
+    follow_time: float = 6.0  # [s]
+    moved: float = 1e-3  # [m], beyond which the tip has moved
+    carousel_speed: float = 0.15  # [rad/s]
+    marker_period: float = 0.5  # [s] between two messages with markers
+    name_height: float = 0.05  # [m]
+    name_offset: float = 0.08  # [m], of a name above its target
+    invitation_offset: float = -0.22  # [m], of the invitation below the hand
+    invitation_time: float = 60.0  # [s] that the handle's invitation is shown
+
+
+TOUR = TourTuning()
 
 
 @dataclass(frozen=True)
@@ -95,8 +105,8 @@ def read_targets(path: Path, root_frame: str) -> list[Target]:
             roll, pitch, yaw = (math.radians(angle) for angle in entry["rpy"])
             pose = RigidTransform.from_rpy(roll, pitch, yaw, entry["xyz"])
             kind = entry.get("kind", "pose")
-            if kind not in KINDS:
-                raise ValueError(f"kind '{kind}' is not one of {', '.join(KINDS)}")
+            if kind not in TARGET_KINDS:
+                raise ValueError(f"kind '{kind}' is not one of {', '.join(TARGET_KINDS)}")
             frame = root_frame if entry["frame"] == "root" else str(entry["frame"])
             if complaint := frame_complaint(frame):
                 raise ValueError(f"its frame {complaint}")
@@ -114,7 +124,7 @@ def _name(
     pose = at(place.translation + np.array([0.0, 0.0, height]))
     return Text(
         name="targets", number=number, frame=frame, color=color, pose=pose, text=name,
-        height=LETTERS,
+        height=TOUR.name_height,
     )  # fmt: skip
 
 
@@ -127,7 +137,7 @@ class DemoTargets(Checker):
     """Node `demo_targets`: sends the targets, moves the frame `carousel`, prints a table."""
 
     def __init__(self, stop: Event) -> None:
-        super().__init__("demo_targets", stop, PARAMETERS)
+        super().__init__("demo_targets", stop, TARGETS_PARAMETERS)
         self._root, self._tip = self.settings["root_frame"], self.settings["tip_frame"]
         file = self.settings["targets_file"]
         if not file:
@@ -138,15 +148,15 @@ class DemoTargets(Checker):
         self._launched_at: float = self.settings["launched_at"]
         self._angle, self._turning, self._turned_at = 0.0, False, time.monotonic()
         self._markers = self.create_publisher(MarkerArray, "~/markers", 1)
-        self._drawing, self._current = Drawing(SHOW_PERIOD), -1
-        self.create_timer(SHOW_PERIOD, self._name_targets)
+        self._drawing, self._current = Drawing(TOUR.marker_period), -1
+        self.create_timer(TOUR.marker_period, self._name_targets)
         if any(target.frame == "carousel" for target in self.targets):
             self.create_timer(0.01, self._broadcast_carousel)
 
     def _broadcast_carousel(self) -> None:
         now = time.monotonic()
         if self._turning:
-            self._angle += CAROUSEL_SPEED * (now - self._turned_at)
+            self._angle += TOUR.carousel_speed * (now - self._turned_at)
         self._turned_at = now
         root_T_carousel = RigidTransform.from_rpy(0.0, 0.0, self._angle, [0.35, -0.20, 0.15])
         self.broadcast(self._root, "carousel", root_T_carousel)
@@ -157,19 +167,21 @@ class DemoTargets(Checker):
         for number, target in enumerate(self.targets, start=1):
             if number >= self._current:
                 place, color = target.frame_T_target, YELLOW if number == self._current else GREY
-                names.append(_name(number, target.frame, place, ABOVE, target.name, color))
+                names.append(
+                    _name(number, target.frame, place, TOUR.name_offset, target.name, color)
+                )
         self._markers.publish(self._drawing.message(names))
 
     def _invite(self) -> None:
         """Show where the handle is, for a while that does not end with this program."""
         place = self.measure(self._root)
         if place is not None:
-            shown = _name(0, self._root, place, BELOW, "drag me", YELLOW)
-            self._markers.publish(Drawing(INVITES).message([shown]))
+            shown = _name(0, self._root, place, TOUR.invitation_offset, "drag me", YELLOW)
+            self._markers.publish(Drawing(TOUR.invitation_time).message([shown]))
             self._markers.wait_for_all_acked(Duration(seconds=1.0))
 
     def _is_ready(self) -> bool:
-        listening = self.status.get("state") in ACCEPTING
+        listening = self.status.get("state") in ACCEPTING_STATES
         listening = listening and self._publisher.get_subscription_count() > 0
         listening = listening and self._node_parameters.services_are_ready()
         return listening and self.measure(self._root) is not None
@@ -203,7 +215,7 @@ class DemoTargets(Checker):
     def _set_position_only(self, value: bool) -> None:
         parameter = Parameter("position_only_ik", value=value)
         answer = self._node_parameters.set_parameters([parameter])
-        end = time.monotonic() + ANSWER_TIMEOUT
+        end = time.monotonic() + TOUR.answer_timeout
         while not answer.done() and time.monotonic() < end:
             self.spin(0.02)
 
@@ -221,7 +233,7 @@ class DemoTargets(Checker):
     def _arrives(self, target: Target) -> bool:
         """Send a target, once, and wait; return whether its arrival is reported."""
         begin, self.status = self.measure(self._root), {}
-        sent, end, pursued = self._send(target), time.monotonic() + TARGET_TIMEOUT, False
+        sent, end, pursued = self._send(target), time.monotonic() + TOUR.target_timeout, False
         while time.monotonic() < end:
             self.spin(0.02)
             self._print_first_motion(begin)
@@ -239,14 +251,14 @@ class DemoTargets(Checker):
         now = None if self._launched_at == 0.0 else self.measure(self._root)
         if begin is None or now is None:
             return
-        if np.linalg.norm(now.translation - begin.translation) > MOVED:
+        if np.linalg.norm(now.translation - begin.translation) > TOUR.moved:
             print(f"first motion after {time.time() - self._launched_at:.1f} s", flush=True)
             self._launched_at = 0.0
 
     def _turn_carousel(self, target: Target) -> tuple[float, float]:
         """Turn the carousel; return the largest errors [m], [rad] after the first second."""
         self._turning, start, worst = True, time.monotonic(), (0.0, 0.0)
-        while time.monotonic() - start < FOLLOW_TIME:
+        while time.monotonic() - start < TOUR.follow_time:
             self.spin(0.02)
             if time.monotonic() - start > 1.0:
                 now = self.errors(target)
@@ -256,7 +268,7 @@ class DemoTargets(Checker):
 
     def _wait_for_rest(self, target: Target) -> None:
         """Wait until the arm rests at the target: the arm lags behind the last command."""
-        before, end = (math.inf, math.inf), time.monotonic() + REST_TIMEOUT
+        before, end = (math.inf, math.inf), time.monotonic() + TOUR.rest_timeout
         while time.monotonic() < end:
             self.spin(0.2)
             now = self.errors(target)
@@ -267,8 +279,8 @@ class DemoTargets(Checker):
 
     def _is_good(self, target: Target, errors: tuple[float, float]) -> bool:
         distance, angle = errors
-        turned = target.kind != "position" and angle > GOOD_ORIENTATION
-        return distance <= GOOD_POSITION and not turned
+        turned = target.kind != "position" and angle > TOUR.orientation_error
+        return distance <= TOUR.position_error and not turned
 
     def _check(self, target: Target, worst: tuple[float, float] | None) -> tuple[bool, str]:
         distance, angle = errors = self.errors(target)
@@ -277,7 +289,7 @@ class DemoTargets(Checker):
         line = f"{target.name:18} {target.frame:12} {verdict:12} {distance * 1e3:9.3f} {degrees}"
         if target.kind == "unreachable":
             missing = float(self.status.get("missing_distance", "nan"))
-            good = verdict == "TOO_FAR" and abs(missing - distance) <= GOOD_POSITION
+            good = verdict == "TOO_FAR" and abs(missing - distance) <= TOUR.position_error
             return good, f"{line}  {self.status.get('message', '')}"
         good = verdict == "REACHED" and self._is_good(target, errors)
         if worst is not None:

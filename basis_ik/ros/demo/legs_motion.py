@@ -17,7 +17,6 @@ from typing import Any
 from ament_index_python.packages import get_package_share_directory
 from interactive_markers import InteractiveMarkerServer
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from tf2_ros import StaticTransformBroadcaster
@@ -27,11 +26,12 @@ from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.convert import pose_value, transform_message
 from basis_ik.ros.parameters.parameters import Declaration, Parameters, given_lists
 from basis_ik.ros.periodic_spinner import spin
+from basis_ik.ros.qos import LATCHED
 from basis_ik.ros.rviz.drag_marker import Mode, drag_marker
 from basis_ik.ros.sim_clock import ClockWatch
 from basis_ik.transforms.rigid import RigidTransform
 
-PARAMETERS = (
+LEGS_PARAMETERS = (
     Declaration(
         "period", 4.0, "Time of one swing [s]; 0: the legs rest.", 0.0, 1e5, read_only=True
     ),
@@ -44,9 +44,9 @@ PARAMETERS = (
     ),
 )
 HIP, FOOTHOLD = "hip", "foothold"
-STANDS = RigidTransform.from_rpy(0.0, 0.0, 0.0, [0.20, -0.12, -0.80])  # hip_T_foothold
-HANDLE = 0.25  # m: length of its arrows
-CORRECTED = ("thigh_r", "calf_r", "ankle_r", "calf_l", "ankle_l")  # by config/legs.yaml
+HIP_T_FOOTHOLD = RigidTransform.from_rpy(0.0, 0.0, 0.0, [0.20, -0.12, -0.80])
+ARROW_LENGTH = 0.25  # [m], of the foothold's handle
+CORRECTED_LINKS = ("thigh_r", "calf_r", "ankle_r", "calf_l", "ankle_l")  # by config/legs.yaml
 
 # Middle and amplitude of each joint's swing [rad].
 SWING = {
@@ -69,7 +69,7 @@ class LegsMotion(Node):
             super().__init__("legs_motion", automatically_declare_parameters_from_overrides=True)
         self._clock_watch = ClockWatch(self)
         parameters = Parameters(self)
-        parameters.declare(PARAMETERS)
+        parameters.declare(LEGS_PARAMETERS)
         parameters.refuse_unknown()
         self._period: float = parameters["period"]
         self._start = self.get_clock().now()
@@ -78,19 +78,18 @@ class LegsMotion(Node):
         if prefix := parameters["frame_prefix"]:
             self._show_corrected(prefix)
         self._foothold = InteractiveMarkerServer(self, f"~/{FOOTHOLD}")
-        marker = drag_marker(FOOTHOLD, HIP, STANDS, HANDLE, Mode.POINT)
+        marker = drag_marker(FOOTHOLD, HIP, HIP_T_FOOTHOLD, ARROW_LENGTH, Mode.POINT)
         self._foothold.insert(marker, feedback_callback=self._on_drag)
         self._foothold.applyChanges()
-        self._stand(STANDS)
+        self._stand(HIP_T_FOOTHOLD)
         self.create_timer(0.02, self._publish)
 
     def _show_corrected(self, prefix: str) -> None:
         text = (Path(get_package_share_directory("basis_ik")) / "urdf" / "legs.urdf").read_text()
-        latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-        self._description = self.create_publisher(String, "corrected/robot_description", latched)
+        self._description = self.create_publisher(String, "corrected/robot_description", LATCHED)
         self._description.publish(String(data=text))
         here, stamp = RigidTransform.identity(), self.get_clock().now().to_msg()
-        links = [link for link in RobotModel.from_urdf(text).links if link not in CORRECTED]
+        links = [link for link in RobotModel.from_urdf(text).links if link not in CORRECTED_LINKS]
         self._broadcaster.sendTransform(
             [transform_message(link, prefix + link, here, stamp) for link in links]
         )

@@ -19,15 +19,15 @@ from basis_ik.ros.demo.checker import Checker
 from basis_ik.ros.parameters.parameters import Declaration, frame_complaint
 from basis_ik.transforms.rigid import RigidTransform
 
-FRAME = "moving_point"
+POINT_FRAME = "moving_point"
 # A figure of eight in front of the head: middle and amplitudes [m].
-MIDDLE, AMPLITUDE = np.array([1.5, 0.0, 0.3]), np.array([0.0, 0.8, 0.3])
-IN_SIGHT_TIME = 0.5  # s that the point must be in sight before the measurement begins
-ARRIVAL_TIMEOUT = 20.0  # s
-PERIOD = 0.01  # s between positions of the point
-TRAIL = 3.0  # s of its path that is stored
+FIGURE_MIDDLE, FIGURE_AMPLITUDE = np.array([1.5, 0.0, 0.3]), np.array([0.0, 0.8, 0.3])
+IN_SIGHT_TIME = 0.5  # [s] that the point must be in sight before the measurement begins
+ARRIVAL_TIMEOUT = 20.0  # [s]
+POINT_PERIOD = 0.01  # [s] between positions of the point
+TRAIL_TIME = 3.0  # [s] of its path that is stored
 
-PARAMETERS = (
+POINT_PARAMETERS = (
     Declaration(
         "root_frame",
         "base_link",
@@ -59,33 +59,33 @@ PARAMETERS = (
 def place(phase: float) -> NDArray[np.float64]:
     """Return the point (3,) [m] at a phase of its motion, in periods."""
     angle = 2.0 * math.pi * phase
-    return MIDDLE + AMPLITUDE * [0.0, math.sin(angle), math.sin(2.0 * angle)]
+    return FIGURE_MIDDLE + FIGURE_AMPLITUDE * [0.0, math.sin(angle), math.sin(2.0 * angle)]
 
 
 class MovingPoint(Checker):
     """Node `moving_point`: broadcasts the frame of that name, and checks the head's direction."""
 
     def __init__(self, stop: Event) -> None:
-        super().__init__(FRAME, stop, PARAMETERS)
+        super().__init__(POINT_FRAME, stop, POINT_PARAMETERS)
         self._publisher = self.create_publisher(PointStamped, "basis_ik/target_point", 1)
         self._start, self._stopped = time.monotonic(), math.inf
-        self._trail: deque[NDArray[np.float64]] = deque(maxlen=round(TRAIL / PERIOD))
-        self.create_timer(PERIOD, self._move)
+        self._trail: deque[NDArray[np.float64]] = deque(maxlen=round(TRAIL_TIME / POINT_PERIOD))
+        self.create_timer(POINT_PERIOD, self._move)
 
     def _move(self) -> None:
         now = min(time.monotonic(), self._stopped)
         phase = (now - self._start) / self.settings["period"]
         self._trail.append(place(phase))
         pose = RigidTransform.from_rotation_translation(np.eye(3), self._trail[-1])
-        self.broadcast(self.settings["root_frame"], FRAME, pose)
+        self.broadcast(self.settings["root_frame"], POINT_FRAME, pose)
 
     def angles(self) -> tuple[float, float] | None:
         """Return the angles [deg] from the camera's z axis to the point and to its path.
 
-        The path has the point's positions in the last `TRAIL` seconds: a head that is late on a
-        busy machine is off the point, but on the path. None if tf lacks a transform.
+        The path has the point's positions in the last `TRAIL_TIME` seconds: a head that is late
+        on a busy machine is off the point, but on the path. None if tf lacks a transform.
         """
-        tip_T_point = self.look_up(self.settings["tip_frame"], FRAME)
+        tip_T_point = self.look_up(self.settings["tip_frame"], POINT_FRAME)
         tip_T_root = self.look_up(self.settings["tip_frame"], self.settings["root_frame"])
         if tip_T_point is None or tip_T_root is None:
             return None
@@ -103,7 +103,7 @@ class MovingPoint(Checker):
         self.wait_until(self._is_ready, *frames)
         # Stamp zero: the frame's present pose, in every cycle.
         target = PointStamped()
-        target.header.frame_id = FRAME
+        target.header.frame_id = POINT_FRAME
         measured: list[tuple[float, float]] = []
         end, sent = math.inf, 0.0
         allowed = self.settings["largest_angle"]
@@ -132,9 +132,9 @@ class MovingPoint(Checker):
         rest = self._angle_at_rest(allowed)
         good = path <= allowed and rest <= allowed
         print(
-            f"half of the time within {half:.3f} deg of the moving point and {path:.3f} deg of its "
-            f"path of {TRAIL:g} s, at most {to_point.max():.3f} deg off; at rest {rest:.3f} deg "
-            f"({allowed:g} allowed on the path and at rest; measured through tf): "
+            f"half of the time within {half:.3f} deg of the moving point and {path:.3f} deg of "
+            f"its path of {TRAIL_TIME:g} s, at most {to_point.max():.3f} deg off; at rest "
+            f"{rest:.3f} deg ({allowed:g} allowed on the path and at rest; measured through tf): "
             f"{'good' if good else 'FAILED'}",
             flush=True,
         )

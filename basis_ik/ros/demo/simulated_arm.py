@@ -14,7 +14,6 @@ from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 
 from basis_ik.errors import BasisIkError
@@ -25,10 +24,11 @@ from basis_ik.ros.demo.simulated_arm_parameters import ArmParameters
 from basis_ik.ros.demo.simulated_controller import SimulatedController
 from basis_ik.ros.parameters.parameters import given_lists, refused
 from basis_ik.ros.periodic_spinner import spin
+from basis_ik.ros.qos import LATCHED
 from basis_ik.ros.sim_clock import clock_missing
 from basis_ik.simulation.simulated_robot import SimulatedRobot
 
-# s between two log lines that say what the node waits for.
+# [s] between two log lines that say what the node waits for.
 REMINDER_PERIOD = 5.0
 
 
@@ -62,9 +62,8 @@ class SimulatedArm(Node):
         if description:
             self._start(description)
         else:
-            latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
             self._description = self.create_subscription(
-                String, "robot_description", self._on_description, latched
+                String, "robot_description", self._on_description, LATCHED
             )
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._reminder = self.create_timer(REMINDER_PERIOD, self._remind, clock=steady)

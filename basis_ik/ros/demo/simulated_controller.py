@@ -25,6 +25,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from basis_ik.ros.demo.simulated_arm_parameters import ArmParameters
 from basis_ik.ros.outputs.trajectory_messages import to_array, to_command, to_overrides, to_point
+from basis_ik.ros.qos import RESULT_TIMEOUT
 from basis_ik.simulation.control_loop import ControlLoop
 from basis_ik.simulation.simulated_robot import SimulatedRobot
 from basis_ik.simulation.tolerances import Tolerances
@@ -43,11 +44,7 @@ from basis_ik.simulation.trajectory_controller import (
 
 # After a longer pause of the process or jump of its clock, the motion continues from where it was.
 LONGEST_PAUSE = 5 * 10**8  # [ns]
-# s that results are kept for late requests, as in rclcpp. rclpy's 15 min would accumulate the goals
-# of a client that streams them.
-RESULT_TIMEOUT = 10
-# s between two log lines about a lasting fault.
-LOG_PERIOD = 1.0
+LOG_PERIOD = 1.0  # [s] between two lines about a lasting fault
 
 
 @dataclass

@@ -17,7 +17,7 @@ from transforms3d.euler import euler2mat
 from basis_ik.bones.bone_limits import BoneLimitError, Cone, Hinge, Limit, SwingTwist
 from basis_ik.bones.constraints import Constraint, Method, Option, Point, Reach
 from basis_ik.ros.parameters.parameters import (
-    FOREIGN,
+    FOREIGN_PARAMETERS,
     as_float,
     check_clock,
     frame_complaint,
@@ -28,24 +28,24 @@ from basis_ik.ros.parameters.parameters import (
 from basis_ik.transforms.checks import TransformError
 from basis_ik.transforms.rigid import RigidTransform, trusted
 
-TYPES: dict[str, tuple[str, ...]] = {
+CONSTRAINT_TYPES: dict[str, tuple[str, ...]] = {
     "points_at": ("bone", "tail", "target"),
     "fabrik": ("chain", "target", "method"),
 }
-LIMITS: dict[str, tuple[str, ...]] = {
+LIMIT_TYPES: dict[str, tuple[str, ...]] = {
     "hinge": ("bone", "axis", "lower", "upper", "rest"),
     "cone": ("bone", "half_angle", "rest"),
     "swing_twist": ("bone", "half_angle", "lower", "upper", "rest"),
 }
 METHODS: tuple[Method, ...] = get_args(Method)
-OPTIONS: tuple[Option, ...] = get_args(Option)
-DEFAULTS: dict[str, Any] = {
+ROTATION_OPTIONS: tuple[Option, ...] = get_args(Option)
+FRAME_DEFAULTS: dict[str, Any] = {
     "update_rate": 50.0, "prefix": "ik/", "frame_max_age": 2.0, "limits": [], "option": 2,
     "pass_time": 0.0,
 }  # fmt: skip
 
-_NUMBER = "a number"
-_THREE = "three numbers"
+_ONE_NUMBER = "a number"
+_THREE_NUMBERS = "three numbers"
 
 
 class FramesParameters(NamedTuple):
@@ -75,29 +75,29 @@ def read_constraints(node: Node) -> FramesParameters:
         ConfigError: A parameter is missing, unknown, or of the wrong type.
     """
     check_clock(node)
-    warn_of_sections(node, ["constraints", *DEFAULTS])
+    warn_of_sections(node, ["constraints", *FRAME_DEFAULTS])
     given = {
         name: parameter.value
         for name, parameter in node.get_parameters_by_prefix("").items()
-        if not name.startswith(FOREIGN)
+        if not name.startswith(FOREIGN_PARAMETERS)
     }
     names = _take(given, "constraints", list, "a list of names")
-    rate = _take(given, "update_rate", float, _NUMBER, DEFAULTS)
+    rate = _take(given, "update_rate", float, _ONE_NUMBER, FRAME_DEFAULTS)
     if not 1.0 <= rate <= 1000.0:
         raise refused("update_rate", f"must lie in [1, 1000], not {rate:g}")
-    prefix = _take(given, "prefix", str, "text", DEFAULTS)
+    prefix = _take(given, "prefix", str, "text", FRAME_DEFAULTS)
     if not prefix or prefix.startswith("/"):
         raise refused("prefix", f"must not be empty or begin with '/', it is '{prefix}'")
-    max_age = _take(given, "frame_max_age", float, _NUMBER, DEFAULTS)
+    max_age = _take(given, "frame_max_age", float, _ONE_NUMBER, FRAME_DEFAULTS)
     if not 0.1 <= max_age <= 10000.0:
         raise refused("frame_max_age", f"must lie in [0.1, 10000], not {max_age:g}")
-    pass_time = _take(given, "pass_time", float, _NUMBER, DEFAULTS)
+    pass_time = _take(given, "pass_time", float, _ONE_NUMBER, FRAME_DEFAULTS)
     if not 0.0 <= pass_time <= 60.0:
         raise refused("pass_time", f"must lie in [0, 60], not {pass_time:g}")
-    option = _take(given, "option", int, "1 or 2", DEFAULTS)
-    if option not in OPTIONS:
+    option = _take(given, "option", int, "1 or 2", FRAME_DEFAULTS)
+    if option not in ROTATION_OPTIONS:
         raise refused("option", f"must be 1 or 2, not {option}")
-    limited = _take(given, "limits", list, "a list of names", DEFAULTS)
+    limited = _take(given, "limits", list, "a list of names", FRAME_DEFAULTS)
     _check_names("constraints", names)
     _check_names("limits", limited)
     for name in limited:
@@ -159,7 +159,7 @@ def constraint_of(
     Raises:
         ConfigError: A parameter is missing, or invalid.
     """
-    kind = kind_of(given, name, TYPES)
+    kind = kind_of(given, name, CONSTRAINT_TYPES)
     target = _frame(given, f"{name}.target")
     if kind == "points_at":
         bone, tail = (_frame(given, f"{name}.{key}") for key in ("bone", "tail"))
@@ -215,11 +215,11 @@ def upwards(frame: str, parents: Mapping[str, str]) -> list[str]:
 
 def _limit(given: dict[str, Any], name: str) -> tuple[str, Limit]:
     """Return a bone and the limit of its joint."""
-    kind = kind_of(given, name, LIMITS)
+    kind = kind_of(given, name, LIMIT_TYPES)
     bone = _frame(given, f"{name}.bone")
     rest = _rest(_three(given, f"{name}.rest", {f"{name}.rest": [0.0, 0.0, 0.0]}), f"{name}.rest")
-    keys = [key for key in LIMITS[kind] if key in ("half_angle", "lower", "upper")]
-    numbers = [_take(given, f"{name}.{key}", float, _NUMBER) for key in keys]
+    keys = [key for key in LIMIT_TYPES[kind] if key in ("half_angle", "lower", "upper")]
+    numbers = [_take(given, f"{name}.{key}", float, _ONE_NUMBER) for key in keys]
     try:
         if kind == "hinge":
             return bone, Hinge(rest, _three(given, f"{name}.axis"), *numbers)
@@ -233,16 +233,16 @@ def _limit(given: dict[str, Any], name: str) -> tuple[str, Limit]:
 def _rest(rpy: list[float], name: str) -> RigidTransform:
     """Return a rotation about fixed axes x, y, z; no kernels, which may not be compiled yet."""
     if not all(map(math.isfinite, rpy)):
-        raise refused(name, f"must be {_THREE}, not {rpy}")
+        raise refused(name, f"must be {_THREE_NUMBERS}, not {rpy}")
     m = np.eye(4)
     m[:3, :3] = euler2mat(*rpy)
     return trusted(m)
 
 
 def _three(given: dict[str, Any], name: str, defaults: dict[str, Any] | None = None) -> list[float]:
-    numbers: list[float] = _take(given, name, list, _THREE, defaults, float)
+    numbers: list[float] = _take(given, name, list, _THREE_NUMBERS, defaults, float)
     if len(numbers) != 3:
-        raise refused(name, f"must be {_THREE}, not {numbers}")
+        raise refused(name, f"must be {_THREE_NUMBERS}, not {numbers}")
     return numbers
 
 
@@ -278,8 +278,8 @@ def _take(
 
 def _known(names: list[str], limited: list[str]) -> list[str]:
     """Return the names of all parameters, given those of constraints and limits."""
-    valid = ["constraints", *DEFAULTS]
-    for given, kinds in ((names, TYPES), (limited, LIMITS)):
+    valid = ["constraints", *FRAME_DEFAULTS]
+    for given, kinds in ((names, CONSTRAINT_TYPES), (limited, LIMIT_TYPES)):
         keys = dict.fromkeys(("type", *(key for parts in kinds.values() for key in parts)))
         valid += [f"{each}.{key}" for each in given for key in keys]
     return valid

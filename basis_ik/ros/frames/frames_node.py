@@ -47,13 +47,21 @@ from basis_ik.transforms.tree import TransformTree
 from basis_ik.view.frames import frames_scene
 from basis_ik.warm_up import WarmUp, frames_steps
 
-STATUS_PERIOD = 0.5  # s
-SHOW_PERIOD = 0.05  # s: least time between two messages with markers
-STRUCTURE_PERIOD = 1.0  # s between two queries of the frames' parents
-MISSING_PERIOD = 0.2  # s: the same while a frame is missing
 
-SEEN, SWEEPS = 1e-3, 8  # m, and sweeps, after which no more passes are shown
-REST = 3  # passes' times for which the last one stays
+class FramesTuning(NamedTuple):
+    """Periods of the node, and what it shows of FABRIK's passes."""
+
+    status_period: float = 0.5  # [s]
+    marker_period: float = 0.05  # [s], least time between two messages with markers
+    structure_period: float = 1.0  # [s] between two queries of the frames' parents
+    missing_period: float = 0.2  # [s], the same while a frame is missing
+    pass_tolerance: float = 1e-3  # [m], after which no more passes are shown
+    most_passes: int = 8  # shown
+    last_pass_time: int = 3  # passes' times for which the last one stays
+
+
+FRAMES = FramesTuning()
+
 
 Edge = tuple[str, str]
 """Parent and name of a frame."""
@@ -93,9 +101,9 @@ class FramesNode(Node):
         self._broadcaster = TransformBroadcaster(self)
         self._status = self.create_publisher(DiagnosticStatus, "~/status", 10)
         self._markers = self.create_publisher(MarkerArray, "~/markers", 1)
-        self._drawing = Drawing(SHOW_PERIOD)
+        self._drawing = Drawing(FRAMES.marker_period)
         self._parents: dict[str, str] = {}
-        self._structure_time = self._status_time = self._shown_time = -STRUCTURE_PERIOD
+        self._structure_time = self._status_time = self._shown_time = -FRAMES.structure_period
         self._journal = Journal(self)
         self._newest: dict[Edge, _Newest] = {}
         self._ages: dict[str, float] = {}  # s, of each constraint's oldest frame
@@ -174,7 +182,7 @@ class FramesNode(Node):
 
     def _read_parents(self) -> None:
         now = time.monotonic()
-        period = MISSING_PERIOD if self._had_left_out else STRUCTURE_PERIOD
+        period = FRAMES.missing_period if self._had_left_out else FRAMES.structure_period
         if now - self._structure_time >= period:
             frames = yaml.safe_load(self._buffer.all_frames_as_yaml()) or {}
             self._parents = {name: str(frame["parent"]) for name, frame in frames.items()}
@@ -274,7 +282,7 @@ class FramesNode(Node):
     ) -> None:
         self._had_left_out = bool(self._left_out)
         now = time.monotonic()
-        if now - self._status_time < STATUS_PERIOD:
+        if now - self._status_time < FRAMES.status_period:
             return
         self._status_time = now
         for name, constraint in self._constraints.items():
@@ -294,7 +302,10 @@ class FramesNode(Node):
         before: Mapping[Edge, RigidTransform],
     ) -> None:
         now = time.monotonic()
-        if now - self._shown_time < SHOW_PERIOD or not self._markers.get_subscription_count():
+        if (
+            now - self._shown_time < FRAMES.marker_period
+            or not self._markers.get_subscription_count()
+        ):
             return
         self._shown_time = now
         passes = {}
@@ -303,7 +314,7 @@ class FramesNode(Node):
             for name in applied:
                 if isinstance(chain := self._constraints[name], Reach):
                     stages = passes_of(chain, tree, before)
-                    passes[name] = stages[: 1 + count % (len(stages) + REST)]
+                    passes[name] = stages[: 1 + count % (len(stages) + FRAMES.last_pass_time)]
         scene = frames_scene(tree, self._constraints, applied, passes)
         self._markers.publish(self._drawing.message(scene))
 
@@ -326,7 +337,9 @@ def passes_of(
         start.add(frame, parent, place if frame in reach.chain[:-1] else tree.basis(frame))
     joints = chain_positions(start, reach.chain, tree.root)
     target = express(tree, tree.root, reach.target, np.zeros(3))
-    return chain_passes(joints, target, tolerance=SEEN, max_iterations=SWEEPS)
+    return chain_passes(
+        joints, target, tolerance=FRAMES.pass_tolerance, max_iterations=FRAMES.most_passes
+    )
 
 
 def edges_of(

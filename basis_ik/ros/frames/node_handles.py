@@ -14,21 +14,30 @@ from visualization_msgs.msg import InteractiveMarkerFeedback as Feedback
 
 from basis_ik.arm.admission import Refused, printable
 from basis_ik.ros.convert import pose_message, pose_value
-from basis_ik.ros.rviz.drag_marker import BALL, MOVE, TO_AXIS, TURN, HeldControl, Mode, drag_marker
+from basis_ik.ros.rviz.drag_marker import (
+    BALL_CONTROL,
+    MOVE_CONTROL,
+    TO_AXIS,
+    TURN_CONTROL,
+    VIEWER_ROUNDING,
+    HeldControl,
+    Mode,
+    drag_marker,
+)
 from basis_ik.transforms.node import TransformNode
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.transforms.trackball import drag
 from basis_ik.transforms.tree import TransformTree
 
 # Fields of the node that each control moves; a viewer without controls sends an empty name.
-MOVES: dict[str, tuple[str, ...]] = {
+MOVED_FIELDS: dict[str, tuple[str, ...]] = {
     "": ("rotation", "translation"),
-    BALL: ("translation",),
-    **{f"{MOVE}{axis}": ("translation",) for axis in TO_AXIS},
-    **{f"{TURN}{axis}": ("rotation",) for axis in TO_AXIS},
+    BALL_CONTROL: ("translation",),
+    **{f"{MOVE_CONTROL}{axis}": ("translation",) for axis in TO_AXIS},
+    **{f"{TURN_CONTROL}{axis}": ("rotation",) for axis in TO_AXIS},
 }
-SHRINK, LEAST = 0.75, 0.4  # size of each handle relative to the one before; and to the first
-CLICK = 1e-5  # m and relative: a viewer computes in single precision
+HANDLE_SHRINKAGE = 0.75  # size of a handle relative to the one before
+LEAST_HANDLE = 0.4  # size of a handle relative to the first
 
 Fields = dict[str, list[float]]
 
@@ -115,7 +124,7 @@ class NodeHandles:
             if name in self._places:
                 self._server.setPose(name, pose_message(place))
             else:
-                size = self._size * max(SHRINK**number, LEAST)
+                size = self._size * max(HANDLE_SHRINKAGE**number, LEAST_HANDLE)
                 marker = drag_marker(name, root, place, size, Mode.POSE)
                 marker.description = name
                 self._server.insert(marker, feedback_callback=self._on_feedback)
@@ -130,20 +139,21 @@ class NodeHandles:
         place, now = pose_value(feedback.pose), self._places.get(name)
         if now is None:
             return
-        fields, reason = MOVES.get(control), ""
+        fields, reason = MOVED_FIELDS.get(control), ""
         if isinstance(place, Refused):
             reason = str(place)
         elif feedback.header.frame_id != self._root:
             reason = "it is in another frame than the handle"
         elif fields is None:
             reason = (
-                f"it has no control '{printable(control)}', but {', '.join(filter(None, MOVES))}"
+                f"it has no control '{printable(control)}', "
+                f"but {', '.join(filter(None, MOVED_FIELDS))}"
             )
         if isinstance(place, Refused) or fields is None or reason:
             self._log.warning(f"handle of '{name}' is not moved: {reason}")
             self.show(self._root, self._places)  # return to the last pose
             return
         # The server's queue has length one: the drag's last POSE_UPDATE may have been lost.
-        if feedback.event_type == Feedback.MOUSE_UP and place.is_close(now, CLICK):
+        if feedback.event_type == Feedback.MOUSE_UP and place.is_close(now, VIEWER_ROUNDING):
             return  # it was not lost, or this was only a click
         self._on_drag(name, place, fields)

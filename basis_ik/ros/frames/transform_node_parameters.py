@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from basis_ik.bones.constraints import Constraint, Point
 from basis_ik.ros.frames.frame_parameters import (
+    CONSTRAINT_TYPES,
     METHODS,
-    TYPES,
     check_target,
     constraint_of,
     kind_of,
@@ -26,9 +26,9 @@ from basis_ik.ros.parameters.parameters import (
     names_complaint,
     refused,
 )
-from basis_ik.transforms.node import FIELDS, FieldError, TransformNode, field_numbers
+from basis_ik.transforms.node import NODE_FIELDS, FieldError, TransformNode, field_numbers
 
-NODE = (
+TREE_PARAMETERS = (
     Declaration(
         "root",
         "world",
@@ -57,15 +57,17 @@ NODE = (
     Declaration("update_rate", 20.0, "Rate of frames and markers [Hz].", 1.0, 1e3, read_only=True),
     Declaration("box_size", 0.2, "Edge of the drawn boxes, before scaling [m].", 1e-3, 1e3, True),
 )  # fmt: skip
-PARENT = Declaration("parent", "", "Its parent node; empty: the root.", read_only=True)
-CHAIN = Declaration(
+NODE_PARENT = Declaration("parent", "", "Its parent node; empty: the root.", read_only=True)
+NODE_CHAIN = Declaration(
     "chain", [], "Nodes, outermost first, each the parent of the next.", read_only=True
 )
-# For each constraint: those that its type has in `TYPES`.
-CONSTRAINT = {
+# For each constraint: those that its type has in `CONSTRAINT_TYPES`.
+CONSTRAINT_PARAMETERS = {
     each.name: each
     for each in (
-        Declaration("type", "", f"{' or '.join(f'`{kind}`' for kind in TYPES)}.", read_only=True),
+        Declaration(
+            "type", "", f"{' or '.join(f'`{kind}`' for kind in CONSTRAINT_TYPES)}.", read_only=True
+        ),
         Declaration(
             "target",
             "",
@@ -115,7 +117,7 @@ FIELD_PARAMETERS = tuple(
         field, list(default), _RANGES[field][2], *_RANGES[field][:2],
         element=float, check=partial(_field_complaint, field),
     )
-    for field, default in FIELDS.items()
+    for field, default in NODE_FIELDS.items()
 )  # fmt: skip
 
 
@@ -138,7 +140,7 @@ def declare(parameters: Parameters) -> Layout:
     Raises:
         ConfigError: A value is invalid, or a parameter does not exist.
     """
-    parameters.declare(NODE)
+    parameters.declare(TREE_PARAMETERS)
     root, *lists = (parameters[name] for name in ("root", "nodes", "combine", "constraints"))
     names, chains, constraints = lists
     if not names:
@@ -150,9 +152,9 @@ def declare(parameters: Parameters) -> Layout:
                 raise refused(parameter, f"has '{name}', which is a frame's name already")
             taken.append(name)
     for name in names:
-        parameters.declare((PARENT, *FIELD_PARAMETERS), f"{name}.")
+        parameters.declare((NODE_PARENT, *FIELD_PARAMETERS), f"{name}.")
     for name in chains:
-        parameters.declare((CHAIN,), f"{name}.")
+        parameters.declare((NODE_CHAIN,), f"{name}.")
     given_constraints = {name: _declared(parameters, name) for name in constraints}
     parameters.refuse_unknown()
     given_parents = {name: parameters[f"{name}.parent"] or root for name in names}
@@ -168,7 +170,9 @@ def declare(parameters: Parameters) -> Layout:
 
 def node_of(parameters: Parameters, name: str) -> TransformNode:
     """Return a node from the current values of its parameters."""
-    return TransformNode.from_fields({field: parameters[f"{name}.{field}"] for field in FIELDS})
+    return TransformNode.from_fields(
+        {field: parameters[f"{name}.{field}"] for field in NODE_FIELDS}
+    )
 
 
 def _in_order(given: Mapping[str, str], root: str) -> dict[str, str]:
@@ -213,12 +217,12 @@ def _declared(parameters: Parameters, name: str) -> dict[str, Any]:
     """
 
     def given(*keys: str) -> dict[str, Any]:
-        parameters.declare((CONSTRAINT[key] for key in keys), f"{name}.")
+        parameters.declare((CONSTRAINT_PARAMETERS[key] for key in keys), f"{name}.")
         values = {f"{name}.{key}": parameters[f"{name}.{key}"] for key in keys}
         return {key: value for key, value in values.items() if value}
 
     kind = given("type")
-    return kind | given(*TYPES[kind_of(dict(kind), name, TYPES)])
+    return kind | given(*CONSTRAINT_TYPES[kind_of(dict(kind), name, CONSTRAINT_TYPES)])
 
 
 def _constraint(name: str, given: dict[str, Any], parents: Mapping[str, str]) -> Constraint:

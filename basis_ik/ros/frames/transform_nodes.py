@@ -40,9 +40,9 @@ from basis_ik.view.nodes import NodeView, filled_boxes, nodes_scene
 from basis_ik.view.shapes import Shape
 from basis_ik.warm_up import WarmUp, transform_nodes_steps
 
-STATUS_PERIOD = 0.5  # s
+NODES_STATUS_PERIOD = 0.5  # [s]
 FORMULA = "P\N{PRIME} = R SR S SR\N{SUPERSCRIPT MINUS}\N{SUPERSCRIPT ONE} (P - C) + C + T"
-HANDLE = 1.4  # diameter of a handle's rings, in edges of the boxes
+HANDLE_DIAMETER = 1.4  # of a handle's rings, in edges of the boxes
 
 
 class TransformNodes(Node):
@@ -63,7 +63,7 @@ class TransformNodes(Node):
         self._filled = self.create_publisher(MarkerArray, "~/filled/markers", 1)
         self._drawing, self._filling = (Drawing(1.0 / self._layout.rate) for _ in range(2))
         self._status = self.create_publisher(DiagnosticStatus, "~/status", 10)
-        self._handles = NodeHandles(self, HANDLE * self._size, self._on_drag)
+        self._handles = NodeHandles(self, HANDLE_DIAMETER * self._size, self._on_drag)
         self._changes = -1
         self._tree = TransformTree(self._layout.root)
         self._applied: dict[str, Applied] = {}  # constraints that fit their frames
@@ -73,7 +73,7 @@ class TransformNodes(Node):
         self._scene, self._boxes = list[Shape](), list[Shape]()
         self._lost: dict[str, TransformError] = {}
         self._logged: dict[str, str] = {}
-        self._status_time = -STATUS_PERIOD
+        self._status_time = -NODES_STATUS_PERIOD
         self._cold_start: ColdStart | None = None
         self._kernels = WarmUp(transform_nodes_steps(self._layout.constraints.values()))
         steady = Clock(clock_type=ClockType.STEADY_TIME)
@@ -169,7 +169,7 @@ class TransformNodes(Node):
         if self._filled.get_subscription_count():
             self._filled.publish(self._filling.message(self._boxes))
         now = time.monotonic()
-        if now - self._status_time >= STATUS_PERIOD:
+        if now - self._status_time >= NODES_STATUS_PERIOD:
             self._status_time = now
             self._report()
 

@@ -19,7 +19,7 @@ from basis_ik.robot.chain import Chain
 from basis_ik.ros.kinematics.robot_state import RequestRefusedError
 from basis_ik.verdict import Reason, Verdict
 
-NARROWEST = 1e-9  # half the range of a joint that is held at one position [rad or m]
+NARROWEST_RANGE = 1e-9  # half the range of a joint that is held at one position [rad or m]
 
 
 class Start(NamedTuple):
@@ -85,7 +85,7 @@ def hold(constraints: Constraints, chain: Chain, seed: FloatArray) -> Start:
     given = sorted({chain.joint_names.index(c.joint_name) for c in constraints.joint_constraints})
     start, max_move = seed.copy(), np.full(len(seed), np.inf)
     start[given] = 0.5 * (lower[given] + upper[given])
-    max_move[given] = np.maximum(0.5 * (upper[given] - lower[given]), NARROWEST)
+    max_move[given] = np.maximum(0.5 * (upper[given] - lower[given]), NARROWEST_RANGE)
     return Start(start, max_move)
 
 

@@ -39,7 +39,8 @@ from basis_ik.ros.kinematics.motion_request import (
     refuse_unsupported,
 )
 from basis_ik.ros.kinematics.path_request import (
-    STEP,
+    PATH_TOLERANCE,
+    POSE_STEP,
     largest_moves,
     scaled_limits,
     start_of,
@@ -51,15 +52,13 @@ from basis_ik.solvers.path.cartesian_path import follow
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Verdict
 
-CODES = MoveItErrorCodes
-EXACT = 1e-8  # m and rad: of poses on a line, whose errors would be accelerations
-MOVES = 0.1  # of the largest moves on a path: between two positions that are checked for collisions
-# Poses of what two hands hold are so far apart [m], until the hands are together to [m, rad], as
-# looks so often [s] tell.
-FINER = STEP / np.array([1.0, 2.0, 4.0, 8.0, 16.0])
-TOGETHER = np.array([5e-5, 1e-3])
-LOOKS = 0.004
-ENDS = 1e-4  # rad or m: a line leads to positions of joints if it ends no farther from them
+CHECKED_MOVE = 0.1  # of the largest moves on a path, between two checks for collisions
+# Poses of what two hands hold come closer [m], until the hands stay together to [m, rad]. Samples
+# of their motion [s] tell whether they do.
+HAND_STEPS = POSE_STEP / np.array([1.0, 2.0, 4.0, 8.0, 16.0])
+HANDS_TOGETHER = np.array([5e-5, 1e-3])
+HANDS_PERIOD = 0.004
+LINE_END_TOLERANCE = 1e-4  # [rad or m] between a line's end and the positions it leads to
 
 
 class Plan(NamedTuple):
@@ -134,7 +133,9 @@ class Problem:
         if self.scenes is not None:
             scene = self.scenes.of(self.arm.chain, self.positions)
             if struck := scene.collisions(self.start):
-                raise RequestRefusedError(CODES.START_STATE_IN_COLLISION, f"start: {struck[0]}")
+                raise RequestRefusedError(
+                    MoveItErrorCodes.START_STATE_IN_COLLISION, f"start: {struck[0]}"
+                )
         for target in self.targets:
             try:
                 motion = self._motion(target, scene)
@@ -160,7 +161,7 @@ class Problem:
             motion = time_path(rows, self.limits)
             return keep_limits(motion, self.arm.limits, self.arm.chain.joint_names)
         except MotionRefusedError as error:
-            raise RequestRefusedError(CODES.INVALID_MOTION_PLAN, str(error)) from None
+            raise RequestRefusedError(MoveItErrorCodes.INVALID_MOTION_PLAN, str(error)) from None
 
     def _goal(self, target: JointTarget | PoseTarget) -> FloatArray:
         """Return the arm's positions at a target (n,)."""
@@ -175,10 +176,10 @@ class Problem:
                 if not found.success:
                     failure = failure or found
         except SolveArgumentError as error:
-            code = CODES.INVALID_GOAL_CONSTRAINTS
+            code = MoveItErrorCodes.INVALID_GOAL_CONSTRAINTS
             raise RequestRefusedError(code, f"goal_constraints: {error}") from None
         collides = failure is not None and failure.verdict is Verdict.COLLISION
-        code = CODES.GOAL_IN_COLLISION if collides else CODES.NO_IK_SOLUTION
+        code = MoveItErrorCodes.GOAL_IN_COLLISION if collides else MoveItErrorCodes.NO_IK_SOLUTION
         why = "no solution within the tolerances" if failure is None else told(failure.reason)
         raise RequestRefusedError(code, f"goal_constraints: {why}")
 
@@ -194,23 +195,23 @@ class Problem:
             turned = target.root_T_target if target.orientation else here
             placed = target.root_T_target if target.position else here
             there = RigidTransform.from_rotation_translation(turned.rotation, placed.translation)
-        found = self._along(chain, own, straight_lines(here, [there], STEP).poses)
+        found = self._along(chain, own, straight_lines(here, [there], POSE_STEP).poses)
         rows = np.tile(self.start, (1 + len(found), 1))
         rows[1:, own] = found
         if isinstance(target, JointTarget):
             k = int(np.abs(rows[-1] - target.positions).argmax())
-            if not abs(rows[-1, k] - target.positions[k]) <= ENDS:
+            if not abs(rows[-1, k] - target.positions[k]) <= LINE_END_TOLERANCE:
                 raise RequestRefusedError(
-                    CODES.PLANNING_FAILED,
+                    MoveItErrorCodes.PLANNING_FAILED,
                     f"the straight line ends with {chain.joint_names[k]} at {rows[-1, k]:.4g}, not "
                     f"{target.positions[k]:.4g}: the joints' path (PTP) leads there",
                 )
         elif target.start.max_move is not None:
             off = np.abs(rows[-1, own] - target.start.seed) - target.start.max_move
-            if not (off <= ENDS).all():
+            if not (off <= LINE_END_TOLERANCE).all():
                 name = chain.joint_names[int(off.argmax())]
                 text = f"the straight line ends with {name} outside its joint constraint"
-                raise RequestRefusedError(CODES.PLANNING_FAILED, text)
+                raise RequestRefusedError(MoveItErrorCodes.PLANNING_FAILED, text)
         return rows
 
     def _held(self, target: HeldTarget, scene: Scene | None) -> Motion:
@@ -222,7 +223,7 @@ class Problem:
         here = [chain.forward(self.start[own]) for chain, own in target.hands]
         tool = here[0] @ target.tip_T_tool
         off = np.zeros(2)
-        for step in FINER:
+        for step in HAND_STEPS:
             way = straight_lines(tool, [target.turn_T_target], step)
             rows = np.tile(self.start, (1 + len(way.poses), 1))
             for (chain, own), hand in zip(target.hands, here, strict=True):
@@ -230,16 +231,16 @@ class Problem:
                 rows[1:, own] = self._along(chain, own, [pose @ tool_T_hand for pose in way.poses])
             motion = self._timed(rows, scene)
             off = self._apart(target, motion)
-            if (off <= TOGETHER).all():
+            if (off <= HANDS_TOGETHER).all():
                 return motion
         text = (
             f"the hands would be {1e3 * off[0]:.2g} mm and {np.degrees(off[1]):.2g}° off each other"
         )
-        raise RequestRefusedError(CODES.PLANNING_FAILED, text)
+        raise RequestRefusedError(MoveItErrorCodes.PLANNING_FAILED, text)
 
     def _apart(self, target: HeldTarget, motion: Motion) -> FloatArray:
         """Return how far the hands are off each other at most, [m] and [rad]."""
-        count = 1 + int(np.ceil(motion.times[-1] / LOOKS))
+        count = 1 + int(np.ceil(motion.times[-1] / HANDS_PERIOD))
         way = at_times(motion, np.linspace(0.0, motion.times[-1], count))[0]
         (chain, own), (other, others) = target.hands
         hand_T_other = chain.forward(way[0, own]).inverse() @ other.forward(way[0, others])
@@ -254,25 +255,25 @@ class Problem:
         """Return positions (m, k) of a chain at poses (m), from the start on."""
         path = follow(
             chain, poses, self.start[own], max_move=largest_moves(chain), from_seed=True,
-            position_tolerance=EXACT, orientation_tolerance=EXACT,
+            position_tolerance=PATH_TOLERANCE, orientation_tolerance=PATH_TOLERANCE,
         )  # fmt: skip
         if not path.success:
             text = f"the straight line of {chain.tip} ends after {path.fraction:.0%}: {path.reason}"
-            raise RequestRefusedError(CODES.NO_IK_SOLUTION, text)
+            raise RequestRefusedError(MoveItErrorCodes.NO_IK_SOLUTION, text)
         return path.positions
 
     def _check_collisions(self, rows: FloatArray, scene: Scene) -> None:
         """Refuse a way on which the arm strikes itself."""
         if struck := scene.collisions(rows[-1]):
-            raise RequestRefusedError(CODES.GOAL_IN_COLLISION, f"goal: {struck[0]}")
-        most = MOVES * largest_moves(self.arm.chain)
+            raise RequestRefusedError(MoveItErrorCodes.GOAL_IN_COLLISION, f"goal: {struck[0]}")
+        most = CHECKED_MOVE * largest_moves(self.arm.chain)
         for k, (one, other) in enumerate(itertools.pairwise(rows)):
             count = max(int(np.ceil((np.abs(other - one) / most).max())), 1)
             for part in range(1, count + 1):
                 if struck := scene.collisions(one + (other - one) * (part / count)):
                     done = (k + part / count) / (len(rows) - 1)
                     text = f"after {done:.0%} of the way {struck[0]}; nothing is planned around it"
-                    raise RequestRefusedError(CODES.INVALID_MOTION_PLAN, text)
+                    raise RequestRefusedError(MoveItErrorCodes.INVALID_MOTION_PLAN, text)
 
 
 class MotionPlanner:
@@ -345,13 +346,15 @@ class MotionPlanner:
         chain, start, settings = arm.chain, start_of(arm.chain, measured), arm.settings
         frame_T_target = pose_value(pose.pose)
         if isinstance(frame_T_target, Refused):
-            raise RequestRefusedError(CODES.INVALID_GOAL_CONSTRAINTS, str(frame_T_target))
+            raise RequestRefusedError(
+                MoveItErrorCodes.INVALID_GOAL_CONSTRAINTS, str(frame_T_target)
+            )
         turn, hands = self._hands_of(arm)
         turn_T_target = self._locate(turn, pose.header, measured) @ frame_T_target
         place, reach = turn_T_target.translation.tolist(), hands[0].chain.reach
         refused = admit_distance(place, reach, settings.target_max_reach)
         if refused is not None:
-            raise RequestRefusedError(CODES.INVALID_GOAL_CONSTRAINTS, str(refused))
+            raise RequestRefusedError(MoveItErrorCodes.INVALID_GOAL_CONSTRAINTS, str(refused))
         tip_T_tool = chain.forward(start).inverse() @ arm.tool.chain.forward(start)
         targets = [HeldTarget(hands, tip_T_tool, turn_T_target)]
         limits = arm.limits.scaled(settings.velocity_scaling, settings.acceleration_scaling, 1.0)

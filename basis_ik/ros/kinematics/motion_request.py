@@ -36,13 +36,12 @@ from basis_ik.search.pose_constraint import PoseConstraint
 from basis_ik.solvers.pose.solve import Solution, solve
 from basis_ik.transforms.rigid import RigidTransform
 
-CODES = MoveItErrorCodes
-KINDS = ("joint", "position", "orientation", "visibility")
+CONSTRAINT_KINDS = ("joint", "position", "orientation", "visibility")
 # Of a tolerance, what a search uses: the result is compared with all of it. Euler's angles may be
 # larger than the components of a rotation vector.
-INNER = (0.98, 0.6)
-POINT = "the constrained point"
-PARALLEL = 1e-6  # of the cosines between axes that count as parallel
+SEARCHED_SHARES = (0.98, 0.6)
+CONSTRAINED_POINT = "the constrained point"
+PARALLEL_COSINE = 1e-6  # of the cosines between axes that count as parallel
 # pose of a frame in a chain's root: of root link, header, and positions of the joints
 Locate = Callable[[str, Header, Mapping[str, float]], RigidTransform]
 
@@ -53,22 +52,22 @@ def refuse_unsupported(request: MotionPlanRequest) -> None:
     Raises:
         RequestRefusedError: With the name of the field.
     """
-    for kind in KINDS:
+    for kind in CONSTRAINT_KINDS:
         if getattr(request.path_constraints, f"{kind}_constraints"):
             text = f"path_constraints: {kind}_constraints are not supported along a path"
-            raise RequestRefusedError(CODES.INVALID_GOAL_CONSTRAINTS, text)
+            raise RequestRefusedError(MoveItErrorCodes.INVALID_GOAL_CONSTRAINTS, text)
     if request.trajectory_constraints.constraints:
         text = "trajectory_constraints: they are not supported"
-        raise RequestRefusedError(CODES.INVALID_GOAL_CONSTRAINTS, text)
+        raise RequestRefusedError(MoveItErrorCodes.INVALID_GOAL_CONSTRAINTS, text)
     if request.reference_trajectories:
         text = "reference_trajectories: they are not supported"
-        raise RequestRefusedError(CODES.INVALID_MOTION_PLAN, text)
+        raise RequestRefusedError(MoveItErrorCodes.INVALID_MOTION_PLAN, text)
     if request.max_cartesian_speed != 0.0:
         text = "max_cartesian_speed: the node's parameter max_linear_speed caps speeds; set it to 0"
-        raise RequestRefusedError(CODES.FAILURE, text)
+        raise RequestRefusedError(MoveItErrorCodes.FAILURE, text)
     if request.start_state.attached_collision_objects:
         text = "start_state: attached_collision_objects are not supported"
-        raise RequestRefusedError(CODES.INVALID_ROBOT_STATE, text)
+        raise RequestRefusedError(MoveItErrorCodes.INVALID_ROBOT_STATE, text)
 
 
 def refuse_options(options: PlanningOptions) -> None:
@@ -80,7 +79,7 @@ def refuse_options(options: PlanningOptions) -> None:
     for name in ("look_around", "replan"):
         if getattr(options, name):
             text = f"planning_options.{name}: a motion is planned once; set it to false"
-            raise RequestRefusedError(CODES.FAILURE, text)
+            raise RequestRefusedError(MoveItErrorCodes.FAILURE, text)
     scene = options.planning_scene_diff
     state, matrix = scene.robot_state, scene.allowed_collision_matrix
     for name, given in (
@@ -95,7 +94,7 @@ def refuse_options(options: PlanningOptions) -> None:
     ):
         if given:
             text = f"planning_options.planning_scene_diff: {name} is not supported"
-            raise RequestRefusedError(CODES.FAILURE, text)
+            raise RequestRefusedError(MoveItErrorCodes.FAILURE, text)
 
 
 def is_straight(request: MotionPlanRequest) -> bool:
@@ -107,7 +106,7 @@ def is_straight(request: MotionPlanRequest) -> bool:
     planner = request.planner_id.upper()
     if planner == "CIRC":
         text = "planner_id: CIRC is not supported; LIN, PTP and the joints' path are"
-        raise RequestRefusedError(CODES.PLANNING_FAILED, text)
+        raise RequestRefusedError(MoveItErrorCodes.PLANNING_FAILED, text)
     return planner == "LIN"
 
 
@@ -157,7 +156,7 @@ class PoseTarget:
         free = np.where(self.turn >= math.pi, np.inf, 0.0)
         turns = self.orientation and not np.isinf(free).all()
         found = [self._constraint(np.zeros(3), free, turns)]
-        for inner in INNER:
+        for inner in SEARCHED_SHARES:
             box = inner * self._box_about_target() if self.position else np.zeros(3)
             turn = np.maximum(free, inner * self.turn)
             if (box > exact).any() or (turns and (turn[free == 0.0] > exact).any()):
@@ -201,7 +200,9 @@ class PoseTarget:
     def _box_about_target(self) -> FloatArray:
         """Return half the sizes of a box within the region, along the target's axes (3,) [m]."""
         along = np.abs(self.root_T_target.rotation.T @ self.root_T_region.rotation)
-        if math.isinf(self.radius) and np.allclose(along, along.round(), rtol=0.0, atol=PARALLEL):
+        if math.isinf(self.radius) and np.allclose(
+            along, along.round(), rtol=0.0, atol=PARALLEL_COSINE
+        ):
             box: FloatArray = along.round() @ self.box
             return box
         # A cube in a sphere, or in a box that is turned, fits with any axes.
@@ -372,7 +373,9 @@ class GoalReader:
             if not all(map(math.isfinite, (o.x, o.y, o.z))):
                 raise _bad(name, "target_point_offset is not finite")
             if any((o.x, o.y, o.z)):
-                chain = chain.with_tool(POINT, RigidTransform.from_rpy(0, 0, 0, [o.x, o.y, o.z]))
+                chain = chain.with_tool(
+                    CONSTRAINED_POINT, RigidTransform.from_rpy(0, 0, 0, [o.x, o.y, o.z])
+                )
             region, box, radius = _region(places[0], name)
             root_T_region = self._frame(chain, places[0].header) @ region
         if turns:
@@ -434,4 +437,4 @@ def _turn(constraint: OrientationConstraint, name: str) -> tuple[FloatArray, boo
 
 
 def _bad(field: str, text: str) -> RequestRefusedError:
-    return RequestRefusedError(CODES.INVALID_GOAL_CONSTRAINTS, f"{field}: {text}")
+    return RequestRefusedError(MoveItErrorCodes.INVALID_GOAL_CONSTRAINTS, f"{field}: {text}")

@@ -26,12 +26,14 @@ from basis_ik.ros.outputs.trajectory_messages import to_point
 from basis_ik.solvers.path.cartesian_path import line
 from basis_ik.transforms.rigid import RigidTransform
 
-STEP = 0.01  # m: poses are at most so far apart, whatever max_step allows
-TURN = 3.5  # rad/m: as in MoveIt, this times the step is the largest angle between poses
-MOST_POSES = 10_000
+POSE_STEP = 0.01  # [m]; poses are at most so far apart, whatever max_step allows
+TURN_PER_METRE = 3.5  # [rad/m], as in MoveIt; times the step, the largest angle between poses
+MOST_REQUESTED_POSES = 10_000
+# [m, rad] of poses: errors that differ along a path would be accelerations.
+PATH_TOLERANCE = 1e-8
 # Largest moves of a joint from pose to pose; thresholds of a request can only be smaller.
-MOST_TURN = 0.2  # rad
-MOST_SHIFT = 0.05  # m
+MOST_POSE_TURN = 0.2  # [rad]
+MOST_POSE_SHIFT = 0.05  # [m]
 
 
 def check_supported(request: GetCartesianPath.Request) -> None:
@@ -103,10 +105,10 @@ def start_of(chain: Chain, positions: Mapping[str, float]) -> FloatArray:
 
 def largest_moves(chain: Chain, request: GetCartesianPath.Request | None = None) -> FloatArray:
     """Return how far each joint may move from pose to pose (n,) [rad or m]."""
-    shift, turn = MOST_SHIFT, MOST_TURN
+    shift, turn = MOST_POSE_SHIFT, MOST_POSE_TURN
     if request is not None:
-        shift = min(request.prismatic_jump_threshold or MOST_SHIFT, MOST_SHIFT)
-        turn = min(request.revolute_jump_threshold or MOST_TURN, MOST_TURN)
+        shift = min(request.prismatic_jump_threshold or MOST_POSE_SHIFT, MOST_POSE_SHIFT)
+        turn = min(request.revolute_jump_threshold or MOST_POSE_TURN, MOST_POSE_TURN)
     return np.where(chain.prismatic, shift, turn)
 
 
@@ -154,23 +156,25 @@ class Way:
 
 
 def straight_lines(start: RigidTransform, targets: Sequence[RigidTransform], step: float) -> Way:
-    """Return poses from a start over targets, at most a step [m] and `TURN` times it apart.
+    """Return poses from a start over targets, at most a step [m] apart.
+
+    They turn at most `TURN_PER_METRE` times the step from each to the next.
 
     Raises:
         RequestRefusedError: There would be too many.
     """
-    step = min(step, STEP)
-    turn = TURN * step
+    step = min(step, POSE_STEP)
+    turn = TURN_PER_METRE * step
     legs = list(zip([start, *targets], targets, strict=False))
     total = 0.0
     for begin, end in legs:
         angle = np.linalg.norm((begin.inverse() @ end).log()[3:])
         shift = np.linalg.norm(end.translation - begin.translation)
         total += max(float(shift) / step, float(angle) / turn, 1.0)
-    if not total <= MOST_POSES:
+    if not total <= MOST_REQUESTED_POSES:
         raise _bad_number(
-            f"max_step: {step:g} m makes {total:.3g} poses, and {MOST_POSES} are the most; "
-            "give a larger step or a shorter way"
+            f"max_step: {step:g} m makes {total:.3g} poses, and {MOST_REQUESTED_POSES} are"
+            " the most; give a larger step or a shorter way"
         )
     lines = [line(begin, end, step=step, turn=turn)[1:] for begin, end in legs]
     return Way([pose for each in lines for pose in each], [len(each) for each in lines])

@@ -24,7 +24,7 @@ from basis_ik.ros.kinematics.robot_state import RequestRefusedError
 from basis_ik.ros.world.robot_frames import RobotFrames
 from basis_ik.ros.world.seen_world import SeenWorld
 
-POINTS = "points"  # what clouds of points are called
+CLOUD_NAME = "points"  # what clouds of points are called
 
 
 class Scenes:
@@ -140,10 +140,12 @@ class Scenes:
         """
         missing = self.follow(followed, positions)
         topic, most = self._points
-        sight = self._world.state.sights.get(POINTS)
+        sight = self._world.state.sights.get(CLOUD_NAME)
         if topic and (sight is None or abs(self.frames.now() - sight.time) > 1e9 * most):
             text = f"no cloud has come on {topic} that is less than {most:g} s old"
-            raise SceneError(POINTS, f"{text}; let the sensor publish, or unset point_cloud_topic")
+            raise SceneError(
+                CLOUD_NAME, f"{text}; let the sensor publish, or unset point_cloud_topic"
+            )
         return missing
 
     def follow(

@@ -38,6 +38,7 @@ from basis_ik.ros.kinematics.ik_request import hold, requested_poses, seconds, t
 from basis_ik.ros.kinematics.motion_planner import MotionPlanner, Problem
 from basis_ik.ros.kinematics.motion_request import GoalReader
 from basis_ik.ros.kinematics.path_request import (
+    PATH_TOLERANCE,
     check_supported,
     first_jump,
     largest_moves,
@@ -65,9 +66,7 @@ from basis_ik.transforms.rigid import RigidTransform
 # With at least this timeout [s], the search ends much earlier by its budget of iterations: the
 # response is then repeatable, and has the reason for a failure.
 LONG_TIMEOUT = 0.1
-# Of the poses of a path [m, rad]: errors that differ from pose to pose would be accelerations.
-EXACT = 1e-8
-UNCHECKED = "collisions are NOT checked: the parameter avoid_collisions is ignore"
+COLLISIONS_UNCHECKED = "collisions are NOT checked: the parameter avoid_collisions is ignore"
 
 
 class KinematicsServices:
@@ -94,7 +93,7 @@ class KinematicsServices:
         self._groups, self._scenes = Groups(arms, parameters["moveit_group"]), scenes
         self._planner = MotionPlanner(self._groups, scenes, self._root_T_frame, self._thresholds)
         if parameters["avoid_collisions"] == "ignore":
-            node.get_logger().warning(UNCHECKED)
+            node.get_logger().warning(COLLISIONS_UNCHECKED)
         self._side = SideThread(node, "kinematics")
         for kind, name, handle in (
             (GetPositionIK, "~/compute_ik", self._compute_ik),
@@ -179,8 +178,8 @@ class KinematicsServices:
                 "avoid_collisions: the node's parameter avoid_collisions is refuse; set it to "
                 "check or ignore, or the field avoid_collisions to false",
             )
-        self._node.get_logger().warning(UNCHECKED, throttle_duration_sec=1.0)
-        return False, UNCHECKED
+        self._node.get_logger().warning(COLLISIONS_UNCHECKED, throttle_duration_sec=1.0)
+        return False, COLLISIONS_UNCHECKED
 
     def _solve_one(
         self,
@@ -421,7 +420,7 @@ class KinematicsServices:
     ) -> PathSolution:
         """Return the joints along poses, by the node's thresholds where that leads farther."""
         found: PathSolution | None = None
-        for position, orientation in ((EXACT, EXACT), self._thresholds):
+        for position, orientation in ((PATH_TOLERANCE, PATH_TOLERANCE), self._thresholds):
             path = follow(
                 chain,
                 poses,

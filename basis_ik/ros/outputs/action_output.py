@@ -29,7 +29,7 @@ from basis_ik.arm.execution.messages import (
     Outgoing,
     StatusRequest,
 )
-from basis_ik.ros.action_forms import END, FEEDBACK, RESPONSE
+from basis_ik.ros.action_forms import GOAL_END, GOAL_FEEDBACK, GOAL_RESPONSE
 from basis_ik.ros.boundary import Form
 from basis_ik.ros.convert import time_message
 from basis_ik.ros.outputs.output import Output
@@ -80,7 +80,7 @@ class ActionOutput(Output):
             self._handles[outgoing.number].cancel_goal_async()
         elif isinstance(outgoing, StatusRequest):
             callback = self._wrap(
-                "known", outgoing.newest, functools.partial(self._on_status, outgoing), END
+                "known", outgoing.newest, functools.partial(self._on_status, outgoing), GOAL_END
             )
             self._handles[outgoing.number].get_result_async().add_done_callback(callback)
 
@@ -97,10 +97,10 @@ class ActionOutput(Output):
             trajectory.points.append(point)
         goal, number = FollowJointTrajectory.Goal(trajectory=trajectory), request.number
         on_feedback = self._wrap(
-            "feedback", number, functools.partial(self._on_feedback, number), FEEDBACK
+            "feedback", number, functools.partial(self._on_feedback, number), GOAL_FEEDBACK
         )
         callback = self._wrap(
-            "response", number, functools.partial(self._on_response, number), RESPONSE
+            "response", number, functools.partial(self._on_response, number), GOAL_RESPONSE
         )
         response = self._boundary.send(
             f"{self.name}/goal",
@@ -122,7 +122,9 @@ class ActionOutput(Output):
             # Those before it are neither asked about nor canceled any more.
             later = {each: kept for each, kept in self._handles.items() if each > number}
             self._handles = {number: handle, **later}
-            callback = self._wrap("end", number, functools.partial(self._on_result, number), END)
+            callback = self._wrap(
+                "end", number, functools.partial(self._on_result, number), GOAL_END
+            )
             handle.get_result_async().add_done_callback(callback)
         now = self._boundary.moment(self._clock)
         self.execution.take_answer(number, now, accepted=handle.accepted)

@@ -12,10 +12,10 @@ from rcl_interfaces.msg import ParameterType, ParameterValue
 from rcl_interfaces.srv import GetParameters
 from rclpy.node import Node
 
-from basis_ik.ros.action_forms import PARAMETERS
+from basis_ik.ros.action_forms import PARAMETER_VALUES
 from basis_ik.ros.boundary import boundary_of
 
-PATIENCE = 2.0  # s without an answer, after which the value counts as unknown
+PARAMETER_TIMEOUT = 2.0  # [s] without an answer, after which the value counts as unknown
 
 
 class ControllerParameter:
@@ -32,7 +32,7 @@ class ControllerParameter:
 
     Attributes:
         value: The value; None if it is not known.
-        is_overdue: Whether it was never known and has been waited for, for `PATIENCE`.
+        is_overdue: Whether it was never known and has been waited for, for `PARAMETER_TIMEOUT`.
     """
 
     def __init__(self, node: Node, controller: str, name: str, *, unset: bool | None) -> None:
@@ -61,11 +61,13 @@ class ControllerParameter:
         if reachable and (changed or now - self._asked_at > again):
             self._asked_at = now
             self._send_question()
-        self.is_overdue = not self._was_known and now - self._since > PATIENCE
+        self.is_overdue = not self._was_known and now - self._since > PARAMETER_TIMEOUT
 
     def _send_question(self) -> None:
         request = GetParameters.Request(names=[self._name])
-        callback = self._boundary.wrap(f"parameters {self._label}", self._on_answer, PARAMETERS)
+        callback = self._boundary.wrap(
+            f"parameters {self._label}", self._on_answer, PARAMETER_VALUES
+        )
         response = self._boundary.send(
             f"{self._label}/request", request, lambda: self._client.call_async(request)
         )

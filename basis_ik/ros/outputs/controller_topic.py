@@ -15,7 +15,7 @@ from rclpy.qos import qos_profile_sensor_data
 from basis_ik.arm.execution.messages import ControllerReport
 from basis_ik.arm.moment import SECOND
 from basis_ik.ros.boundary import boundary_of
-from basis_ik.ros.outputs.controller_parameter import PATIENCE, ControllerParameter
+from basis_ik.ros.outputs.controller_parameter import PARAMETER_TIMEOUT, ControllerParameter
 from basis_ik.ros.outputs.output import count_publishers
 
 
@@ -78,7 +78,7 @@ class ControllerTopic:
                 self._node, self.controller, "allow_partial_joints_goal", unset=None
             )
         # It can be set at run time.
-        self._partial.ask(again=math.inf if self._partial.value else PATIENCE)
+        self._partial.ask(again=math.inf if self._partial.value else PARAMETER_TIMEOUT)
 
     @property
     def takes_partial_goals(self) -> bool | None:

@@ -32,7 +32,7 @@ INTERFACES = (
     "joint_trajectory", "position", "velocity", "joint_state", "follow_joint_trajectory",
 )  # fmt: skip
 
-SHARED = "joint_trajectory"  # for several controllers, too
+SHARED_INTERFACE = "joint_trajectory"  # for several controllers, too
 
 
 class ControllerOptions(NamedTuple):
@@ -68,7 +68,7 @@ class CommandPath:
         self._output: Output
         self.execution: Execution
         controller, names = options.controllers[0], drives.joint_names
-        if kind == SHARED and len(options.controllers) > 1:
+        if kind == SHARED_INTERFACE and len(options.controllers) > 1:
             self._output = SharedOutput(node, options.controllers)
             self.execution = SharedExecution(drives, self._shared(drives))
         elif kind == "joint_trajectory":

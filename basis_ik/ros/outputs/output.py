@@ -13,7 +13,7 @@ from rclpy.node import Node
 from basis_ik.arm.execution.messages import Outgoing
 from basis_ik.ros.boundary import boundary_of
 
-CHECK_PERIOD = 0.2  # s between two checks of subscribers and other publishers
+GRAPH_CHECK_PERIOD = 0.2  # [s] between two checks of subscribers and other publishers
 
 
 class Output(ABC):
@@ -34,7 +34,7 @@ class Output(ABC):
 
     def is_due(self) -> bool:
         """Return whether it is time to ask again."""
-        if self._boundary.steady() - self._asked_at < CHECK_PERIOD:
+        if self._boundary.steady() - self._asked_at < GRAPH_CHECK_PERIOD:
             return False
         self._asked_at = self._boundary.steady()
         return True

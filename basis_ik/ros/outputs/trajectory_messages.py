@@ -22,7 +22,7 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.simulation.tolerances import JointTolerance
 from basis_ik.simulation.trajectory_command import TrajectoryCommand, Waypoint
 
-HEADER = 4  # bytes before the content of a serialised message
+HEADER_BYTES = 4  # before the content of a serialised message
 
 
 def to_command(message: JointTrajectory, origin: int) -> TrajectoryCommand:
@@ -113,7 +113,7 @@ class SerializedTrajectory:
         self._times: NDArray[np.int32] = np.ndarray(
             (count, 2), np.int32, self._bytes, begin + 3 * field - 4, strides=(point, 4)
         )
-        self._stamp: NDArray[np.int32] = np.ndarray(2, np.int32, self._bytes, HEADER)
+        self._stamp: NDArray[np.int32] = np.ndarray(2, np.int32, self._bytes, HEADER_BYTES)
         if not (
             np.array_equal(self._states, states)
             and np.array_equal(self._times, times[1:])

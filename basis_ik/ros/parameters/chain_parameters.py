@@ -34,9 +34,9 @@ from basis_ik.robot.elements import Element, UrdfError, listed, shown
 from basis_ik.robot.grammar import number
 from basis_ik.robot.joint_path import ChainError, path_between
 from basis_ik.robot.robot import RobotModel
-from basis_ik.ros.outputs.make_output import SHARED
+from basis_ik.ros.outputs.make_output import SHARED_INTERFACE
 from basis_ik.ros.parameters.arm_parameters import pointing_ray
-from basis_ik.ros.parameters.ik_parameters import AUTO, FILTERED, POSTURES
+from basis_ik.ros.parameters.ik_parameters import AUTO, FILTERED_INPUTS, POSTURE_PREFIX
 from basis_ik.ros.parameters.parameters import ConfigError, Parameters, controllers_of, refused
 from basis_ik.search.pose_constraint import PoseConstraint
 
@@ -75,8 +75,11 @@ class ChainParameters:
         root, tip = self["root_link"], self["tip_link"]
         if root and root == tip:
             raise self.refused("tip_link", f"is {shown(tip)}, like root_link; name two links")
-        if len(controllers_of(self["controller"])) > 1 and self["command_interface"] != SHARED:
-            text = f"names several controllers, which need command_interface: {SHARED}"
+        if (
+            len(controllers_of(self["controller"])) > 1
+            and self["command_interface"] != SHARED_INTERFACE
+        ):
+            text = f"names several controllers, which need command_interface: {SHARED_INTERFACE}"
             raise self.refused("controller", text)
         given = [name for name in ("home", "max_acceleration", "max_jerk") if self[name]]
         for first, second in itertools.pairwise(given):
@@ -157,7 +160,7 @@ class ChainParameters:
             found = group_states(read_srdf(srdf), chain) if srdf else {}
         except BasisIkError as error:
             raise refused("robot_description_semantic", f"cannot be read: {error}") from None
-        begin = f"{self._prefix}{POSTURES}"
+        begin = f"{self._prefix}{POSTURE_PREFIX}"
         named = (each for each in self._parameters if each.startswith(begin))
         given = {each.removeprefix(begin): each for each in named}
         if self["home"]:
@@ -267,7 +270,7 @@ class ChainParameters:
                     self[f"filter.{name}.lag"],
                     tuple(self[f"filter.{name}.dead_band"]),
                 )
-                for name in FILTERED
+                for name in FILTERED_INPUTS
             },
         )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from basis_ik.collision.collision_scene import LARGEST_PADDING
-from basis_ik.collision.point_cloud import COARSEST, FINEST
+from basis_ik.collision.point_cloud import COARSEST_VOXEL, FINEST_VOXEL
 from basis_ik.robot.joint_rates import LEAST_RATE, MOST_ACCELERATION, MOST_JERK
 from basis_ik.ros.outputs.make_output import INTERFACES
 from basis_ik.ros.outputs.replacement_rule import ASK, RULES
@@ -55,7 +55,7 @@ def point_complaint(values: Sequence[float]) -> str | None:
     return None if len(values) in (0, 3) else f"must be 3 numbers, not {len(values)}"
 
 
-NODE = (
+NODE_PARAMETERS = (
     Declaration(
         "robot_description",
         "",
@@ -198,8 +198,8 @@ NODE = (
         "point_cloud_resolution",
         0.02,
         "Edge of a voxel of such points [m]: those of each are one sphere.",
-        FINEST,
-        COARSEST,
+        FINEST_VOXEL,
+        COARSEST_VOXEL,
         read_only=True,
     ),
     Declaration(
@@ -290,10 +290,10 @@ SINGULARITIES = ("pass", "slow", "stop")
 GRIPPERS = ("none", "gripper_command", "parallel_gripper_command", "position")
 AUTO = "auto"
 ORIENTATIONS = (AUTO, "full", "axis", "near")
-PLAIN = ("twist", "target_pose", "device_pose")
+PLAIN_TOPICS = ("twist", "target_pose", "device_pose")
 FOLLOW_DRAG = ("live", "release", "confirm")
 # Inputs whose samples can be filtered, and of how many parts they are.
-FILTERED = {"target_pose": 2, "device_pose": 2, "joint_target": 1}
+FILTERED_INPUTS = {"target_pose": 2, "device_pose": 2, "joint_target": 1}
 
 
 def filter_declarations(name: str, parts: int) -> tuple[Declaration, ...]:
@@ -335,7 +335,7 @@ def filter_declarations(name: str, parts: int) -> tuple[Declaration, ...]:
 
 
 # For each chain: `root_link`, or `left.root_link` if `chains` has the name `left`.
-CHAIN = (
+CHAIN_PARAMETERS = (
     Declaration("root_link", "", "First link of the chain; empty: inferred.", read_only=True),
     Declaration("tip_link", "", "Last link of the chain; empty: inferred.", read_only=True),
     Declaration(
@@ -485,7 +485,7 @@ CHAIN = (
         "Inputs whose messages have no header, of `twist` (geometry_msgs/Twist), `target_pose` and "
         "`device_pose` (geometry_msgs/Pose).",
         read_only=True,
-        choices=tuple(PLAIN),
+        choices=tuple(PLAIN_TOPICS),
     ),
     Declaration(
         "plain_frame",
@@ -578,7 +578,7 @@ CHAIN = (
         1e-3,
         1e3,
     ),
-    *(each for item in FILTERED.items() for each in filter_declarations(*item)),
+    *(each for item in FILTERED_INPUTS.items() for each in filter_declarations(*item)),
     Declaration(
         "controller",
         "joint_trajectory_controller",
@@ -719,10 +719,10 @@ CHAIN = (
         element=float,
     ),
 )
-POSTURES = "postures."
+POSTURE_PREFIX = "postures."
 # For each chain, too: `postures.ready`, or `left.postures.ready`.
 POSTURE = Declaration(
-    f"{POSTURES}<name>",
+    f"{POSTURE_PREFIX}<name>",
     [],
     "A posture for ~/posture, by any name: positions of the chain's joints [rad, m].",
     -1e4,

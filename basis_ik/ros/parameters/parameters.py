@@ -31,7 +31,7 @@ from basis_ik.errors import BasisIkError
 from basis_ik.robot.elements import listed, shown
 
 # Declared by rclpy, or read by it before a node exists.
-FOREIGN = ("use_sim_time", "start_type_description_service", "qos_overrides.")
+FOREIGN_PARAMETERS = ("use_sim_time", "start_type_description_service", "qos_overrides.")
 
 Value = str | bool | int | float | list[str] | list[float]
 _TYPE_NAMES = {
@@ -45,8 +45,9 @@ _TYPE_NAMES = {
 # characters, including the namespace and all suffixes.
 _NAME = re.compile("[A-Za-z_][A-Za-z0-9_]*")
 _TOPIC = re.compile(f"(~/|/)?{_NAME.pattern}(/{_NAME.pattern})*")
-LONGEST_NAME = 100
-TYPO = 0.75  # similarity from which a name is taken for a misspelt one, as difflib measures it
+LONGEST_ROS_NAME = 100
+# A name as similar to another as this, as difflib measures it, is taken for a misspelt one.
+TYPO_SIMILARITY = 0.75
 _LETTERS = "letters, digits and _, no digit first"
 
 
@@ -91,9 +92,9 @@ def given_lists() -> Iterator[None]:
 
 def topic_complaint(name: str) -> str | None:
     """Return why a text cannot begin a topic's name, or None."""
-    if len(name) <= LONGEST_NAME and _TOPIC.fullmatch(name):
+    if len(name) <= LONGEST_ROS_NAME and _TOPIC.fullmatch(name):
         return None
-    expected = f"a topic name: {_LETTERS}, joined by /, at most {LONGEST_NAME} characters"
+    expected = f"a topic name: {_LETTERS}, joined by /, at most {LONGEST_ROS_NAME} characters"
     return f"is {shown(name)}, which is not {expected}"
 
 
@@ -117,8 +118,8 @@ def controllers_complaint(text: str) -> str | None:
 def names_complaint(names: Sequence[str]) -> str | None:
     """Return why texts are not names for topics and parameters, or None."""
     for name in names:
-        if len(name) > LONGEST_NAME or not _NAME.fullmatch(name):
-            expected = f"a name: {_LETTERS}, at most {LONGEST_NAME} characters"
+        if len(name) > LONGEST_ROS_NAME or not _NAME.fullmatch(name):
+            expected = f"a name: {_LETTERS}, at most {LONGEST_ROS_NAME} characters"
             return f"has {shown(name)}, which is not {expected}"
         if names.count(name) > 1:
             return f"has '{name}' twice; each must have a name of its own"
@@ -304,7 +305,7 @@ class Parameters:
         """
         known = tuple(self._known)
         for name in self._node.get_parameters_by_prefix(""):
-            if name not in self._known and not name.startswith((*FOREIGN, *known_later)):
+            if name not in self._known and not name.startswith((*FOREIGN_PARAMETERS, *known_later)):
                 self.unused.append(refuse_or_ignore(self._node, name, known, listed(known, 4)))
         self.unused += warn_of_sections(self._node, known)
 
@@ -399,7 +400,7 @@ def refuse_or_ignore(node: Node, name: str, known: Sequence[str], valid: str) ->
     named = [each for each in sections(sys.argv) if name in each.keys]
     own = [each for each in named if each.is_for(node.get_fully_qualified_name())]
     set_by_word = any(re.fullmatch(f"([^:=]*:)?{re.escape(name)}:=.*", word) for word in sys.argv)
-    is_typo = bool(difflib.get_close_matches(name, known, n=1, cutoff=TYPO))
+    is_typo = bool(difflib.get_close_matches(name, known, n=1, cutoff=TYPO_SIMILARITY))
     if set_by_word or is_typo or not own or not all(each.is_for_all for each in own):
         raise refused(name, f"does not exist; {hint}")
     where = f"it is below {own[-1].nodes} in {own[-1].file}"

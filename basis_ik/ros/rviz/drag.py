@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from geometry_msgs.msg import PointStamped, Pose, PoseStamped
@@ -27,22 +27,29 @@ from basis_ik.ros.boundary import boundary_of
 from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.convert import pose_message
 from basis_ik.ros.parameters.ik_parameters import FOLLOW_DRAG
-from basis_ik.ros.rviz.drag_marker import HeldControl, Mode, drag_marker
+from basis_ik.ros.rviz.drag_marker import VIEWER_ROUNDING, HeldControl, Mode, drag_marker
 from basis_ik.transforms.rigid import RigidTransform
-from basis_ik.view.arm_scene import FEWEST, extent
+from basis_ik.view.arm_scene import FEWEST_REACHING_JOINTS, extent
 from basis_ik.view.shapes import at
 
-NAME = "target"
+HANDLE_NAME = "target"
 GRIPS = {"open the gripper": 1.0, "close the gripper": 0.0}
-PERIOD = 0.1  # s between two updates of the handle's position
-SIZE = 0.25  # diameter of the rings, as a fraction of the arm's extent
-AHEAD = 0.4  # initial distance of a point to look at, in reaches; at least [m]
-FARTHEST = 1.5  # largest distance from the root at which the handle follows a pose, in reaches
-FARTHEST_POINT = 3.0  # the same for a point; at least [m]
-HOLD_TIMEOUT = 1.0  # s after its last feedback for which the handle counts as held
-RELEASE_TIME = 0.3  # s after the release until the target is accepted or refused
-CLICK = 1e-5  # m and relative: a smaller move is rounding, as viewers use single precision
-STILL = 1e-3  # m and relative: an arm that moves less than this is at rest
+
+
+class HandleTuning(NamedTuple):
+    """Size, places and times of the handle."""
+
+    update_period: float = 0.1  # [s] between two updates of the handle's position
+    size: float = 0.25  # diameter of the rings, as a fraction of the arm's extent
+    point_distance: float = 0.4  # first distance of a point to look at, in reaches; at least [m]
+    farthest_pose: float = 1.5  # [reaches] from the root, up to which the handle follows a pose
+    farthest_point: float = 3.0  # the same for a point; at least [m]
+    hold_timeout: float = 1.0  # [s] after its last feedback for which the handle counts as held
+    release_time: float = 0.3  # [s] after the release until the target is accepted or refused
+    rest_distance: float = 1e-3  # [m] and relative; an arm that moves less is at rest
+
+
+HANDLE = HandleTuning()
 
 
 class _ServerNode:
@@ -90,7 +97,9 @@ class Drag:
         self.touched = self._held_until = -math.inf
         self._control = HeldControl()
         self._controls: set[str] = set()  # that are shown
-        self._mode = Mode.POSE if len(arm.chain.joint_names) >= FEWEST else Mode.POINT
+        self._mode = (
+            Mode.POSE if len(arm.chain.joint_names) >= FEWEST_REACHING_JOINTS else Mode.POINT
+        )
         self._server = InteractiveMarkerServer(_ServerNode(node), controller.resolve("target"))
         self._menu = MenuHandler()
         self._modes = {mode: self._entry(mode.value, partial(self._show, mode)) for mode in Mode}
@@ -125,7 +134,7 @@ class Drag:
                 self._entry(f"go to {printable(name)}", partial(arm.go_to_posture, name), below)
         self._menu_shows: tuple[object, ...] = ()
         steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._timer = node.create_timer(PERIOD, self._update, clock=steady)
+        self._timer = node.create_timer(HANDLE.update_period, self._update, clock=steady)
 
     def destroy(self) -> None:
         """Remove the marker, its topics, service and timer."""
@@ -143,7 +152,7 @@ class Drag:
 
     def _update(self) -> None:
         """Show the handle once the arm's position is known, and move it."""
-        arm, shown = self._arm, self._server.get(NAME)
+        arm, shown = self._arm, self._server.get(HANDLE_NAME)
         measured = arm.measured.positions()
         if shown is None:
             if np.isfinite(measured).all():
@@ -155,20 +164,20 @@ class Drag:
             self._server.applyChanges()
         if held:
             return
-        place, moved = self._place(), CLICK
+        place, moved = self._place(), VIEWER_ROUNDING
         if place is None and np.isfinite(measured).all():
-            place, moved = self._at_arm(), STILL
+            place, moved = self._at_arm(), HANDLE.rest_distance
         if place is not None and not _near(pose_message(place), shown.pose, moved):
-            self._server.setPose(NAME, pose_message(place))
+            self._server.setPose(HANDLE_NAME, pose_message(place))
             self._server.applyChanges()
 
     def _place(self) -> RigidTransform | None:
         """Return the pose of the current target; None if there is none, or it is far away."""
         goal, reach = self._arm.shown[0], self._arm.chain.reach
         if self._mode is Mode.POSE and isinstance(goal, PoseGoal):
-            place, farthest = goal.root_T_target, FARTHEST * reach
+            place, farthest = goal.root_T_target, HANDLE.farthest_pose * reach
         elif self._mode is Mode.POINT and isinstance(goal, PointGoal):
-            place, farthest = at(np.array(goal.root_point)), FARTHEST_POINT * max(reach, 1.0)
+            place, farthest = at(np.array(goal.root_point)), HANDLE.farthest_point * max(reach, 1.0)
         else:
             return None
         return place if np.linalg.norm(place.translation) <= farthest else None
@@ -189,13 +198,13 @@ class Drag:
         arm, self._mode = self._arm, mode
         place = self._place() or self._at_arm()
         size = handle_size(arm.chain, arm.pipeline.goal)
-        marker = drag_marker(NAME, arm.chain.root, place, size, mode)
+        marker = drag_marker(HANDLE_NAME, arm.chain.root, place, size, mode)
         self._controls = {each.name for each in marker.controls}
         self._server.insert(marker, feedback_callback=self._on_feedback)
         for each, entry in self._modes.items():
             self._check(entry, checked=each is mode)
         self._update_menu()
-        self._menu.apply(self._server, NAME)
+        self._menu.apply(self._server, HANDLE_NAME)
         self._server.applyChanges()
 
     def _update_menu(self) -> bool:
@@ -230,15 +239,15 @@ class Drag:
         self.touched = self._boundary.steady()
         if self._control.is_stray(feedback):
             return
-        self._held_until = self.touched + HOLD_TIMEOUT
+        self._held_until = self.touched + HANDLE.hold_timeout
         if feedback.event_type == Feedback.MOUSE_UP:
-            self._held_until = self.touched + RELEASE_TIME
+            self._held_until = self.touched + HANDLE.release_time
             # The server's queue has length one: the drag's last POSE_UPDATE may have been lost.
-            if _near(feedback.pose, self._server.get(NAME).pose, CLICK):
+            if _near(feedback.pose, self._server.get(HANDLE_NAME).pose, VIEWER_ROUNDING):
                 waits = self._arm.settings.follow_drag == "release" and self._arm.targets.previews
                 if not waits or self.controller.go() is None:
                     return  # it was not lost, or the user only clicked
-            self._server.setPose(NAME, feedback.pose)
+            self._server.setPose(HANDLE_NAME, feedback.pose)
         elif feedback.event_type != Feedback.POSE_UPDATE:
             return
         held = feedback.event_type == Feedback.POSE_UPDATE
@@ -278,13 +287,13 @@ class ClickedPoint:
 
 def handle_size(chain: Chain, goal: Goal | None) -> float:
     """Return the diameter of a handle's rings [m]."""
-    return SIZE * extent(chain, goal)
+    return HANDLE.size * extent(chain, goal)
 
 
 def ahead(root_T_tip: RigidTransform, ray: Ray, reach: float) -> RigidTransform:
     """Return a point ahead on a ray; not below the root's plane unless the ray starts below it."""
     axis = np.array(ray.axis) / np.linalg.norm(ray.axis)
-    point = root_T_tip.apply(np.array(ray.origin) + AHEAD * max(reach, 1.0) * axis)
+    point = root_T_tip.apply(np.array(ray.origin) + HANDLE.point_distance * max(reach, 1.0) * axis)
     point[2] = max(point[2], min(root_T_tip.translation[2], 0.0))
     return at(point)
 

@@ -17,13 +17,15 @@ from visualization_msgs.msg import InteractiveMarkerFeedback as Feedback
 from basis_ik.ros.convert import pose_message
 from basis_ik.transforms.rigid import RigidTransform
 
-BALL, MOVE, TURN = "ball", "move_", "turn_"  # names of controls; the latter with their axis
-HALF = math.sqrt(0.5)
+VIEWER_ROUNDING = 1e-5  # [m] and relative, since viewers compute in single precision
+# Names of controls; an axis follows the last two.
+BALL_CONTROL, MOVE_CONTROL, TURN_CONTROL = "ball", "move_", "turn_"
+HALF_ROOT = math.sqrt(0.5)
 # Rotations from the x axis, which controls act along and about, to each axis.
 TO_AXIS = {
     "x": Quaternion(w=1.0),
-    "y": Quaternion(z=HALF, w=HALF),
-    "z": Quaternion(y=-HALF, w=HALF),
+    "y": Quaternion(z=HALF_ROOT, w=HALF_ROOT),
+    "z": Quaternion(y=-HALF_ROOT, w=HALF_ROOT),
 }
 
 
@@ -80,7 +82,7 @@ def _ball(size: float, mode: Mode) -> InteractiveMarkerControl:
         else ColorRGBA(r=1.0, g=0.8, b=0.1, a=0.7)
     )
     return InteractiveMarkerControl(
-        name=BALL,
+        name=BALL_CONTROL,
         interaction_mode=InteractiveMarkerControl.MOVE_3D,
         always_visible=True,
         markers=[ball],
@@ -90,13 +92,13 @@ def _ball(size: float, mode: Mode) -> InteractiveMarkerControl:
 def _handles(mode: Mode) -> Iterator[InteractiveMarkerControl]:
     for axis, orientation in TO_AXIS.items():
         yield InteractiveMarkerControl(
-            name=f"{MOVE}{axis}",
+            name=f"{MOVE_CONTROL}{axis}",
             orientation=orientation,
             interaction_mode=InteractiveMarkerControl.MOVE_AXIS,
         )
         if mode is Mode.POSE:
             yield InteractiveMarkerControl(
-                name=f"{TURN}{axis}",
+                name=f"{TURN_CONTROL}{axis}",
                 orientation=orientation,
                 interaction_mode=InteractiveMarkerControl.ROTATE_AXIS,
             )

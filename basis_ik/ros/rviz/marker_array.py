@@ -16,7 +16,8 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.ros.convert import duration_message, pose_message
 from basis_ik.view.shapes import Ball, Color, Faces, Lines, Mesh, Shape, Text
 
-LINGER = 3.0  # s that markers stay after the next ones are due: slow clients draw once a second
+# [s] that markers stay after the next ones are due: slow clients draw once a second.
+MARKER_LINGER = 3.0
 
 
 class Drawing:
@@ -26,11 +27,12 @@ class Drawing:
     message deletes all other markers, because earlier messages may have been lost.
 
     Args:
-        period: Time between two messages [s]; a marker stays `LINGER` longer without a new one.
+        period: Time between two messages [s]; a marker stays `MARKER_LINGER` longer if no
+            new one comes.
     """
 
     def __init__(self, period: float) -> None:
-        self._lifetime = duration_message(period + LINGER)
+        self._lifetime = duration_message(period + MARKER_LINGER)
         self._drawn: dict[tuple[str, int], tuple[Shape | None, Marker]] = {}
 
     def message(self, scene: Iterable[Shape]) -> MarkerArray:

@@ -21,8 +21,9 @@ from basis_ik.view.ghost import Ghost
 from basis_ik.view.words import words
 
 SHOWN_PASSES = 12  # of FABRIK: about 1 ms of work for each new target
-FOLLOWING = 3  # successive updates with new solutions, from which on a goal counts as moving
-NEAR = 0.1  # m up to which an object is near
+# From so many successive updates with new solutions on, a goal counts as moving.
+FOLLOWING_UPDATES = 3
+NEAR_OBJECT = 0.1  # [m] up to which an object is near
 
 
 class Markers:
@@ -59,7 +60,7 @@ class Markers:
         self._renewed = self._renewed + 1 if solution is not self._traced else 0
         if self._renewed:
             self._traced, self._stages = solution, stages_of(self._arm)
-        following = self._renewed >= FOLLOWING
+        following = self._renewed >= FOLLOWING_UPDATES
         self._carry()
         view = view_of(self._arm, self._ghost, self._stages, following=following)
         self._publisher.publish(self._drawing.message(self._scene.shapes(view)))
@@ -102,7 +103,7 @@ def view_of(
         solution=solution,
         way=None if rehearsal is None else rehearsal.way,
         stages=stages,
-        near=arm.near(NEAR),
+        near=arm.near(NEAR_OBJECT),
         held_by=arm.held_by,
     )
 

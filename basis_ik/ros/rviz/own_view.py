@@ -15,28 +15,35 @@ import os
 import re
 import sys
 import tempfile
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import rclpy
 import yaml
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.wait_for_message import wait_for_message
 from std_msgs.msg import String
 
 from basis_ik.errors import BasisIkError
 from basis_ik.robot.robot import RobotModel
 from basis_ik.robot.scene import scene
+from basis_ik.ros.qos import LATCHED
 from basis_ik.view.camera import fitted
 
-LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-PATIENCE = 5.0  # s for the description
-PANEL, BARS = 380, 110  # px of RViz's window that are not the scene
-FIELD = math.pi / 4  # RViz's field of view, from bottom to top [rad]
-NAMES = 0.2  # scale of a frame's axes and name, as a fraction of the camera's distance
-CELLS = 0.25  # of the grid, in reaches
-SPARE = 0.1  # around the robot and its reach
-WAYS = np.array([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, 0]])
+
+class ViewTuning(NamedTuple):
+    """RViz's window, and how a robot fills it."""
+
+    description_timeout: float = 5.0  # [s]
+    panel_width: int = 380  # [px] beside the scene
+    bars_height: int = 110  # [px] above and below the scene
+    field_of_view: float = math.pi / 4  # [rad], RViz's own, from bottom to top
+    frame_scale: float = 0.2  # of a frame's axes and name, as a fraction of the camera's distance
+    cell_size: float = 0.25  # [reaches], of the grid
+    margin: float = 0.1  # around the robot and its reach
+
+
+VIEW = ViewTuning()
+REACH_DIRECTIONS = np.array([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, 0]])
 
 
 def fitted_to(config: dict[str, Any], model: RobotModel) -> dict[str, Any]:
@@ -57,20 +64,22 @@ def fitted_to(config: dict[str, Any], model: RobotModel) -> dict[str, Any]:
     try:
         chain = model.chain()
         names, reach = [chain.root, chain.tip], chain.reach
-        points = np.vstack([points, tree.lookup(fixed, chain.root).translation + reach * WAYS])
+        points = np.vstack(
+            [points, tree.lookup(fixed, chain.root).translation + reach * REACH_DIRECTIONS]
+        )
     except BasisIkError:  # several arms, or none
         above = {joint.parent for joint in model.joints.values()}
         names = [model.root, *(link for link in tree.frames if link not in above)]
         reach = 0.5 * float(np.linalg.norm(np.ptp(points, axis=0))) or 1.0  # of one link
-    aspect = (window["Width"] - PANEL) / (window["Height"] - BARS)
-    eye, focus = fitted(points, FIELD, aspect, SPARE)
+    aspect = (window["Width"] - VIEW.panel_width) / (window["Height"] - VIEW.bars_height)
+    eye, focus = fitted(points, VIEW.field_of_view, aspect, VIEW.margin)
     away, distance = eye - focus, float(np.linalg.norm(eye - focus))
     for display in manager["Displays"]:
         if display["Class"].endswith("/TF"):
-            display["Marker Scale"] = NAMES * distance
+            display["Marker Scale"] = VIEW.frame_scale * distance
             display["Filter (whitelist)"] = f"^({'|'.join(map(re.escape, names))})$"
         elif display["Class"].endswith("/Grid"):
-            display["Cell Size"] = float(f"{CELLS * reach:.1g}")
+            display["Cell Size"] = float(f"{VIEW.cell_size * reach:.1g}")
     manager["Views"]["Current"] |= {
         "Distance": distance,
         "Focal Point": dict(zip("XYZ", focus.tolist(), strict=True)),
@@ -90,7 +99,11 @@ def main(command: list[str]) -> None:
     rclpy.init(args=command)
     node = rclpy.create_node("own_view")
     found, message = wait_for_message(
-        String, node, "/robot_description", qos_profile=LATCHED, time_to_wait=PATIENCE
+        String,
+        node,
+        "/robot_description",
+        qos_profile=LATCHED,
+        time_to_wait=VIEW.description_timeout,
     )
     interrupted = not rclpy.ok()
     node.destroy_node()
@@ -98,7 +111,10 @@ def main(command: list[str]) -> None:
     if interrupted:
         return
     if not found:
-        print(f"no /robot_description in {PATIENCE:g} s: the view is as in {command[at]}")
+        print(
+            f"no /robot_description in {VIEW.description_timeout:g} s: "
+            f"the view is as in {command[at]}"
+        )
     else:
         try:
             with open(command[at]) as file:

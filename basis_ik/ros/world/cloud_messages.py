@@ -21,11 +21,11 @@ from basis_ik.collision.world import Sight, WorldScene
 from basis_ik.errors import BasisIkError
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.elements import shown
-from basis_ik.ros.kinematics.scenes import POINTS, Scenes
+from basis_ik.ros.kinematics.scenes import CLOUD_NAME, Scenes
 from basis_ik.ros.parameters.parameters import Parameters
 
-KINDS = {PointField.FLOAT32: "f4", PointField.FLOAT64: "f8"}
-FARTHEST = 1e3  # m
+NUMBER_TYPES = {PointField.FLOAT32: "f4", PointField.FLOAT64: "f8"}
+FARTHEST_CLOUD_POINT = 1e3  # [m]
 
 
 class CloudReader:
@@ -58,24 +58,24 @@ class CloudReader:
         rules = StampRules(oldest, round(1e9 * parameters["target_max_future"]))
         time = admit_stamp(stamp.sec, stamp.nanosec, now=now, newest=0, rules=rules)
         if isinstance(time, Refused):
-            raise SceneError(POINTS, f"header.stamp: {time}; let both computers have one time")
+            raise SceneError(CLOUD_NAME, f"header.stamp: {time}; let both computers have one time")
         frame = message.header.frame_id.removeprefix("/")
         if before is not None and before.source != frame and abs(now - before.time) <= oldest:
             text = f"header.frame_id: it is {shown(frame)}, and was {shown(before.source)} just now"
-            raise SceneError(POINTS, f"{text}; merge the clouds of several sensors into one")
+            raise SceneError(CLOUD_NAME, f"{text}; merge the clouds of several sensors into one")
         time = time or now
         positions = frames.positions_at(time)
         root_T_frame = frames.seen(root, frame, positions)
         if root_T_frame is None:
             text = f"header.frame_id: there is no transform of {shown(frame)}"
-            raise SceneError(POINTS, f"{text}; publish it, and joint states")
+            raise SceneError(CLOUD_NAME, f"{text}; publish it, and joint states")
         try:
             if not self._followed:
                 self._followed = [self._scenes.scene_of(arm.chain) for arm in self._arms]
             for each in self._followed:
                 self._scenes.follow(each, positions)
         except BasisIkError as error:
-            raise SceneError(POINTS, f"the robot cannot be told from others: {error}") from None
+            raise SceneError(CLOUD_NAME, f"the robot cannot be told from others: {error}") from None
         kept = seen(points, root_T_frame.matrix[:3].copy(), *self._robot(root, positions))
         cloud = PointCloud.of(kept, parameters["point_cloud_resolution"])
         # A point that the arm came up to must not get so near that it counts as the robot's.
@@ -89,14 +89,16 @@ class CloudReader:
             root_T_chain = lookup(arm.chain.root)
             names = arm.chain.joint_names
             if root_T_chain is None or not all(name in positions for name in names):
-                raise SceneError(POINTS, "it is not known where the robot is; publish joint states")
+                raise SceneError(
+                    CLOUD_NAME, "it is not known where the robot is; publish joint states"
+                )
             reach, scene = followed.scene.reach(), arm.pipeline.scene
             reach[:3] = root_T_chain.apply(reach[:3])
             reach[3] += (
                 CLEARANCE_TUNING.horizon + padding + (0.0 if scene is None else scene.padding)
             )
-            if not reach[3] <= FARTHEST:  # a joint that slides without end
-                reach[3] = FARTHEST
+            if not reach[3] <= FARTHEST_CLOUD_POINT:  # a joint that slides without end
+                reach[3] = FARTHEST_CLOUD_POINT
             reaches.append(reach)
             if arm is self._arms[0]:
                 capsules = followed.scene.robot_at([positions[name] for name in names])
@@ -113,21 +115,21 @@ def xyz_of(message: PointCloud2) -> FloatArray:
         SceneError: It has no x, y and z of float32 or float64, or its sizes do not fit.
     """
     width, height, step = message.width, message.height, message.point_step
-    refuse_many(POINTS, width * height)
+    refuse_many(CLOUD_NAME, width * height)
     if message.row_step < width * step or len(message.data) != height * message.row_step:
         text = f"data: {len(message.data)} bytes are not {height} rows of {message.row_step}"
-        raise SceneError(POINTS, f"{text}, each of {width} points of {step}; send all of them")
+        raise SceneError(CLOUD_NAME, f"{text}, each of {width} points of {step}; send all of them")
     columns = []
     for name in "xyz":
         given = [each for each in message.fields if each.name == name]
-        if len(given) != 1 or given[0].datatype not in KINDS or given[0].count != 1:
+        if len(given) != 1 or given[0].datatype not in NUMBER_TYPES or given[0].count != 1:
             text = f"fields: {name} has to be there once, as one FLOAT32 or FLOAT64"
-            raise SceneError(POINTS, f"{text}; publish points in metres")
-        kind = np.dtype((">" if message.is_bigendian else "<") + KINDS[given[0].datatype])
+            raise SceneError(CLOUD_NAME, f"{text}; publish points in metres")
+        kind = np.dtype((">" if message.is_bigendian else "<") + NUMBER_TYPES[given[0].datatype])
         offset = given[0].offset
         if offset + kind.itemsize > step:
             text = f"fields: {name} ends beyond point_step, {step}; correct its offset"
-            raise SceneError(POINTS, text)
+            raise SceneError(CLOUD_NAME, text)
         if width * height:
             shape, strides = (height, width), (message.row_step, step)
             columns.append(np.ndarray(shape, kind, message.data, offset, strides).ravel())

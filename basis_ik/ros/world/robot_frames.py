@@ -22,7 +22,7 @@ from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.frame_buffer import FrameBuffer, look_up
 from basis_ik.transforms.rigid import RigidTransform
 
-REMEMBERED = 1000  # measured positions: those of some seconds
+REMEMBERED_POSITIONS = 1000  # measured in some seconds
 
 
 def measured_positions(arms: Sequence[Arm]) -> dict[str, float]:
@@ -62,7 +62,7 @@ class RobotFrames:
     ) -> None:
         self._model, self._arms, self._buffer = model, arms, buffer
         self.now, self._max_age = now, max_age
-        self._past: deque[tuple[int, Mapping[str, float]]] = deque(maxlen=REMEMBERED)
+        self._past: deque[tuple[int, Mapping[str, float]]] = deque(maxlen=REMEMBERED_POSITIONS)
 
     def with_clock(self, now: Callable[[], int]) -> RobotFrames:
         """Return the same with another clock, whose measured positions both remember.

@@ -120,7 +120,7 @@ class SceneWriter:
             for part in each.parts:
                 field, shape = _shape(part.shape)
                 getattr(message, field).append(shape)
-                getattr(message, POSES[field]).append(pose_message(part.place))
+                getattr(message, SHAPE_POSES[field]).append(pose_message(part.place))
             self._written[each.id] = each, message
         return message
 
@@ -143,7 +143,7 @@ class SceneWriter:
         )
 
 
-POSES = {"primitives": "primitive_poses", "meshes": "mesh_poses"}
+SHAPE_POSES = {"primitives": "primitive_poses", "meshes": "mesh_poses"}
 
 
 def _named(each: WorldObject) -> CollisionObject:

@@ -16,7 +16,7 @@ from basis_ik.ros.action_forms import array_of
 from basis_ik.ros.boundary import Boundary, Form
 from basis_ik.transforms.rigid import RigidTransform, trusted
 
-NOTHING = WorldState()
+EMPTY_WORLD = WorldState()
 
 
 class SeenWorld:
@@ -36,7 +36,7 @@ class SeenWorld:
     def __init__(self, world: World, boundary: Boundary) -> None:
         self._world, self._boundary = world, boundary
         self._form = Form(self._pack, self._unpack)
-        self._recorded = NOTHING
+        self._recorded = EMPTY_WORLD
         self.state = world.state
 
     def look(self) -> None:

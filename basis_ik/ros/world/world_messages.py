@@ -26,16 +26,15 @@ from shape_msgs.msg import Mesh, SolidPrimitive
 
 from basis_ik.arm.admission import Refused
 from basis_ik.collision.covered_links import Body
-from basis_ik.collision.shape import MOST_TRIANGLES, SIDES, SceneError, Shape
+from basis_ik.collision.shape import MOST_TRIANGLES, PRISM_SIDES, SceneError, Shape
 from basis_ik.collision.world import WorldDraft
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.convert import pose_value
 from basis_ik.ros.world.robot_frames import RobotFrames
-from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.transforms.rigid import IDENTITY, RigidTransform
 
 OCTOMAP = "<octomap>"  # MoveIt's name of its octomap
-IDENTITY = RigidTransform.identity()
 DIMENSIONS = {
     SolidPrimitive.BOX: 3,
     SolidPrimitive.SPHERE: 1,
@@ -345,8 +344,8 @@ def _primitive(message: SolidPrimitive) -> Shape:
     solid = Shape.cylinder(radius, height)
     if kind == SolidPrimitive.CYLINDER:
         return solid
-    angles = np.arange(SIDES) * (2.0 * np.pi / SIDES)
-    out = radius / np.cos(np.pi / SIDES)  # around the cone, which is therefore inside
+    angles = np.arange(PRISM_SIDES) * (2.0 * np.pi / PRISM_SIDES)
+    out = radius / np.cos(np.pi / PRISM_SIDES)  # around the cone, which is therefore inside
     rim = [(out * np.cos(a), out * np.sin(a), -0.5 * height) for a in angles]
     return Shape.hull_of([*rim, (0.0, 0.0, 0.5 * height)], "cone")
 

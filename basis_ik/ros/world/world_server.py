@@ -22,7 +22,7 @@ from moveit_msgs.msg import (
 )
 from moveit_msgs.srv import ApplyPlanningScene, GetPlanningScene
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import PointCloud2
 
@@ -32,26 +32,25 @@ from basis_ik.collision.shape import SceneError
 from basis_ik.collision.world import World, WorldDraft, WorldState
 from basis_ik.process import giving_way
 from basis_ik.robot.elements import listed
-from basis_ik.ros.kinematics.scenes import POINTS, Scenes
+from basis_ik.ros.kinematics.scenes import CLOUD_NAME, Scenes
 from basis_ik.ros.kinematics.side_thread import SideThread
 from basis_ik.ros.parameters.ik_parameters import IGNORE, SERVE
 from basis_ik.ros.parameters.parameters import Parameters
 from basis_ik.ros.publishers import incompatible_qos
+from basis_ik.ros.qos import LATCHED, NEWEST
 from basis_ik.ros.world.cloud_messages import CloudReader
 from basis_ik.ros.world.robot_frames import measured_positions
 from basis_ik.ros.world.scene_messages import BITS, EVERYTHING, SceneWriter
 from basis_ik.ros.world.world_messages import WorldReader
 from basis_ik.transforms.rigid import RigidTransform
 
-QUEUE = 1000  # messages of a topic: a program may publish all its objects at once
-MOST_BYTES = 2_500_000
+WORLD_QUEUE = 1000  # messages of a topic: a program may publish all its objects at once
+MOST_SCENE_BYTES = 2_500_000
 """Of a message of a topic: a mesh of 100,000 triangles. No thread runs while it is read."""
 MOST_CLOUD_BYTES = 40_000_000
-NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
-"""Of clouds of points: one that is older than another is not read."""
-REST = 1e-3
+READING_PAUSE = 1e-3
 """After each message of a topic [s]: in a flood of them the control loop gets its processor."""
-PUBLISHING = 0.25  # s between two scenes, as move_group does it
+SCENE_PERIOD = 0.25  # [s] between two scenes, as move_group does it
 
 Read = Callable[[WorldDraft, Any], None]
 
@@ -100,20 +99,19 @@ class WorldServer:
             (PlanningSceneWorld, "planning_scene_world", reader.world),
         )
         for kind, name, read in topics if how != IGNORE else ():
-            self._subscribe(kind, name, self._taking(kind, name, read), QUEUE)
+            self._subscribe(kind, name, self._taking(kind, name, read), WORLD_QUEUE)
         if topic:
             self._clouds = CloudReader(arms, scenes, parameters)
             self._subscribe(PointCloud2, topic, self._taking_points(topic), NEWEST)
         if how == SERVE:
-            latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
             topic = node.resolve_topic_name("monitored_planning_scene")
-            self._publisher = self.node.create_publisher(PlanningScene, topic, latched)
+            self._publisher = self.node.create_publisher(PlanningScene, topic, LATCHED)
             for kind, name, serve in (
                 (GetPlanningScene, "get_planning_scene", self._get),
                 (ApplyPlanningScene, "apply_planning_scene", self._apply),
             ):
                 self.node.create_service(kind, node.resolve_service_name(name), serve)
-            self.node.create_timer(PUBLISHING, self.publish_if_new)
+            self.node.create_timer(SCENE_PERIOD, self.publish_if_new)
 
     def _subscribe(
         self, kind: type[Any], name: str, take: Callable[[bytes], None], qos: QoSProfile | int
@@ -134,14 +132,14 @@ class WorldServer:
         """Return the callback of a topic's messages, which come as bytes."""
 
         def take(data: bytes) -> None:
-            if len(data) > MOST_BYTES:
-                self._refuse(topic, f"{len(data)} bytes are more than {MOST_BYTES}; use a coarser "
-                             "mesh for collisions")  # fmt: skip
+            if len(data) > MOST_SCENE_BYTES:
+                text = f"{len(data)} bytes are more than {MOST_SCENE_BYTES}"
+                self._refuse(topic, f"{text}; use a coarser mesh for collisions")
                 return
             with giving_way():
                 if reason := self._change(read, deserialize_message(data, kind)):
                     self._refuse(topic, reason)
-            time.sleep(REST)
+            time.sleep(READING_PAUSE)
 
         return take
 
@@ -150,7 +148,7 @@ class WorldServer:
 
         def see(data: bytes) -> None:
             message, before = deserialize_message(data, PointCloud2), self._world.state.sights
-            self._world.see(POINTS, self._clouds.read(message, before.get(POINTS)))
+            self._world.see(CLOUD_NAME, self._clouds.read(message, before.get(CLOUD_NAME)))
 
         def take(data: bytes) -> None:
             if len(data) > MOST_CLOUD_BYTES:
@@ -160,7 +158,7 @@ class WorldServer:
             with giving_way():
                 if reason := self._tried(lambda: see(data)):
                     self._refuse(topic, reason)
-            time.sleep(REST)
+            time.sleep(READING_PAUSE)
 
         return take
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from basis_ik.descent.descent_kernel import REACHED
+from basis_ik.descent.descent_kernel import DESCENT_REACHED
 from basis_ik.descent.pose_search_kernel import take_shortest_turns, write_start
 from basis_ik.descent.tables_kernel import LOWER_UPPER, R22
 from basis_ik.numerics.arrays import FloatArray
@@ -15,7 +15,7 @@ from basis_ik.robot.chain import Chain
 from basis_ik.search.prepared_chain import PreparedChain
 from basis_ik.solvers.look.look_kernel import solve_look
 from basis_ik.solvers.look.pan_tilt_kernel import admits_pan_tilt, pan_tilt
-from basis_ik.solvers.pose.collision_free import STEPS_PER_START, Arrived
+from basis_ik.solvers.pose.collision_free import FREE_SEARCH, Arrived
 
 INSIDE = 1e-9  # [rad] beyond a limit that counts as inside, as in the search
 
@@ -61,10 +61,15 @@ class RayAlternatives:
             begin = np.empty_like(start)
             write_start(self.ready.variables, number, begin)
         status, _, _, angle = solve_look(
-            self.ready.fields, self._point, begin, q, work, (self._tolerance, STEPS_PER_START, 0)
+            self.ready.fields,
+            self._point,
+            begin,
+            q,
+            work,
+            (self._tolerance, FREE_SEARCH.steps_per_start, 0),
         )
         self.ready.spare.append(work)
-        return (q, 0.0, float(angle)) if status == REACHED else None
+        return (q, 0.0, float(angle)) if status == DESCENT_REACHED else None
 
     def rows(self, q: FloatArray) -> FloatArray:
         """Return how what is at the point moves across the ray (2, n)."""

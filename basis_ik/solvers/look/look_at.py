@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from basis_ik.descent.descent_kernel import REACHED as ARRIVED
+from basis_ik.descent.descent_kernel import DESCENT_REACHED as ARRIVED
 from basis_ik.descent.pose_search_kernel import BAD_SEED, BAD_TARGET, LARGEST_ANGLE, LARGEST_LENGTH
 from basis_ik.descent.tables_kernel import COLUMNS
 from basis_ik.errors import SolveArgumentError
@@ -27,15 +27,15 @@ from basis_ik.solvers.look.pan_tilt_kernel import admits_pan_tilt, pan_tilt
 from basis_ik.solvers.pose.explain import explain
 from basis_ik.solvers.pose.solve import Solution, free_one
 from basis_ik.transforms.checks import read_only
-from basis_ik.verdict import REACHED, Verdict
+from basis_ik.verdict import REASON_REACHED, Verdict
 
 if TYPE_CHECKING:
     from basis_ik.collision.collision_scene import Scene
     from basis_ik.robot.chain import Chain
 
-MAX_ITERATIONS = 20_000
-MAX_RESTARTS = 300
-MOST_KEPT = 64  # a ray that changes on every call must not fill the memory
+MAX_LOOK_ITERATIONS = 20_000
+MAX_LOOK_RESTARTS = 300
+MOST_RAYS_KEPT = 64  # a ray that changes on every call must not fill the memory
 
 _REACHED = Verdict.REACHED
 
@@ -100,7 +100,7 @@ def look_at(
             max_restarts=max_restarts,
         )  # fmt: skip
         from basis_ik.solvers.look.look_alternatives import RayAlternatives
-        from basis_ik.solvers.pose.collision_free import STARTS, collisions_of
+        from basis_ik.solvers.pose.collision_free import FREE_SEARCH, collisions_of
 
         collisions = collisions_of(chain, scene, chosen.positions)
         if not collisions:
@@ -113,11 +113,11 @@ def look_at(
             RayAlternatives(chain, each, goal, start, float(orientation_tolerance))
             for each in chains
         ]
-        starts = STARTS if max_restarts is None else max_restarts
+        starts = FREE_SEARCH.starts if max_restarts is None else max_restarts
         return free_one(ways, scene, (chosen, collisions[0]), (starts, math.inf))
     ready = with_ray(prepared(chain), axis, origin)
-    max_iterations = MAX_ITERATIONS if max_iterations is None else max_iterations
-    max_restarts = MAX_RESTARTS if max_restarts is None else max_restarts
+    max_iterations = MAX_LOOK_ITERATIONS if max_iterations is None else max_iterations
+    max_restarts = MAX_LOOK_RESTARTS if max_restarts is None else max_restarts
     if not (
         type(orientation_tolerance) is float
         and type(max_iterations) is type(max_restarts) is int
@@ -142,7 +142,7 @@ def look_at(
     if status == ARRIVED:
         ready.prove_inside(positions)
         positions.setflags(write=False)
-        return Solution(positions, _REACHED, 0.0, angle, steps, fresh, REACHED)
+        return Solution(positions, _REACHED, 0.0, angle, steps, fresh, REASON_REACHED)
     if status == BAD_SEED:
         raise SolveArgumentError("seed", seed, f"finite and within ±{LARGEST_ANGLE:g}")
     if status == BAD_TARGET:
@@ -152,7 +152,7 @@ def look_at(
         fresh + 1,
     )  # fmt: skip
     answer, reason = explain(diagnosis, names)
-    if reason is REACHED:
+    if reason is REASON_REACHED:
         ready.prove_inside(answer.q)
     steps = max_iterations - diagnosis.budget
     return Solution(read_only(answer.q), reason.verdict, 0.0, answer.angle, steps, fresh, reason)
@@ -189,7 +189,7 @@ def with_ray(ready: PreparedChain, axis: npt.ArrayLike, origin: npt.ArrayLike) -
         key = (tuple(direction.tolist()), tuple(start.tolist()))
         kept = ready.narrowed.get(key)
         if kept is None:
-            if len(ready.narrowed) >= MOST_KEPT:
+            if len(ready.narrowed) >= MOST_RAYS_KEPT:
                 ready.narrowed.clear()
             kept = ready.narrowed[key] = _prepare_ray(ready, direction / size, start)
     return kept

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from basis_ik.descent.descent_kernel import REACHED
+from basis_ik.descent.descent_kernel import DESCENT_REACHED
 from basis_ik.descent.pose_search_kernel import begin_inside, take_shortest_turns
 from basis_ik.descent.tables_kernel import R22, WRX
 from basis_ik.numerics.arrays import FloatArray
@@ -22,14 +22,14 @@ from basis_ik.search.ranked_tasks import Ranked, RankedTask
 from basis_ik.search.starts import search_starts
 from basis_ik.solvers.look.look_kernel import solve_look
 from basis_ik.solvers.look.pan_tilt_kernel import admits_pan_tilt, pan_tilt
-from basis_ik.solvers.look.ray_kernel import NO_LENGTH
-from basis_ik.solvers.pose.diagnosis import FEWEST_STARTS, LIFTED_STARTS
+from basis_ik.solvers.look.ray_kernel import NO_RAY_LENGTH
+from basis_ik.solvers.pose.diagnosis import DIAGNOSIS, FEWEST_STARTS
 from basis_ik.solvers.pose.explain import Attempt, Relaxation
 from basis_ik.verdict import Reason, Verdict
 
-STARTS = 2  # fresh starts beside the seed and what the search left, which is the best of many
-BETTER_BY = 1e-3  # [rad] by which another answer has to be better to be preferred to the seed's
-WEIGHTS = np.where(np.arange(12) == WRX, 1.0, 0.0)  # of the residual of a ray
+LOOK_STARTS = 2  # fresh starts beside the seed and what the search left, which is the best of many
+BETTER_LOOK = 1e-3  # [rad] by which another answer has to be better to be preferred to the seed's
+RAY_WEIGHTS = np.where(np.arange(12) == WRX, 1.0, 0.0)  # of the residual of a ray
 
 
 class _Ended(NamedTuple):
@@ -72,8 +72,8 @@ class LookDiagnosis:
     def best_effort(self) -> Attempt:
         """Return the least angle, downhill from the seed unless another start is clearly better."""
         ranked = Ranked([self._task], self.held.variables)
-        fresh = [ranked.start(number, self.seed) for number in range(STARTS + 1)]
-        margin = BETTER_BY + self.tolerance
+        fresh = [ranked.start(number, self.seed) for number in range(LOOK_STARTS + 1)]
+        margin = BETTER_LOOK + self.tolerance
         best, steps, _ = search_starts(
             (fresh[0], self.found, *fresh[1:]),
             lambda start, left: self._minimise(ranked, start, left),
@@ -101,10 +101,10 @@ class LookDiagnosis:
         wider, q = relaxation.relaxed(which), np.empty_like(self.seed)
         status, taken, _, angle = solve_look(
             wider.fields, self.point, self.seed, q, wider.new_work(),
-            (self.tolerance, max(0, self.budget), LIFTED_STARTS),
+            (self.tolerance, max(0, self.budget), DIAGNOSIS.lifted_starts),
         )  # fmt: skip
         self.budget -= taken
-        free = Attempt(q, 0.0, angle, status == REACHED)
+        free = Attempt(q, 0.0, angle, status == DESCENT_REACHED)
         if free.reached and self.inside is None:
             back = self._inside(free.q)
             self.inside = back if back.reached else None
@@ -116,7 +116,7 @@ class LookDiagnosis:
         ranked = Ranked([self._task], wider.variables)
         other, steps = self._minimise(ranked, answer.q, self.budget)
         self.budget -= steps
-        return other.angle < answer.angle - BETTER_BY - self.tolerance
+        return other.angle < answer.angle - BETTER_LOOK - self.tolerance
 
     def is_inconclusive(self, answer: Attempt) -> bool:
         """Return whether there were few steps or starts, and no closed form instead of these."""
@@ -148,7 +148,7 @@ class LookDiagnosis:
     def _has_direction(self, attempt: Attempt) -> bool:
         """Return whether the point is not the ray's own origin."""
         way = self.ready.tip_position(attempt.q) - self.point
-        return float(np.linalg.norm(way)) > NO_LENGTH
+        return float(np.linalg.norm(way)) > NO_RAY_LENGTH
 
     def _too_near(self) -> float:
         """Return by how much the point is too near to an axis of a pan-tilt head [m], or 0."""
@@ -162,7 +162,7 @@ class LookDiagnosis:
         goal = np.eye(4)
         goal[:3, 3] = self.point
         tolerances = 1.0, self.tolerance
-        return RankedTask(LOOK_RESIDUAL, self.ready.exact, WEIGHTS, goal, 0, tolerances)
+        return RankedTask(LOOK_RESIDUAL, self.ready.exact, RAY_WEIGHTS, goal, 0, tolerances)
 
     def _minimise(self, ranked: Ranked, start: FloatArray, left: int) -> _Ended:
         """Descend to the least angle, with at most so many steps."""

@@ -14,14 +14,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from basis_ik.descent.descent_kernel import REACHED, STALLED, place
+from basis_ik.descent.descent_kernel import DESCENT_REACHED, DESCENT_STALLED, place
 from basis_ik.descent.pose_search_kernel import (
     BAD_SEED,
     BAD_TARGET,
     LARGEST_ANGLE,
     LARGEST_LENGTH,
     LIMITS,
-    MARGIN,
+    TOLERANCE_SHARE,
     begin_inside,
     set_bounds,
     take_shortest_turns,
@@ -41,7 +41,7 @@ from basis_ik.solvers.look.ray_kernel import (
 
 NEARBY_STARTS = 4  # fresh starts that are mixed with the seed, each with half as much of it
 CLOSED_STARTS = 8  # where a closed form has no answer, a start can help only at its very edge
-SCOUTS = 64  # configurations that are looked at for each later start
+LOOK_SCOUTS = 64  # configurations that are looked at for each later start
 
 
 @helper
@@ -78,8 +78,8 @@ def begin_well(
         begin_aside(variables, seed, start, q)
         return
     n, least = variables.shape[0], np.inf
-    for i in range(SCOUTS):
-        write_start(variables, SCOUTS * (start - NEARBY_STARTS) + i, q)
+    for i in range(LOOK_SCOUTS):
+        write_start(variables, LOOK_SCOUTS * (start - NEARBY_STARTS) + i, q)
         tip = place(chain.joints, chain.ends[1], q, work, n)
         _, _, d0, p0, _, _, d1, p1, _, _, d2, p2 = tip
         ahead = max(-(d0 * p0 + d1 * p1 + d2 * p2), 0.0)
@@ -177,15 +177,15 @@ def attempt_point(
             q[k] = begin[k]
         if admits_pan_tilt(chain.exact, n):
             nearest_branch(chain.exact, chain.variables, point, begin, q, work)
-    goal = MARGIN * tolerance
+    goal = TOLERANCE_SHARE * tolerance
     status, taken, angle = descend_to_point(chain, q, work, goal, left)
-    if status == REACHED and n > 2:
+    if status == DESCENT_REACHED and n > 2:
         taken += pull_to_seed(chain, begin, q, work, goal, left - taken)
     take_shortest_turns(chain.variables, begin, q)
     frame = work[n + chain.joints.shape[0] + 1].reshape((3, 4))
     angle = exact_miss(chain.exact, q, point, frame)
-    if status == REACHED and not angle <= tolerance:
-        status = STALLED + 0 * n  # of one type with what a descent returns
+    if status == DESCENT_REACHED and not angle <= tolerance:
+        status = DESCENT_STALLED + 0 * n  # of one type with what a descent returns
     return status, taken, angle, 0.0, angle
 
 
@@ -208,8 +208,8 @@ def search_look(
         effort: How near to come, and how long to go on.
 
     Returns:
-        REACHED, else how the last descent ended (SPENT, STALLED), BAD_SEED or BAD_TARGET before any
-        work; steps; number of the last start; the angle left at q [rad].
+        DESCENT_REACHED, else how the last descent ended (DESCENT_SPENT, DESCENT_STALLED), BAD_SEED
+        or BAD_TARGET before any work; steps; number of the last start; the angle left at q [rad].
     """
     refused = check_look(seed, point)
     if refused != 0:
@@ -226,6 +226,6 @@ def search_look(
     status, steps, number, _, _, angle = attempt_points(
         problem, q, work, (first, restarts), effort.iterations, np.inf
     )
-    if status != REACHED:
+    if status != DESCENT_REACHED:
         angle = exact_miss(chain.exact, q, point, work[last + 1].reshape((3, 4)))
     return status, steps, number, angle

@@ -36,7 +36,8 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
 
 LEAST_LEAN = 1e-3  # sine between the axes, and of the ray to the second axis: below, not this form
-FLAT = 1e-4  # the ray may leave its plane by so much: what a URDF rounds; a descent takes it away
+# The ray may leave its plane by so much: what a URDF rounds; a descent takes it away.
+FLAT_RAY = 1e-4
 ON_AXIS = 1e-9  # [m] from an axis to the point: nearer, that joint makes no difference
 
 
@@ -50,7 +51,7 @@ def admits_pan_tilt(exact: FloatArray, n: int) -> bool:
         if exact[i, PRISMATIC] != 0.0 or not plain or exact[i, VARIABLE] != i:
             return False
     lean = sqrt(exact[1, R02] ** 2 + exact[1, R12] ** 2)
-    return lean > LEAST_LEAN and abs(exact[2, R22]) < FLAT
+    return lean > LEAST_LEAN and abs(exact[2, R22]) < FLAT_RAY
 
 
 @helper

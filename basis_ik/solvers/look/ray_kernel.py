@@ -17,9 +17,9 @@ from math import atan2, pi, sqrt
 import numpy as np
 
 from basis_ik.descent.descent_kernel import (
-    REACHED,
-    SPENT,
-    STALLED,
+    DESCENT_REACHED,
+    DESCENT_SPENT,
+    DESCENT_STALLED,
     apply_step,
     place,
     twist_by,
@@ -48,13 +48,14 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.bounded_step_kernel import leaves
 from basis_ik.numerics.jit import helper
 
-NO_LENGTH = 1e-9  # [m] from the ray's origin to the point: nearer, there is no direction to it
-SAME = 1e-13  # sine up to which k is rounding noise, and any k will do
-OPPOSITE = 1e-9  # the same from exactly opposite, where noise would choose the way round
-DAMPING = 0.01  # of the squared error
-FLOOR = 1e-14  # keeps the system solvable where rows vanish
+NO_RAY_LENGTH = 1e-9  # [m] from the ray's origin to the point: nearer, there is no direction to it
+PARALLEL_SINE = 1e-13  # sine up to which k is rounding noise, and any k will do
+OPPOSITE_SINE = 1e-9  # the same from exactly opposite, where noise would choose the way round
+RAY_DAMPING = 0.01  # of the squared error
+RAY_FLOOR = 1e-14  # keeps the system solvable where rows vanish
 MOST_PULLS = 10
-SHORTER = 0.99  # a pull towards the seed has to shorten the way this much to be followed by another
+# A pull towards the seed has to shorten the way this much to be followed by another.
+PULL_GAIN = 0.99
 
 
 @helper
@@ -66,14 +67,14 @@ def ray_miss(
     Where d and a are parallel or opposite, or there is no a, k is zero.
     """
     length = sqrt(p0 * p0 + p1 * p1 + p2 * p2)
-    if not length > NO_LENGTH:
+    if not length > NO_RAY_LENGTH:
         return pi, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     near = 1.0 / length
     a0, a1, a2 = -p0 * near, -p1 * near, -p2 * near
     k0, k1, k2 = d1 * a2 - d2 * a1, d2 * a0 - d0 * a2, d0 * a1 - d1 * a0
     sine = sqrt(k0 * k0 + k1 * k1 + k2 * k2)
     cosine = d0 * a0 + d1 * a1 + d2 * a2
-    scale = 1.0 / sine if sine > (SAME if cosine > 0.0 else OPPOSITE) else 0.0
+    scale = 1.0 / sine if sine > (PARALLEL_SINE if cosine > 0.0 else OPPOSITE_SINE) else 0.0
     return atan2(sine, cosine), near, k0 * scale, k1 * scale, k2 * scale, a0, a1, a2
 
 
@@ -177,7 +178,9 @@ def ray_step(
         if k0 == k1 == k2 == 0.0:
             k0, k1, k2 = x0, x1, x2
     fill_rows(joints, variables, work, (p0, p1, p2), near, (k0, k1, k2), (a0, a1, a2))
-    largest = fill_ray_step(variables, q, work, damping * angle * angle + FLOOR, angle, pull, seed)
+    largest = fill_ray_step(
+        variables, q, work, damping * angle * angle + RAY_FLOOR, angle, pull, seed
+    )
     return angle, largest
 
 
@@ -195,21 +198,21 @@ def descend_to_point(
         iterations: How many steps are allowed.
 
     Returns:
-        REACHED, SPENT or STALLED; steps taken; the angle at q [rad].
+        DESCENT_REACHED, DESCENT_SPENT or DESCENT_STALLED; steps taken; the angle at q [rad].
     """
     least, stalls, taken = np.inf, 0, 0
     while True:
-        angle, largest = ray_step(chain, q, work, q, DAMPING, 0.0)
+        angle, largest = ray_step(chain, q, work, q, RAY_DAMPING, 0.0)
         if angle <= goal:
-            return REACHED, taken, angle
+            return DESCENT_REACHED, taken, angle
         if angle < 0.97 * least:
             least, stalls = angle, 0
         else:
             stalls += 1
             if stalls > 1:
-                return STALLED, taken, angle
+                return DESCENT_STALLED, taken, angle
         if taken >= iterations:
-            return SPENT, taken, angle
+            return DESCENT_SPENT, taken, angle
         taken += 1
         apply_step(chain.variables, q, work, largest)
 
@@ -242,11 +245,11 @@ def pull_to_seed(
         status, steps, _ = descend_to_point(chain, q, work, goal, left)
         taken += 1 + steps
         now = squared_way(variables, seed, q)
-        if status != REACHED or not now < way:
+        if status != DESCENT_REACHED or not now < way:
             for k in range(n):
                 q[k] = work[k, BEFORE_PULL]
             break
-        if now > SHORTER * way:
+        if now > PULL_GAIN * way:
             break
         way = now
     return taken

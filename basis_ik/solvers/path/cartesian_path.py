@@ -22,15 +22,15 @@ from basis_ik.solvers.path.ladder import Ladder
 from basis_ik.solvers.pose.solve import Solution, solve
 from basis_ik.transforms.checks import finite_array, read_only
 from basis_ik.transforms.rigid import RigidTransform
-from basis_ik.verdict import REACHED, Reason, Verdict
+from basis_ik.verdict import REASON_REACHED, Reason, Verdict
 
 if TYPE_CHECKING:
     from basis_ik.collision.collision_scene import Scene
     from basis_ik.robot.chain import Chain
 
 
-MOST_POSES = 1_000_000  # of a line or an arc: more is a step in the wrong unit
-RESTARTS = 50  # another start may land on the same branch: the bound on the move decides
+MOST_PATH_POSES = 1_000_000  # of a line or an arc: more is a step in the wrong unit
+PATH_RESTARTS = 50  # another start may land on the same branch: the bound on the move decides
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,11 +183,11 @@ def follow(
         """Append the nearest solutions as far as they lead; return the reason that ends them."""
         for pose in targets[len(rows) :]:
             start, bound = (rows[-1], bounds) if rows else (here, None)
-            solution = reach(pose, start, bound, RESTARTS)
+            solution = reach(pose, start, bound, PATH_RESTARTS)
             if not solution.success:
                 return solution.reason
             rows.append(solution.positions)
-        return REACHED
+        return REASON_REACHED
 
     reason = go_on(rows)
     # What cannot be reached from anywhere, no way leads to.
@@ -207,8 +207,8 @@ def follow(
 def _count_poses(way: tuple[float, float], turning: tuple[float, float]) -> int:
     """Return the number of steps for a way [m] and a turn [rad], each with its largest step."""
     for name, (size, each) in (("step", way), ("turn", turning)):
-        if not size / each <= MOST_POSES:
-            least = f"at least {size / MOST_POSES:.3g}: there would be too many poses"
+        if not size / each <= MOST_PATH_POSES:
+            least = f"at least {size / MOST_PATH_POSES:.3g}: there would be too many poses"
             raise SolveArgumentError(name, each, least)
     return max(1, *(math.ceil(size / each) for size, each in (way, turning)))
 

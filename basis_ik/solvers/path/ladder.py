@@ -13,19 +13,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from basis_ik.descent.descent_kernel import REACHED
+from basis_ik.descent.descent_kernel import DESCENT_REACHED
 from basis_ik.descent.tables_kernel import LOWER_UPPER, PERIODIC, ROTATION
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.search.arguments import hold_near
 from basis_ik.search.pose_constraint import PoseConstraint, constrain
 from basis_ik.search.prepare import prepared
-from basis_ik.solvers.path.lane_kernel import ASIDE, CLEAR, ONWARD, go_along
-from basis_ik.solvers.pose.solve_all import STEPS_PER_START, solve_all
+from basis_ik.solvers.path.lane_kernel import LANE_ASIDE, LANE_CLEAR, LANE_ONWARD, go_along
+from basis_ik.solvers.pose.solve_all import STEPS_PER_DESCENT, solve_all
 from basis_ik.transforms.rigid import RigidTransform
 
 if TYPE_CHECKING:
@@ -34,17 +34,29 @@ if TYPE_CHECKING:
 
 IntArray = npt.NDArray[np.intp]
 
-WAYS = 5  # at most, from one position to the next rung; the first one goes straight on
-STARTS = 3  # of these, at most, from another start; with joints to spare, one
-MOST_DESCENTS = 1_000_000  # of a search; on longer paths there are fewer lanes
-STRIDE = 0.3  # [rad or m] that a joint may move from rung to rung, where there are joints to spare
-FIRST_STARTS = 200  # from which the first pose is solved
-APART, CLOSER = 0.25, 0.1  # of the allowed move: lanes nearer to each other than this are one
-SAME = 1e-3  # likewise at the first pose, where lanes that begin side by side may part
+
+class LadderTuning(NamedTuple):
+    """Tuning of the search along a path."""
+
+    ways: int = 5  # at most, from one position to the next rung; the first one goes straight on
+    starts: int = 3  # of these, at most, from another start; with joints to spare, one
+    most_descents: int = 1_000_000  # of a search; on longer paths there are fewer lanes
+    stride: float = 0.3  # [rad or m] of a joint from rung to rung, where there are joints to spare
+    first_starts: int = 200  # from which the first pose is solved
+    apart: float = 0.25  # of the allowed move; lanes nearer to each other are one
+    closer: float = 0.1  # the same in the last climbs
+    same: float = 1e-3  # the same at the first pose, where lanes that begin side by side may part
+
+
+LADDER = LadderTuning()
 CLIMBS = (
-    (32, APART, False), (128, APART, False), (128, APART, False), (128, APART, True),
-    (128, CLOSER, False), (128, CLOSER, True),
-)  # fmt: skip
+    (32, LADDER.apart, False),
+    (128, LADDER.apart, False),
+    (128, LADDER.apart, False),
+    (128, LADDER.apart, True),
+    (128, LADDER.closer, False),
+    (128, LADDER.closer, True),
+)
 """Lanes side by side, how far apart, and whether from all solutions of the first pose; where they
 end early the next, by other random numbers. Where few lanes pass, more do if they are closer
 together."""
@@ -120,10 +132,10 @@ class Ladder:
         n = len(self._seed)
         self._max_move = np.array(np.broadcast_to(np.asarray(max_move, np.float64), n))
         self._spare = np.count_nonzero(self._weights[: ROTATION.stop] > 0.0) < n
-        stride = STRIDE / self._max_move.max() if self._spare else 1.0
+        stride = LADDER.stride / self._max_move.max() if self._spare else 1.0
         self._stride = max(1, int(stride))
         self._unit = self._stride * np.where(np.isfinite(self._max_move), self._max_move, 1.0)
-        self._most = max(1, MOST_DESCENTS // (WAYS * len(poses)))
+        self._most = max(1, LADDER.most_descents // (LADDER.ways * len(poses)))
         self._random, self._work = np.random.default_rng(0), ready.new_work()
 
     def climb(self, first: FloatArray) -> FloatArray:
@@ -138,7 +150,9 @@ class Ladder:
         farthest, alone = first[np.newaxis], self._only(first[np.newaxis])
         if not self._spare:
             width = min(CLIMBS[0][0], self._most)
-            return self._climb(alone if self._fixed else self._begin(first, width), width, APART)
+            return self._climb(
+                alone if self._fixed else self._begin(first, width), width, LADDER.apart
+            )
         for most, apart, from_all in CLIMBS:  # the lanes of all would leave few to the first one
             width = min(most, self._most)
             begin = self._begin(first, width) if from_all and not self._fixed else alone
@@ -174,12 +188,12 @@ class Ladder:
     def _begin(self, first: FloatArray, width: int) -> _Rung:
         found = solve_all(
             self._chain, self._poses[0], self._seed,
-            constraint=self._constraint, starts=FIRST_STARTS,
+            constraint=self._constraint, starts=LADDER.first_starts,
             position_tolerance=self._tolerances[0], orientation_tolerance=self._tolerances[1],
             scene=self._scene,
         )  # fmt: skip
         q = np.array([first, *(solution.positions for solution in found)])
-        return self._only(q).only(self._spread(q, np.arange(len(q)) == 0, width, SAME))
+        return self._only(q).only(self._spread(q, np.arange(len(q)) == 0, width, LADDER.same))
 
     def _only(self, q: FloatArray) -> _Rung:
         """Return the first rung, of positions (b, n)."""
@@ -198,13 +212,15 @@ class Ladder:
             ways = [self._go_along(before, q, goals)]
             if self._spare:
                 aside = self._random.normal(size=len(q))
-                ways += [self._go_along(before, q, goals, ASIDE, side) for side in (aside, -aside)]
-                ways.append(self._go_along(before, q, goals, CLEAR))
+                ways += [
+                    self._go_along(before, q, goals, LANE_ASIDE, side) for side in (aside, -aside)
+                ]
+                ways.append(self._go_along(before, q, goals, LANE_CLEAR))
             else:  # the nearest, too, which may turn back at a singularity
                 ways.append(self._go_along(q, q, goals))
             if not (crowded and any(map(len, ways))):
-                for branch in range(1 if self._spare else STARTS):
-                    start = self._descend(q, goals[0], 2 + number * STARTS + branch)
+                for branch in range(1 if self._spare else LADDER.starts):
+                    start = self._descend(q, goals[0], 2 + number * LADDER.starts + branch)
                     if start is not None:
                         ways.append(np.vstack([start, self._go_along(q, start, goals[1:])]))
             found += ways
@@ -232,7 +248,7 @@ class Ladder:
 
     def _go_along(
         self, before: FloatArray, begin: FloatArray, goals: FloatArray,
-        manner: int = ONWARD, aside: FloatArray | None = None,
+        manner: int = LANE_ONWARD, aside: FloatArray | None = None,
     ) -> FloatArray:  # fmt: skip
         """Return the rows (k, n) of a way from a position over the goals that it reaches."""
         rows = np.empty((len(goals), len(begin)))
@@ -250,10 +266,10 @@ class Ladder:
         near = hold_near(self._ready, q, self._max_move)
         answer = np.empty_like(q)
         status, *_ = near.search(
-            self._weights, goal, q, answer, self._tolerances, STEPS_PER_START,
+            self._weights, goal, q, answer, self._tolerances, STEPS_PER_DESCENT,
             first=start, last=start, near=np.inf,
         )  # fmt: skip
-        if status != REACHED:
+        if status != DESCENT_REACHED:
             return None
         return answer if self._scene is None or self._scene.is_free(answer) else None
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from basis_ik.descent.descent_kernel import REACHED
+from basis_ik.descent.descent_kernel import DESCENT_REACHED
 from basis_ik.descent.pose_search_kernel import (
     go_back_to_best,
     keep_best,
@@ -40,12 +40,12 @@ from basis_ik.solvers.pose.null_space_kernel import (
 )
 from basis_ik.solvers.pose.track_kernel import begin_ahead
 
-ONWARD, ASIDE, CLEAR = 0, 1, 2
+LANE_ONWARD, LANE_ASIDE, LANE_CLEAR = 0, 1, 2
 """How joints to spare move: on as they came; as far to one side as they may; to where the arm is
 free, see `keep_clear`."""
 
-ITERATIONS = 30  # of one descent; from one pose to the next it takes one to four
-FARTHEST = 0.3  # [rad] aside from one pose to the next, or reaches for a slide
+LANE_ITERATIONS = 30  # of one descent; from one pose to the next it takes one to four
+FARTHEST_ASIDE = 0.3  # [rad] aside from one pose to the next, or reaches for a slide
 LEAST_FREE = 1e-3  # of a direction: what is left of it across the null space is noise below
 
 
@@ -65,7 +65,7 @@ def step_aside(
     Returns:
         Whether there is such a self-motion.
     """
-    n, amount = q.shape[0], FARTHEST
+    n, amount = q.shape[0], FARTHEST_ASIDE
     fill_scaled_columns(chain, weights, q, work)
     for k in range(n):
         work[k, CENTRING] = aside[k]
@@ -137,8 +137,8 @@ def follow_lane(
         chain: The chain.
         waypoints: The k poses.
         lane: Where it begins.
-        manner: ONWARD, ASIDE or CLEAR.
-        aside: (n,) direction of the scaled variables, for ASIDE; it is changed.
+        manner: LANE_ONWARD, LANE_ASIDE or LANE_CLEAR.
+        aside: (n,) direction of the scaled variables, for LANE_ASIDE; it is changed.
         rows: (k, n) result.
         work: (n + 2 m + 3, 12).
 
@@ -153,25 +153,25 @@ def follow_lane(
         arrival = squared_arrival(goal)
         bound_step(chain.variables, here, bound, work)
         relate_to_target(chain.ends[0], target, work, n + m)
-        if manner == ONWARD:
+        if manner == LANE_ONWARD:
             for k in range(n):
                 ahead = work[k, START] + here[k] - before[k]
                 q[k] = min(work[k, BOUND_UPPER], max(work[k, BOUND_LOWER], ahead))
         else:
-            begin_ahead(chain, weights, Pace(here, before, bound, ITERATIONS), q, work)
-        status, _, _ = approach(chain, weights, q, work, arrival, ITERATIONS)
-        if status != REACHED:
+            begin_ahead(chain, weights, Pace(here, before, bound, LANE_ITERATIONS), q, work)
+        status, _, _ = approach(chain, weights, q, work, arrival, LANE_ITERATIONS)
+        if status != DESCENT_REACHED:
             for k in range(n):
                 q[k] = work[k, START]
-            status, _, _ = approach(chain, weights, q, work, arrival, ITERATIONS)
-        if status != REACHED:
+            status, _, _ = approach(chain, weights, q, work, arrival, LANE_ITERATIONS)
+        if status != DESCENT_REACHED:
             return i
         keep_best(q, work)
-        moved = manner == CLEAR and keep_clear(chain, weights, q, work)
-        moved = moved or (manner == ASIDE and step_aside(chain, weights, q, aside, work))
+        moved = manner == LANE_CLEAR and keep_clear(chain, weights, q, work)
+        moved = moved or (manner == LANE_ASIDE and step_aside(chain, weights, q, aside, work))
         if moved:
-            again, _, _ = approach(chain, weights, q, work, arrival, ITERATIONS)
-            if again != REACHED:
+            again, _, _ = approach(chain, weights, q, work, arrival, LANE_ITERATIONS)
+            if again != DESCENT_REACHED:
                 go_back_to_best(q, work)
         away, turned = measure(chain, goal, q, work)
         if not meets(goal, away, turned):

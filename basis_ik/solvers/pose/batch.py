@@ -18,7 +18,12 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.closed_form.closed_form_search_kernel import FormArrays
-from basis_ik.descent.pose_search_kernel import LARGEST_ANGLE, LARGEST_LENGTH, NEAR, PATIENCE
+from basis_ik.descent.pose_search_kernel import (
+    DESCENT_PATIENCE,
+    LARGEST_ANGLE,
+    LARGEST_LENGTH,
+    NEAR_SEED,
+)
 from basis_ik.descent.tables_kernel import (
     ANGLE,
     COLUMNS,
@@ -190,7 +195,7 @@ def _solve_rows(
     if form is None:
         solve_poses(
             ready.packed, goals, positions, figures, ready.new_work(),
-            (budget.iterations, budget.first_restarts, PATIENCE, NEAR),
+            (budget.iterations, budget.first_restarts, DESCENT_PATIENCE, NEAR_SEED),
         )  # fmt: skip
         return
     arrays = FormArrays(form.rows, np.empty((len(ready.middle), COLUMNS + form.kernels.most)))

@@ -39,12 +39,12 @@ from basis_ik.numerics.jit import helper, jit
 from basis_ik.solvers.pose.newton_kernel import (
     ANGLE_LEFT,
     DISTANCE_LEFT,
-    LEAST_GAIN,
+    LEAST_NEWTON_GAIN,
     Ends,
     minimise,
 )
 
-OWN, BEST = 0, 1  # rows of the results: what the seed leads to, and the best of all
+OWN_RESULT, BEST_RESULT = 0, 1  # rows of the results: what the seed leads to, and the best of all
 # Rows of the weights, see `find_best_effort`: of the position alone; the first with which the
 # orientation is minimised where the position is reached, and where it is not; the first that holds
 # the position close enough to end with.
@@ -121,7 +121,8 @@ def turn_at_position(
     """
     total, (least, best) = 0, bounds
     near = least + POSITION_SLACK * problem.goal.position_tolerance
-    gain = LEAST_GAIN if first == CLOSE_ENOUGH else ROUGH_GAIN  # the best of all to all digits
+    # the best of all to all digits
+    gain = LEAST_NEWTON_GAIN if first == CLOSE_ENOUGH else ROUGH_GAIN
     distance, angle = np.inf, np.inf
     for row in range(first, problem.weights.shape[0]):
         steps = min(allowed[0], allowed[1] - total)
@@ -133,7 +134,9 @@ def turn_at_position(
             break
     if distance > near:
         steps = min(allowed[0], allowed[1] - total)
-        distance, angle, taken = minimise_by(problem, POSITION_ALONE, q, memory, steps, LEAST_GAIN)
+        distance, angle, taken = minimise_by(
+            problem, POSITION_ALONE, q, memory, steps, LEAST_NEWTON_GAIN
+        )
         total += taken
     return distance, angle, total
 
@@ -146,7 +149,11 @@ def keep_end(
     """Make q (n,), with full turns near the seed, the best of all; `left`: distance, angle."""
     found, figures = results
     take_shortest_turns(variables, seed, q)
-    found[BEST], figures[BEST, DISTANCE_LEFT], figures[BEST, ANGLE_LEFT] = q, left[0], left[1]
+    found[BEST_RESULT], figures[BEST_RESULT, DISTANCE_LEFT], figures[BEST_RESULT, ANGLE_LEFT] = (
+        q,
+        left[0],
+        left[1],
+    )
 
 
 @helper
@@ -166,7 +173,7 @@ def finish_best(
         allowed: Steps allowed in all.
     """
     (found, _), (least, best) = results, bounds
-    q[:] = found[BEST]
+    q[:] = found[BEST_RESULT]
     distance, angle, taken = turn_at_position(
         problem, CLOSE_ENOUGH, q, memory, (least, np.inf), (FINAL_STEPS, allowed)
     )
@@ -217,7 +224,9 @@ def find_best_effort(
             write_start(variables, variables.shape[1] - COLUMNS + made - given + 1, q)
         made += 1
         steps = min(each, most - total)
-        distance, angle, taken = minimise_by(problem, POSITION_ALONE, q, room, steps, LEAST_GAIN)
+        distance, angle, taken = minimise_by(
+            problem, POSITION_ALONE, q, room, steps, LEAST_NEWTON_GAIN
+        )
         total += taken
         if distance > least + tolerance:
             continue
@@ -238,12 +247,12 @@ def find_best_effort(
             if distance > least + tolerance or angle >= best - BETTER_ANGLE:
                 continue
             often = often if angle >= best - SAME_ANGLE else 1
-        elif distance >= figures[BEST, DISTANCE_LEFT]:
+        elif distance >= figures[BEST_RESULT, DISTANCE_LEFT]:
             continue
         best, needed = angle, made
         keep_end(variables, starts[0], q, (distance, angle), results)
         if made == 1:
-            found[OWN], figures[OWN] = found[BEST], figures[BEST]
+            found[OWN_RESULT], figures[OWN_RESULT] = found[BEST_RESULT], figures[BEST_RESULT]
         if meets(problem.goal, distance, angle):
             break
     if turns and not meets(problem.goal, least, best) and total < most:

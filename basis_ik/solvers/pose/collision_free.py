@@ -18,7 +18,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from basis_ik.collision.collision_scene import Gap, Scene, tables_of
-from basis_ik.descent.descent_kernel import REACHED as ARRIVED
+from basis_ik.descent.descent_kernel import DESCENT_REACHED as ARRIVED
 from basis_ik.descent.pose_search_kernel import take_shortest_turns
 from basis_ik.descent.tables_kernel import BOX_X, LOWER_UPPER
 from basis_ik.errors import SolveArgumentError
@@ -27,16 +27,23 @@ from basis_ik.robot.chain import Chain
 from basis_ik.search.prepared_chain import PreparedChain
 from basis_ik.solvers.pose.pose_problem import PoseProblem
 
-STARTS = 200  # default
-ENOUGH = 12  # free solutions, of which the nearest is taken
-STEPS_PER_START = 100
-STRIDES = 24
-STRIDE = 0.15  # [rad or m] of the joint that moves most
-MOST_WALKS = 3  # spare joints that are followed
-PULLS = 8
-HALVINGS = 12  # of a step that is too long
-SAME_DEPTH = 1e-9  # [m] of rounding
-RANK = 1e-6  # of the largest singular value
+
+class FreeSearchTuning(NamedTuple):
+    """Tuning of the search for solutions that do not collide."""
+
+    starts: int = 200  # by default
+    solutions: int = 12  # free ones, of which the nearest is taken
+    steps_per_start: int = 100
+    strides: int = 24
+    stride: float = 0.15  # [rad or m] of the joint that moves most
+    most_walks: int = 3  # spare joints that are followed
+    pulls: int = 8
+    halvings: int = 12  # of a step that is too long
+    same_depth: float = 1e-9  # [m] of rounding
+    rank: float = 1e-6  # of the largest singular value
+
+
+FREE_SEARCH = FreeSearchTuning()
 
 
 class FreeSearch(NamedTuple):
@@ -108,8 +115,8 @@ class PoseAlternatives:
         """See `Alternatives.arrive`."""
         problem, q = self._problem, np.empty_like(start)
         status, _, _, distance, angle = self.ready.search(
-            self.ready.weights, problem.goal, start, q, problem.tolerances, STEPS_PER_START,
-            first=number, last=number, near=0.0 if number else np.inf,
+            self.ready.weights, problem.goal, start, q, problem.tolerances,
+            FREE_SEARCH.steps_per_start, first=number, last=number, near=0.0 if number else np.inf,
         )  # fmt: skip
         return (q, distance, angle) if status == ARRIVED else None
 
@@ -164,7 +171,7 @@ def go_freely(scene: Scene, start: FloatArray, q: FloatArray) -> Gap | None:
     beyond = scene.collisions(q)
     if not beyond:
         return None
-    most = {gap.names: -gap.distance + SAME_DEPTH for gap in scene.collisions(start)}
+    most = {gap.names: -gap.distance + FREE_SEARCH.same_depth for gap in scene.collisions(start)}
 
     def deepens(gaps: tuple[Gap, ...]) -> bool:
         return any(-gap.distance > most.get(gap.names, 0.0) for gap in gaps)
@@ -172,7 +179,7 @@ def go_freely(scene: Scene, start: FloatArray, q: FloatArray) -> Gap | None:
     if not deepens(beyond):
         return beyond[0]
     whole, share, held = q - start, 0.0, beyond[0]
-    for halvings in range(1, HALVINGS + 1):
+    for halvings in range(1, FREE_SEARCH.halvings + 1):
         more = share + 0.5**halvings
         gaps = scene.collisions(start + more * whole)
         if deepens(gaps):
@@ -206,7 +213,7 @@ def find_free(
     search.walk(first)
     made = 0
     for number in range(1, starts + 1):
-        if len(search.free) >= ENOUGH or time.perf_counter() > deadline:
+        if len(search.free) >= FREE_SEARCH.solutions or time.perf_counter() > deadline:
             break
         made = number
         search.descend(problem.start, number)
@@ -277,16 +284,16 @@ class _Search:
 
     def walk(self, first: FloatArray) -> None:
         """Follow the self-motion from a solution that collides, both ways, until it is free."""
-        for axis in self._spare(first).T[:MOST_WALKS]:
+        for axis in self._spare(first).T[: FREE_SEARCH.most_walks]:
             for way in (axis, -axis):
                 q, along = first, way
-                for _ in range(STRIDES):
+                for _ in range(FREE_SEARCH.strides):
                     spare = self._spare(q)
                     stride = (along @ spare) @ spare.T
                     size = float(np.abs(stride).max(initial=0.0))
-                    if not size > RANK:
+                    if not size > FREE_SEARCH.rank:
                         break
-                    there = self._inside(q + STRIDE / size * stride)
+                    there = self._inside(q + FREE_SEARCH.stride / size * stride)
                     if not self.descend(there, 0):  # free, or lost
                         break
                     along, q = self._last - q, self._last
@@ -297,10 +304,10 @@ class _Search:
     def pull(self, best: _Free) -> _Free:
         """Go back along the self-motion towards the seed while that is free."""
         share = 1.0
-        for _ in range(PULLS):
+        for _ in range(FREE_SEARCH.pulls):
             spare = self._spare(best.q)
             back = ((self._problem.start - best.q) @ spare) @ spare.T
-            if not float(back @ back) > RANK:
+            if not float(back @ back) > FREE_SEARCH.rank:
                 break
             known = len(self.free)
             self.descend(best.q + share * back, 0)
@@ -315,5 +322,5 @@ class _Search:
         """Return an orthonormal basis (n, d) of the moves that keep all that counts."""
         rows = self._problem.rows(q)
         _, sizes, axes = np.linalg.svd(rows)
-        rank = int((sizes > RANK * sizes.max(initial=0.0)).sum())
+        rank = int((sizes > FREE_SEARCH.rank * sizes.max(initial=0.0)).sum())
         return np.asarray(axes[rank:].T)

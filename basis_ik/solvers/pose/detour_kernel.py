@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from basis_ik.descent.descent_kernel import REACHED, column_inside, fill_jacobian, place
+from basis_ik.descent.descent_kernel import DESCENT_REACHED, column_inside, fill_jacobian, place
 from basis_ik.descent.pose_error_kernel import has_deadband, pose_residual
 from basis_ik.descent.pose_search_kernel import (
     LIMITS,
@@ -52,7 +52,7 @@ from basis_ik.numerics.bounded_step_kernel import moved_inside
 from basis_ik.numerics.jit import helper
 from basis_ik.numerics.normal_equations_kernel import diagonal_6, solve_symmetric_6, with_column_6
 from basis_ik.solvers.pose.null_space_kernel import (
-    FADING,
+    SELF_MOTION_DAMPING,
     Pace,
     approach,
     bound_step,
@@ -62,27 +62,29 @@ from basis_ik.solvers.pose.null_space_kernel import (
 )
 from basis_ik.transforms.rigid_kernel import exp
 
-STARTS = 12  # of a search, besides those with one joint put aside
-STEPS = 20  # of each descent
-LONGEST = 40  # of that from where the arm is: a dead end is what it cannot leave
-ASIDE = 1.5  # [rad], or reaches for a slide: how far that joint is put aside
-SLIDES = 8  # steps of self-motion that bring another posture nearer
+DETOUR_STARTS = 12  # of a search, besides those with one joint put aside
+DETOUR_STEPS = 20  # of each descent
+OWN_DETOUR_STEPS = 40  # of that from where the arm is: a dead end is what it cannot leave
+PUT_ASIDE = 1.5  # [rad], or reaches for a slide: how far that joint is put aside
+DETOUR_SLIDES = 8  # steps of self-motion that bring another posture nearer
 LONGEST_SLIDE = 0.3  # [rad], or reaches, of each
 SHORTEST_SLIDE = 0.01  # [rad], or reaches: what is nearer by less is not worth a step
-POINTS = 5  # of the straight line to a posture, where the tip is looked at
-TIP_COUNTS = 100.0  # steps of way that a weighted tip error of 1, one reach or 3.3 rad, outweighs
-LARGEST_ERROR = 1.5  # weighted, of the tip on the line; a detour with more is not made
-ONWARD = 40.0  # steps as the last one: from there the posture is found that the arm is going to
-FAVOUR = 0.8  # of its cost counts for that posture: another one must be clearly cheaper
-SOON = 5.0  # steps in which a descent brings the arm to a moving target: no detour then
-LEAD = 60.0  # steps ahead at which every other start looks for the target
-FADES = 100.0  # steps over which the target's motion is taken to end
-DEARER = 1.2  # times the least cost so far: longer ways are left out at first sight
-MEETINGS = 2  # times at most that the place of meeting is put right
-CLOSE = 8.0  # steps between two places that count as the same
-ASTRAY = 5.0  # times its cost counts for a posture that does not reach the place of meeting
-CORRECTIONS = 2  # steps that bring the tip nearer
-SOFT = 0.02  # their damping
+LINE_POINTS = 5  # of the straight line to a posture, where the tip is looked at
+# Steps of way that a weighted tip error of 1, one reach or 3.3 rad, outweighs.
+TIP_ERROR_COST = 100.0
+LARGEST_LINE_ERROR = 1.5  # weighted, of the tip on the line; a detour with more is not made
+# Steps as the last one: from there the posture is found that the arm is going to.
+ONWARD_STEPS = 40.0
+FAVOURED_COST = 0.8  # of its cost counts for that posture: another one must be clearly cheaper
+SOON_STEPS = 5.0  # steps in which a descent brings the arm to a moving target: no detour then
+LEAD_STEPS = 60.0  # steps ahead at which every other start looks for the target
+FADING_STEPS = 100.0  # steps over which the target's motion is taken to end
+DEARER_COST = 1.2  # times the least cost so far: longer ways are left out at first sight
+MEETING_CORRECTIONS = 2  # times at most that the place of meeting is put right
+SAME_PLACE_STEPS = 8.0  # steps between two places that count as the same
+ASTRAY_COST = 5.0  # times its cost counts for a posture that does not reach the place of meeting
+TIP_CORRECTIONS = 2  # steps that bring the tip nearer
+TIP_DAMPING = 0.02  # their damping
 
 
 class Chase(NamedTuple):
@@ -120,7 +122,7 @@ def slide_nearer(
 ) -> None:  # fmt: skip
     """Move q by self-motion to near another posture, as long as the target stays reached."""
     n, variables = q.shape[0], chain.variables
-    for _ in range(SLIDES):
+    for _ in range(DETOUR_SLIDES):
         keep_best(q, work)
         fill_scaled_columns(chain, weights, q, work)
         for k in range(n):
@@ -133,8 +135,8 @@ def slide_nearer(
             free = variables[k, SCALE] * (work[k, CENTRING] - work[k, STEP])
             moved = q[k] + amount * free
             q[k] = moved_inside(q[k], moved, work[k, BOUND_LOWER], work[k, BOUND_UPPER])
-        status, _, _ = approach(chain, weights, q, work, arrival, STEPS)
-        if status != REACHED:
+        status, _, _ = approach(chain, weights, q, work, arrival, DETOUR_STEPS)
+        if status != DESCENT_REACHED:
             go_back_to_best(q, work)
             return
 
@@ -148,7 +150,7 @@ def move_target_ahead(chain: PackedChain, chase: Chase, lead: float, work: Float
     target, row = chase.goal.target, chase.here.shape[0] + chain.joints.shape[0]
     along, moved, there = np.empty(6), np.empty((4, 4)), target.copy()
     for c in range(6):
-        along[c] = FADES * (1.0 - decay(-lead / FADES)) * chase.motion[c]
+        along[c] = FADING_STEPS * (1.0 - decay(-lead / FADING_STEPS)) * chase.motion[c]
     if lead > 0.0 and exp(along, moved):
         for r in range(3):
             for c in range(4):
@@ -173,9 +175,9 @@ def largest_error(
 ) -> float:
     """Return the tip's largest weighted error on the straight line between two postures."""
     n, worst, point = here.shape[0], 0.0, np.empty(here.shape[0])
-    for i in range(1, POINTS + 1):
+    for i in range(1, LINE_POINTS + 1):
         for k in range(n):
-            point[k] = here[k] + (there[k] - here[k]) * i / (POINTS + 1)
+            point[k] = here[k] + (there[k] - here[k]) * i / (LINE_POINTS + 1)
         e0, e1, e2, e3, e4, e5 = tip_error(chain, weights, point, work)
         worst = max(worst, sqrt(e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3 + e4 * e4 + e5 * e5))
     return worst
@@ -191,8 +193,8 @@ def come_to_target(
     Infinite where the descent does not arrive.
     """
     move_target_ahead(chain, chase, lead, work)
-    status, _, _ = approach(chain, chase.goal.weights, q, work, arrival, STEPS)
-    if status != REACHED:
+    status, _, _ = approach(chain, chase.goal.weights, q, work, arrival, DETOUR_STEPS)
+    if status != DESCENT_REACHED:
         return np.inf
     take_shortest_turns(chain.variables, chase.here, q)
     slide_nearer(chain, chase.goal.weights, q, chase.here, work, arrival)
@@ -223,12 +225,12 @@ def intercept(
     if not steps < most:
         return np.inf
     found = q.copy()
-    for _ in range(MEETINGS):
-        if abs(steps - lead) <= CLOSE:
+    for _ in range(MEETING_CORRECTIONS):
+        if abs(steps - lead) <= SAME_PLACE_STEPS:
             break
         later = come_to_target(chain, chase, steps, q, work, arrival)
         if not later < np.inf:
-            factor = ASTRAY
+            factor = ASTRAY_COST
             break
         lead, steps = steps, later
         for k in range(n):
@@ -237,26 +239,26 @@ def intercept(
         q[k] = found[k]
     move_target_ahead(chain, chase, 0.0, work)
     worst = largest_error(chain, chase.goal.weights, chase.here, q, work)
-    if not worst <= LARGEST_ERROR:
+    if not worst <= LARGEST_LINE_ERROR:
         return np.inf
-    return factor * max(steps, lead) + TIP_COUNTS * worst
+    return factor * max(steps, lead) + TIP_ERROR_COST * worst
 
 
 @helper
 def begin_search(variables: FloatArray, chase: Chase, number: int, q: FloatArray) -> None:
     """Write a start: where the last step leads, the chain's, one joint put aside to either side."""
     n, here = q.shape[0], chase.here
-    if 0 < number <= STARTS:
+    if 0 < number <= DETOUR_STARTS:
         write_start(variables, number, q)
         return
     for i in range(n):
         q[i] = here[i]
         if number == 0:
-            q[i] += ONWARD * chase.last[i]
-    if number > STARTS:
-        k = (number - STARTS - 1) // 2
-        aside = ASIDE * variables[k, SCALE]
-        q[k] += aside if (number - STARTS) % 2 == 1 else -aside
+            q[i] += ONWARD_STEPS * chase.last[i]
+    if number > DETOUR_STARTS:
+        k = (number - DETOUR_STARTS - 1) // 2
+        aside = PUT_ASIDE * variables[k, SCALE]
+        q[k] += aside if (number - DETOUR_STARTS) % 2 == 1 else -aside
     for i in range(n):
         q[i] = min(variables[i, UPPER], max(variables[i, LOWER], q[i]))
 
@@ -274,21 +276,21 @@ def find_detour(
     variables, n, least, q = chain.variables, there.shape[0], np.inf, chase.here.copy()
     set_bounds(variables, LIMITS, work)
     move_target_ahead(chain, chase, 0.0, work)
-    status, _, _ = approach(chain, chase.goal.weights, q, work, arrival, LONGEST)
-    by_descent, moves = status == REACHED, False
+    status, _, _ = approach(chain, chase.goal.weights, q, work, arrival, OWN_DETOUR_STEPS)
+    by_descent, moves = status == DESCENT_REACHED, False
     for c in range(6):
         moves = moves or chase.motion[c] != 0.0
-    for number in range(-1, STARTS + 2 * n + 1):
+    for number in range(-1, DETOUR_STARTS + 2 * n + 1):
         if number >= 0:
             begin_search(variables, chase, number, q)
         elif not by_descent:
             continue
-        lead = LEAD if number % 2 == 0 else 0.0
-        cost = intercept(chain, chase, lead, q, work, arrival, DEARER * least)
-        if number < 0 and (not moves or steps_to(chase, q) < SOON):
+        lead = LEAD_STEPS if number % 2 == 0 else 0.0
+        cost = intercept(chain, chase, lead, q, work, arrival, DEARER_COST * least)
+        if number < 0 and (not moves or steps_to(chase, q) < SOON_STEPS):
             return False
         if number == 0:
-            cost *= FAVOUR
+            cost *= FAVOURED_COST
         if cost < least:
             least = cost
             for k in range(n):
@@ -305,15 +307,15 @@ def bring_tip_nearer(
     The Jacobian loses what moves along that direction, so the way made along it stays.
     """
     n, variables = q.shape[0], chain.variables
-    for _ in range(CORRECTIONS):
+    for _ in range(TIP_CORRECTIONS):
         residual = tip_error(chain, weights, q, work)
-        length = FADING  # above 0 where the arm is there
+        length = SELF_MOTION_DAMPING  # above 0 where the arm is there
         for k in range(n):
             work[k, CENTRING] = (there[k] - q[k]) / variables[k, SCALE] ** 2
             length += ((there[k] - q[k]) / variables[k, SCALE]) ** 2
             work[k, STEP] = there[k] - q[k]
         along = product(work, n, STEP)
-        gram = diagonal_6(SOFT)
+        gram = diagonal_6(TIP_DAMPING)
         for k in range(n):
             for c in range(6):
                 work[k, c] -= work[k, CENTRING] / length * along[c]

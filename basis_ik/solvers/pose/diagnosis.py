@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from basis_ik.closed_form.closed_form import Branches, ClosedForm
 from basis_ik.closed_form.self_motion import sample_starts
-from basis_ik.descent.descent_kernel import REACHED
-from basis_ik.descent.pose_search_kernel import NEAR, PATIENCE, write_start
+from basis_ik.descent.descent_kernel import DESCENT_REACHED
+from basis_ik.descent.pose_search_kernel import DESCENT_PATIENCE, NEAR_SEED, write_start
 from basis_ik.descent.tables_kernel import (
     COLUMNS,
     LOWER,
@@ -28,37 +29,45 @@ from basis_ik.descent.tables_kernel import (
 )
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.search.prepared_chain import PreparedChain
-from basis_ik.solvers.pose.best_effort_kernel import BEST, OWN, find_best_effort
+from basis_ik.solvers.pose.best_effort_kernel import BEST_RESULT, OWN_RESULT, find_best_effort
 from basis_ik.solvers.pose.explain import Attempt, Relaxation
 from basis_ik.solvers.pose.newton_kernel import minimise_each
 from basis_ik.verdict import Reason, Verdict
 
-NEWTON_STEPS = 60  # after which Newton's method has converged, or never will
-SCOUT_STEPS = 40  # steps after which two starts can be compared
-STARTS = 8  # fresh starts that get a chance to find a nearer answer than the seed's
+
+class DiagnosisTuning(NamedTuple):
+    """Tuning of a diagnosis; errors are weighted."""
+
+    newton_steps: int = 60  # after which Newton's method has converged, or never will
+    scout_steps: int = 40  # after which two starts can be compared
+    starts: int = 8  # fresh ones that may find a nearer answer than the seed's
+    # Over the best scout's error, it is the number of starts that are worth making.
+    starts_by_error: float = 0.5
+    lifted_starts: int = 40  # at least, where no limits are in force
+    most_lifted_starts: int = 250  # there; at least so many where only limits stand in the way
+    slow_error: float = 1e-3  # of what may be on a slow way to where the arm is singular
+    slow_steps: int = 300  # more for it
+    steps_per_point: int = 15  # that must be left for a point of the grid over the spare joints
+    grid_starts: int = 4  # from this grid that are worth Newton's method
+    slow_patience: int = 100  # [steps] of the descent after these, whose progress is slow, too
+    corner_error: float = 0.1  # up to which corners are tried where the position is not reached
+    # Starts beyond the limits, over the best scout's error or its square.
+    corners_by_error: float = 4.0
+    corners_by_square: float = 0.2
+    most_corners: int = 2000
+    beyond_limits: float = 0.6  # [range] of these starts; half of the joints then stand at a limit
+    corner_patience: int = 4  # [steps]
+    at_hand: float = 0.5  # [rad] within which all joints are there from the seed
+    better_distance: float = 1e-5  # [reach] by which another position must be nearer
+    better_angle: float = 1e-3  # [rad] by which another orientation must be nearer
+    # Another answer must also be better by this times the joints' farther way there. So no arm
+    # swings to its other shoulder for some degrees while a target out of reach is dragged about.
+    better_by_way: float = 0.06
+
+
+DIAGNOSIS = DiagnosisTuning()
 FEWEST_STARTS = 20  # below it, nothing is claimed about a target
-STARTS_BY_ERROR = 0.5  # over the best scout's weighted error: how many starts are worth making
-LIFTED_STARTS = 40  # which is at least this where no limits are in force
-PERSISTENCE = 250  # at most this there, and at least where only limits stand in the way
-NEARLY = 1e-3  # weighted error of what may be on a slow way to where the arm is singular
-FINISHING = 300  # more steps for it
-STEPS_PER_POINT = 15  # that must be left for a point of the grid over the spare joints
-FEW = 4  # starts from this grid that are worth Newton's method
-UNHURRIED = 100  # patience of the descent after these, whose progress is slow there too
-CLOSE = 0.1  # weighted error up to which `corners` are tried where the position is not reached
-# How many starts are made beyond the limits, by the weighted error of the best scout or its square.
-CORNERS, CORNERS_BY_SQUARE = 4.0, 0.2
-MOST_CORNERS = 2000
-BEYOND = 0.6  # [range] by how much they may be beyond: half of the joints then stand at a limit
-CORNER_PATIENCE = 4
-ALIKE = 1e-5  # weighted error by which two bottoms are told apart
 TIGHTENING = np.array((0.3, 0.1, 0.01, 1e-3, 1e-4))  # of the orientation's weight, in a best effort
-AT_HAND = 0.5  # [rad] within which all joints are there from the seed
-BETTER_BY = 1e-5  # [reach] by which another position has to be nearer to be preferred to it
-BETTER_TURN = 1e-3  # [rad] the same for another orientation
-# ... and by as much of the joints' farther way there: no arm swings to its other shoulder for some
-# degrees, forth and back while a target out of reach is dragged about.
-WORTH_A_WAY = 0.06
 
 
 @dataclass
@@ -137,12 +146,15 @@ class Diagnosis:
         worth the way.
         """
         own, best = self._efforts()
-        if self._way(own) > AT_HAND or self.meets(best):
+        if self._way(own) > DIAGNOSIS.at_hand or self.meets(best):
             return best
-        nearer = best.distance < own.distance - BETTER_BY * self.ready.size - self.tolerances[0]
+        nearer = (
+            best.distance
+            < own.distance - DIAGNOSIS.better_distance * self.ready.size - self.tolerances[0]
+        )
         nearer = nearer or (best.reached and not own.reached)
         farther = max(self._way(best) - self._way(own), 0.0)
-        enough = own.angle - BETTER_TURN - WORTH_A_WAY * farther
+        enough = own.angle - DIAGNOSIS.better_angle - DIAGNOSIS.better_by_way * farther
         better_turned = not self.position_only and best.angle < enough
         return best if nearer or better_turned else own
 
@@ -153,9 +165,12 @@ class Diagnosis:
             q, figures = np.empty((2, n)), np.empty((2, 2))
             self.budget -= find_best_effort(
                 self.ready.fields, self._goal, self._held_ever_closer(), starts, (q, figures),
-                (self._work, self._square), (NEWTON_STEPS, self.budget),
+                (self._work, self._square), (DIAGNOSIS.newton_steps, self.budget),
             )  # fmt: skip
-            self._found = self._attempt(q[OWN], figures[OWN]), self._attempt(q[BEST], figures[BEST])
+            self._found = (
+                self._attempt(q[OWN_RESULT], figures[OWN_RESULT]),
+                self._attempt(q[BEST_RESULT], figures[BEST_RESULT]),
+            )
         return self._found
 
     def _held_ever_closer(self) -> FloatArray:
@@ -169,12 +184,12 @@ class Diagnosis:
 
     def scout(self) -> Attempt | None:
         """Minimise all that is left from every start; return an attempt that got it all."""
-        starts = np.empty((STARTS + 2, len(self.seed)))
+        starts = np.empty((DIAGNOSIS.starts + 2, len(self.seed)))
         starts[0], starts[1] = self.seed, self.found
         spread = self.ready.variables[:, :COLUMNS].copy()
-        for number in range(1, STARTS + 1):
+        for number in range(1, DIAGNOSIS.starts + 1):
             write_start(spread, number, starts[number + 1])
-        self._scouts = self._minimise(starts, self.ready.weights[None], SCOUT_STEPS)
+        self._scouts = self._minimise(starts, self.ready.weights[None], DIAGNOSIS.scout_steps)
         self._scouts.sort(key=self._error)
         best = self._scouts[0]
         return best if self.meets(best) else None
@@ -208,13 +223,13 @@ class Diagnosis:
         elif self.promising:
             if held.reached:
                 found = self.persist(last)
-            if found is None and (held.reached or self.least_error() <= CLOSE):
+            if found is None and (held.reached or self.least_error() <= DIAGNOSIS.corner_error):
                 found = self.corners()
         return sampled if found is None else found
 
     def is_hopeless(self, held: Attempt) -> bool:
         """Return whether even the nearest position is off, and so is the pose without limits."""
-        if self.ready.weights[WX] * held.distance <= NEARLY:
+        if self.ready.weights[WX] * held.distance <= DIAGNOSIS.slow_error:
             return False
         free = self.without_any_limits()
         return free is not None and not free.reached
@@ -226,8 +241,8 @@ class Diagnosis:
     def rest(self, answer: Attempt) -> Attempt:
         """Return the seed itself where the answer is no better: an arm at its best stands still."""
         still = self._minimise(self.seed[None], np.empty((0, len(self.ready.weights))))[0]
-        as_near = still.distance <= answer.distance + BETTER_BY * self.ready.size
-        as_well_turned = self.position_only or still.angle <= answer.angle + BETTER_TURN
+        as_near = still.distance <= answer.distance + DIAGNOSIS.better_distance * self.ready.size
+        as_well_turned = self.position_only or still.angle <= answer.angle + DIAGNOSIS.better_angle
         return still if as_near and as_well_turned and not answer.reached else answer
 
     def persist(self, last: int) -> Attempt | None:
@@ -239,13 +254,17 @@ class Diagnosis:
         free, error = self.without_any_limits(), self.least_error()
         if self.inside is not None:
             return self.inside
-        worth = int(STARTS_BY_ERROR / error) if error * last > STARTS_BY_ERROR else last
+        worth = (
+            int(DIAGNOSIS.starts_by_error / error)
+            if error * last > DIAGNOSIS.starts_by_error
+            else last
+        )
         if free is not None and not free.reached:
-            worth = worth if error <= NEARLY else 0
+            worth = worth if error <= DIAGNOSIS.slow_error else 0
         elif free is None:
-            worth = min(max(worth, LIFTED_STARTS), PERSISTENCE)
+            worth = min(max(worth, DIAGNOSIS.lifted_starts), DIAGNOSIS.most_lifted_starts)
         else:
-            worth = max(worth, PERSISTENCE)
+            worth = max(worth, DIAGNOSIS.most_lifted_starts)
         return self.search(min(last, worth))
 
     def search(self, last: int) -> Attempt | None:
@@ -259,21 +278,27 @@ class Diagnosis:
     def finish(self) -> Attempt | None:
         """Go on from scouts that have nearly arrived: at singularities the way is slow."""
         for scout in self._scouts:
-            if not self._error(scout) <= NEARLY:
+            if not self._error(scout) <= DIAGNOSIS.slow_error:
                 break
             end = self._finish_from(scout.q)
             if self.meets(end):
                 return end
-        if not self.least_error() <= NEARLY:
+        if not self.least_error() <= DIAGNOSIS.slow_error:
             return None
         end = self._finish_from(self.best_effort().q)
         return end if self.meets(end) else None
 
     def _finish_from(self, q: FloatArray) -> Attempt:
-        end = self._minimise(q[None], self.ready.weights[None], FINISHING)[0]
+        end = self._minimise(q[None], self.ready.weights[None], DIAGNOSIS.slow_steps)[0]
         if not self.meets(end):
             end, _ = self._descend(
-                self.ready, self.ready.weights, 0, 0, seed=end.q, patience=UNHURRIED, near=math.inf
+                self.ready,
+                self.ready.weights,
+                0,
+                0,
+                seed=end.q,
+                patience=DIAGNOSIS.slow_patience,
+                near=math.inf,
             )
         return end
 
@@ -289,9 +314,9 @@ class Diagnosis:
         free = self.without_any_limits()
         if self.inside is not None:
             return self.inside
-        if free is not None and not free.reached and self.least_error() > NEARLY:
+        if free is not None and not free.reached and self.least_error() > DIAGNOSIS.slow_error:
             return None
-        most = self.budget // STEPS_PER_POINT
+        most = self.budget // DIAGNOSIS.steps_per_point
         for starts, points in sample_starts(form, variables, self.target, self.seed, most):
             self.grid += points
             if not len(starts):
@@ -300,11 +325,11 @@ class Diagnosis:
             with_starts = np.hstack([variables[:, :COLUMNS], starts.T])
             found, _ = self._descend(
                 replace(self.ready, variables=with_starts), weights, 1, len(starts),
-                patience=CORNER_PATIENCE, near=math.inf,
+                patience=DIAGNOSIS.corner_patience, near=math.inf,
             )  # fmt: skip
             ends = [found]
             if self.grid == points and not found.reached:  # of the first grid
-                ends += self._minimise(starts[:FEW], weights[None])
+                ends += self._minimise(starts[: DIAGNOSIS.grid_starts], weights[None])
             for end in ends:
                 if self.meets(end):
                     return end
@@ -320,13 +345,20 @@ class Diagnosis:
         if free is None or not free.reached or self.inside is not None:
             return self.inside
         variables, bounded = ready.variables[:, :COLUMNS].copy(), ready.bounded
-        span = BEYOND * (variables[:, START_UPPER] - variables[:, START_LOWER])
+        span = DIAGNOSIS.beyond_limits * (variables[:, START_UPPER] - variables[:, START_LOWER])
         variables[bounded, START_LOWER] -= span[bounded]
         variables[bounded, START_UPPER] += span[bounded]
         error = self.least_error()
-        worth = int(min(max(CORNERS / error, CORNERS_BY_SQUARE / error**2), MOST_CORNERS))
+        worth = int(
+            min(
+                max(DIAGNOSIS.corners_by_error / error, DIAGNOSIS.corners_by_square / error**2),
+                DIAGNOSIS.most_corners,
+            )
+        )
         wider = replace(ready, variables=variables)
-        found, made = self._descend(wider, ready.weights, 1, worth, patience=CORNER_PATIENCE)
+        found, made = self._descend(
+            wider, ready.weights, 1, worth, patience=DIAGNOSIS.corner_patience
+        )
         self.starts += made
         return found if found.reached else None
 
@@ -355,7 +387,7 @@ class Diagnosis:
             if branch.reached or self.closed.excludes(lifted, self.target, self.tolerances):
                 return branch
         weights = self.ready.weights
-        free = self._descend(relaxation.relaxed(which), weights, 0, LIFTED_STARTS)[0]
+        free = self._descend(relaxation.relaxed(which), weights, 0, DIAGNOSIS.lifted_starts)[0]
         if free.reached and self.inside is None:
             back = self._minimise(free.q[None], np.empty((0, len(weights))))[0]
             self.inside = back if self.meets(back) else None
@@ -398,11 +430,14 @@ class Diagnosis:
         """Return whether the answer gets better when the limits of one variable are lifted."""
         wider = replace(self, ready=relaxation.relaxed(np.arange(len(self.seed)) == k))
         other = wider._minimise(answer.q[None], self.ready.position_weights[None])[0]
-        nearer = other.distance < answer.distance - BETTER_BY * self.ready.size - self.tolerances[0]
+        nearer = (
+            other.distance
+            < answer.distance - DIAGNOSIS.better_distance * self.ready.size - self.tolerances[0]
+        )
         if not (nearer or self.position_only):
             closest_first = np.ascontiguousarray(self._held_ever_closer()[::-1])
             other = wider._minimise(answer.q[None], closest_first)[0]
-            nearer = other.angle < answer.angle - BETTER_TURN - self.tolerances[1]
+            nearer = other.angle < answer.angle - DIAGNOSIS.better_angle - self.tolerances[1]
         self.budget = wider.budget
         return nearer
 
@@ -411,7 +446,7 @@ class Diagnosis:
         return math.hypot(position * attempt.distance, rotation * attempt.angle)
 
     def _minimise(
-        self, starts: FloatArray, weights: FloatArray, steps: int = NEWTON_STEPS
+        self, starts: FloatArray, weights: FloatArray, steps: int = DIAGNOSIS.newton_steps
     ) -> list[Attempt]:
         q, figures = np.empty_like(starts), np.empty((len(starts), 2))
         self.budget -= minimise_each(
@@ -432,7 +467,8 @@ class Diagnosis:
 
     def _descend(
         self, ready: PreparedChain, weights: FloatArray, first: int, last: int,
-        *, seed: FloatArray | None = None, patience: int = PATIENCE, near: float = NEAR,
+        *, seed: FloatArray | None = None, patience: int = DESCENT_PATIENCE,
+        near: float = NEAR_SEED,
     ) -> tuple[Attempt, int]:  # fmt: skip
         q = np.empty_like(self.seed)
         status, taken, fresh, distance, angle = ready.search(
@@ -440,4 +476,4 @@ class Diagnosis:
             max(0, self.budget), first=first, last=last, patience=patience, near=near,
         )  # fmt: skip
         self.budget -= taken
-        return Attempt(q, distance, angle, status == REACHED), fresh
+        return Attempt(q, distance, angle, status == DESCENT_REACHED), fresh

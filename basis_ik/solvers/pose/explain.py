@@ -21,9 +21,10 @@ import numpy.typing as npt
 from basis_ik.descent.tables_kernel import COLUMNS, LOWER, SCALE, UPPER
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.search.prepared_chain import PreparedChain
-from basis_ik.verdict import REACHED, Reason, Verdict
+from basis_ik.verdict import REASON_REACHED, Reason, Verdict
 
-AT_LIMIT = 1e-5  # [rad or m] from its limit at which a joint stands there: descents creep up to it
+# [rad or m] from its limit at which a joint stands there: descents creep up to it.
+STANDS_AT_LIMIT = 1e-5
 
 
 class Attempt(NamedTuple):
@@ -94,11 +95,11 @@ def explain(search: FailedSearch, names: tuple[str, ...]) -> tuple[Attempt, Reas
     """
     answer = search.best_effort()
     if search.meets(answer):
-        return answer, REACHED
+        return answer, REASON_REACHED
     answer = search.rest(answer)
     limit = _limit_in_the_way(search, answer)
     if search.inside is not None:
-        return search.inside, REACHED
+        return search.inside, REASON_REACHED
     if search.is_inconclusive(answer):
         return answer, search.reason(Verdict.BUDGET_SPENT, answer)
     if limit is None:
@@ -141,7 +142,7 @@ def _limiting(
     """
     kept, wider = relaxation.kept, relaxation.wider.variables
     bounded, low, high = kept.bounded, kept.variables[:, LOWER], kept.variables[:, UPPER]
-    at_low, at_high = answer.q - low <= AT_LIMIT, high - answer.q <= AT_LIMIT
+    at_low, at_high = answer.q - low <= STANDS_AT_LIMIT, high - answer.q <= STANDS_AT_LIMIT
     stands = (at_low & (wider[:, LOWER] < low)) | (at_high & (wider[:, UPPER] > high))
     for k in np.flatnonzero(bounded & (at_low | at_high)):
         alone = search.relax(relaxation, np.arange(len(low)) == k)

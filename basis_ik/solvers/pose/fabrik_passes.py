@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from basis_ik.descent.descent_kernel import REACHED
+from basis_ik.descent.descent_kernel import DESCENT_REACHED
 from basis_ik.descent.pose_search_kernel import GO_ON, begin_inside, write_start
 from basis_ik.descent.proof_kernel import place_exactly
 from basis_ik.descent.tables_kernel import BOX_X, WX
@@ -18,7 +18,7 @@ from basis_ik.numerics.arrays import ByValue, FloatArray
 from basis_ik.robot.chain import Chain
 from basis_ik.search.pose_constraint import POSITION_ONLY
 from basis_ik.search.prepared_chain import PreparedChain
-from basis_ik.solvers.pose.fabrik_passes_kernel import BACKWARD_ROTATION, NOW, solve_by_passes
+from basis_ik.solvers.pose.fabrik_passes_kernel import BACKWARD_ROTATION, PLACE_NOW, solve_by_passes
 from basis_ik.solvers.pose.pose_problem import PoseProblem, read_problem
 from basis_ik.transforms.checks import read_only
 from basis_ik.transforms.rigid import RigidTransform
@@ -106,14 +106,14 @@ def run_passes(
             if not stages or stages[-1].start != number:
                 stages.append(_started(ready, seed, number))
             stages.append(_passed(ready, work, problem.goal, number, backward=taken % 2 == 1))
-        if not trace or more == 0 or status == REACHED:
+        if not trace or more == 0 or status == DESCENT_REACHED:
             break
     ready.spare.append(work)
     passes = Passes(
         read_only(seed.copy()),
         (taken + 1) // 2,
         number,
-        status != REACHED,
+        status != DESCENT_REACHED,
         read_only(q.copy()),
         position_error,
         orientation_error,
@@ -164,7 +164,7 @@ def _passed(
 ) -> Stage:
     n = len(ready.variables)
     memory = n + len(ready.joints) + 2
-    q = work[memory : memory + n, NOW].copy()
+    q = work[memory : memory + n, PLACE_NOW].copy()
     points, tip = _points(ready, q)
     if backward:
         rotation = np.eye(4)

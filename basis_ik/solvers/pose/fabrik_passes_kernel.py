@@ -26,7 +26,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from basis_ik.descent.descent_kernel import LARGEST_STEP, REACHED, SPENT, STALLED, place
+from basis_ik.descent.descent_kernel import (
+    DESCENT_REACHED,
+    DESCENT_SPENT,
+    DESCENT_STALLED,
+    LARGEST_DESCENT_STEP,
+    place,
+)
 from basis_ik.descent.hinge_fit_kernel import (
     ORIENTATION_MOMENT,
     axis_of,
@@ -80,21 +86,22 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.bounded_step_kernel import moved_inside
 from basis_ik.numerics.jit import helper, inlined, jit
 
-PATIENCE = 5.0  # passes that may fail to halve the squared error
+PASS_PATIENCE = 5.0  # passes that may fail to halve the squared error
 NEAR_SEED_BELOW = 0.04  # weighted squared error of a seed that should lead to its nearest solution
 SLOW_BELOW = 1e-5  # weighted squared error at which a descent replaces slow passes
-DEPTH = 3  # number of differences in the extrapolation
+EXTRAPOLATION_DEPTH = 3  # number of differences in the extrapolation
 LEAST_MOMENT = 1e-9  # squared length, relative: with less around its axis a hinge does not move
 REGULARISATION = 3e-4  # relative to a squared unit difference: separates similar ones
 
 # Columns of the first n rows of `work`, besides those of `tables_kernel`:
-CHANGES, RESPONSES = 0, DEPTH  # of the pass's start, and of its increment; three columns each
+# Of the pass's start, and of its increment; three columns each.
+CHANGES, RESPONSES = 0, EXTRAPOLATION_DEPTH
 PASS_START, PASS_ADDED = 6, 7  # start and increment of the last pass
 # Columns of the n rows from row n + m + 2 on:
-BEFORE, NOW = 0, 1
+PLACE_BEFORE, PLACE_NOW = 0, 1
 BACKWARD_ROTATION = 2  # nine columns of the first of these rows: the tip after the backward pass
 # Columns of the last row: the state of passes that run in slices.
-START_NUMBER, PASSES, OUTWARDS, LEAST, ALL_LEAST, STALLS, SEED_IS_NEAR = range(7)
+START_NUMBER, PASS_COUNT, OUTWARDS, PASS_LEAST, PASS_ALL_LEAST, PASS_STALLS, SEED_IS_NEAR = range(7)
 
 
 class Pass(NamedTuple):
@@ -201,7 +208,7 @@ def _turn_joint(
             q[k] + course.sign * _share_of_variable(joints, i) * rough_angle(across, along) / turn
         )
         q[k] = nearest_angle(best, best, work[k, BOUND_LOWER], work[k, BOUND_UPPER])
-    before = work[n + joints.shape[0] + 2 + k, BEFORE]
+    before = work[n + joints.shape[0] + 2 + k, PLACE_BEFORE]
     s, c = sine_cosine(course.sign * turn * (q[k] - before))
     return turned_first(motion, axis, s, c, point)
 
@@ -224,7 +231,7 @@ def _slide_joint(
     correction = course.sign * _share_of_variable(joints, i) * (d0 * u0 + d1 * u1 + d2 * u2)
     best = q[k] + correction / (count * slide)
     q[k] = moved_inside(q[k], best, work[k, BOUND_LOWER], work[k, BOUND_UPPER])
-    shift = course.sign * slide * (q[k] - work[n + joints.shape[0] + 2 + k, BEFORE])
+    shift = course.sign * slide * (q[k] - work[n + joints.shape[0] + 2 + k, PLACE_BEFORE])
     return (
         a00, a01, a02, t0 + shift * u0,
         a10, a11, a12, t1 + shift * u1,
@@ -248,7 +255,7 @@ def _pass_along(
     """
     n, m = q.shape[0], joints.shape[0]
     for k in range(n):
-        work[n + m + 2 + k, BEFORE] = q[k]
+        work[n + m + 2 + k, PLACE_BEFORE] = q[k]
     moments = _moments_of_all(work, n, m, course, tip)
     for step in range(m):
         i = step if course.outwards else m - 1 - step
@@ -278,7 +285,7 @@ def _store_differences(variables: FloatArray, q: FloatArray, work: FloatArray, p
     Returns:
         Whether there is a difference to extrapolate from.
     """
-    n, slot = variables.shape[0], (passes - 1) % DEPTH if passes > 0 else 0
+    n, slot = variables.shape[0], (passes - 1) % EXTRAPOLATION_DEPTH if passes > 0 else 0
     square = 0.0
     for k in range(n):
         start = work[k, START] / variables[k, SCALE]
@@ -288,7 +295,7 @@ def _store_differences(variables: FloatArray, q: FloatArray, work: FloatArray, p
             work[k, RESPONSES + slot] = added - work[k, PASS_ADDED]
             square += work[k, RESPONSES + slot] ** 2
         else:
-            for j in range(2 * DEPTH):
+            for j in range(2 * EXTRAPOLATION_DEPTH):
                 work[k, j] = 0.0
         work[k, PASS_START], work[k, PASS_ADDED] = start, added
     if not square > 0.0:
@@ -351,7 +358,7 @@ def _extrapolate(variables: FloatArray, q: FloatArray, work: FloatArray, passes:
         step -= c2 * (work[k, CHANGES + 2] + work[k, RESPONSES + 2])
         q[k] = step
         largest = max(largest, abs(step))
-    factor = 1.0 if largest <= LARGEST_STEP else LARGEST_STEP / largest
+    factor = 1.0 if largest <= LARGEST_DESCENT_STEP else LARGEST_DESCENT_STEP / largest
     for k in range(n):
         there = work[k, START] + factor * variables[k, SCALE] * q[k]
         q[k] = moved_inside(work[k, START], there, work[k, BOUND_LOWER], work[k, BOUND_UPPER])
@@ -433,14 +440,14 @@ def _pose_errors(weights: FloatArray, tip: Frame, axis_only: bool) -> tuple[floa
 def _save_positions(q: FloatArray, work: FloatArray, memory: int) -> None:
     """Save q as the present positions."""
     for k in range(q.shape[0]):
-        work[memory + k, NOW] = q[k]
+        work[memory + k, PLACE_NOW] = q[k]
 
 
 @helper
 def _restore_positions(q: FloatArray, work: FloatArray, memory: int) -> None:
     """Restore the present positions into q."""
     for k in range(q.shape[0]):
-        q[k] = work[memory + k, NOW]
+        q[k] = work[memory + k, PLACE_NOW]
 
 
 @helper
@@ -449,8 +456,13 @@ def _begin_search(
 ) -> None:
     """Write the first start into q, and reset the state in `work`."""
     state = work[work.shape[0] - 1]
-    state[START_NUMBER], state[PASSES], state[OUTWARDS], state[SEED_IS_NEAR] = 0.0, 0.0, 0.0, 0.0
-    state[LEAST], state[ALL_LEAST], state[STALLS] = np.inf, np.inf, 0.0
+    state[START_NUMBER], state[PASS_COUNT], state[OUTWARDS], state[SEED_IS_NEAR] = (
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+    )
+    state[PASS_LEAST], state[PASS_ALL_LEAST], state[PASS_STALLS] = np.inf, np.inf, 0.0
     begin_inside(chain.variables, seed, q)
     set_bounds(chain.variables, FREE_TURNS, work)
     keep_best(q, work)
@@ -460,12 +472,12 @@ def _begin_search(
 @helper
 def _has_stalled(state: FloatArray, error: float) -> bool:
     """Count passes without progress; return whether there were too many."""
-    if state[PASSES] == 0.0 and state[START_NUMBER] == 0.0:
+    if state[PASS_COUNT] == 0.0 and state[START_NUMBER] == 0.0:
         state[SEED_IS_NEAR] = 1.0 if error < NEAR_SEED_BELOW else 0.0
-    state[STALLS] += 1.0
-    if error < 0.5 * state[LEAST]:
-        state[LEAST], state[STALLS] = error, 0.0
-    return not state[STALLS] <= PATIENCE
+    state[PASS_STALLS] += 1.0
+    if error < 0.5 * state[PASS_LEAST]:
+        state[PASS_LEAST], state[PASS_STALLS] = error, 0.0
+    return not state[PASS_STALLS] <= PASS_PATIENCE
 
 
 @helper
@@ -477,10 +489,10 @@ def _begin_next(variables: FloatArray, q: FloatArray, work: FloatArray, restarts
     state = work[work.shape[0] - 1]
     if state[START_NUMBER] >= restarts:
         return False
-    if state[SEED_IS_NEAR] != 0.0 and state[START_NUMBER] == 0.0 and state[LEAST] < SLOW_BELOW:
+    if state[SEED_IS_NEAR] != 0.0 and state[START_NUMBER] == 0.0 and state[PASS_LEAST] < SLOW_BELOW:
         return False
     state[START_NUMBER] += 1.0
-    state[PASSES], state[LEAST], state[STALLS] = 0.0, np.inf, 0.0
+    state[PASS_COUNT], state[PASS_LEAST], state[PASS_STALLS] = 0.0, np.inf, 0.0
     write_start(variables, int(state[START_NUMBER]), q)
     set_bounds(variables, FREE_TURNS, work)
     return True
@@ -502,8 +514,8 @@ def _store_error(
     axis_only = weights[WRX] > 0.0 and weights[WRZ] == 0.0
     distance, angle = _pose_errors(weights, tip, axis_only)
     error = (weights[WX] * distance) ** 2 + (weights[WRX] * angle) ** 2
-    if error < state[ALL_LEAST]:
-        state[ALL_LEAST] = error
+    if error < state[PASS_ALL_LEAST]:
+        state[PASS_ALL_LEAST] = error
         keep_best(q, work)
     return error, distance, angle
 
@@ -524,8 +536,8 @@ def _make_pass(
     course = Pass(outwards, 1.0 if outwards else -1.0, unit, axis_only, rotation_free)
     _pass_along(chain.joints, q, work, course, tip, motion)
     if outwards:
-        _extrapolate(chain.variables, q, work, int(state[PASSES]))
-        state[PASSES] += 1.0
+        _extrapolate(chain.variables, q, work, int(state[PASS_COUNT]))
+        state[PASS_COUNT] += 1.0
     state[OUTWARDS] = 0.0 if outwards else 1.0
 
 
@@ -550,16 +562,16 @@ def search_by_passes(
         goal: The goal; its position counts, and nothing has a deadband.
         seed: (n,) [rad or m].
         q: (n,) result: the solution, or else the best of all starts [rad or m].
-        work: (n + 2 m + 3, 12) workspace. Column NOW has the positions after the last pass.
+        work: (n + 2 m + 3, 12) workspace. Column PLACE_NOW has the positions after the last pass.
         allowed: Passes allowed in this call, backward and forward ones counted apart; 0, or GO_ON
             with `work` as the last call left it, where slices find the same as one call; number of
             the last start.
 
     Returns:
-        REACHED; otherwise OUT_OF_REACH before any pass, SPENT, BAD_SEED or BAD_TARGET; STALLED at
-        the last start, or near a seed from which no other start is made. Passes of this call,
-        backward and forward ones counted apart; number of the last start; distance [m] and angle
-        [rad] left at q.
+        DESCENT_REACHED; otherwise OUT_OF_REACH before any pass, DESCENT_SPENT, BAD_SEED or
+        BAD_TARGET; DESCENT_STALLED at the last start, or near a seed from which no other start is
+        made. Passes of this call, backward and forward ones counted apart; number of the last
+        start; distance [m] and angle [rad] left at q.
     """
     refused = check_start(seed, goal.target)
     if refused != 0:
@@ -570,7 +582,7 @@ def search_by_passes(
         _restore_positions(q, work, memory)
     else:
         _begin_search(chain, goal, seed, q, work)
-    status, taken, error = SPENT + 0 * n, 0, np.inf  # of one type with what follows
+    status, taken, error = DESCENT_SPENT + 0 * n, 0, np.inf  # of one type with what follows
     if is_out_of_reach(chain, goal):
         status, half_passes = OUT_OF_REACH + 0 * n, 0
     while True:
@@ -582,7 +594,7 @@ def search_by_passes(
                 _save_positions(q, work, memory)
                 take_shortest_turns(chain.variables, seed, q)
                 proof, distance, angle = prove(chain, goal, q, work)
-                if proof == REACHED:
+                if proof == DESCENT_REACHED:
                     return proof, taken, int(state[START_NUMBER]), distance, angle
                 _restore_positions(q, work, memory)
         if taken >= half_passes:
@@ -590,7 +602,7 @@ def search_by_passes(
         if inwards and _has_stalled(state, error):
             if _begin_next(chain.variables, q, work, restarts):
                 continue
-            status = STALLED + 0 * n
+            status = DESCENT_STALLED + 0 * n
             break
         _make_pass(chain, goal.weights, q, work, tip)
         taken += 1

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from basis_ik.descent.descent_kernel import LARGEST_STEP, apply_step, place, twist_by
+from basis_ik.descent.descent_kernel import LARGEST_DESCENT_STEP, apply_step, place, twist_by
 from basis_ik.descent.pose_error_kernel import (
     excess,
     has_deadband,
@@ -77,13 +77,18 @@ FIRST_DAMPING = 0.1  # of the Hessian's diagonal, which is of the order of 1
 ROTATION_DAMPING = 3.0  # ... or of what a rotation of one radian weighs, if that is less
 LEAST_DAMPING = 1e-9  # holds the directions that change nothing
 MOST_DAMPING = 1e6  # there is no way down, not even by the gradient
-DAMPED = 3.0  # least factor on the damping after a step that fails
-FAIR, GOOD = 0.5, 0.8  # share of what a step promised above which the damping is divided by:
-FAIR_BY, GOOD_BY = 4.0, 30.0
+LEAST_DAMPING_RISE = 3.0  # least factor on the damping after a step that fails
+FAIR_SHARE, GOOD_SHARE = (
+    0.5,
+    0.8,
+)  # share of what a step promised above which the damping is divided by:
+FAIR_DIVISOR, GOOD_DIVISOR = 4.0, 30.0
 DISTANCE_LEFT, ANGLE_LEFT = 0, 1  # columns of the figures
-LEAST_GAIN = 1e-10  # see `Ends.least_gain`
-CORRECTED = 0.6  # [rad or sizes] largest entry of a step that is corrected: else it is too curved
-STOPPED = 2.0  # in HELD, where 1 is a variable that stays at its bound: one that comes to it
+LEAST_NEWTON_GAIN = 1e-10  # see `Ends.least_gain`
+# [rad or sizes] largest entry of a step that is corrected: else it is too curved
+CORRECTED_STEP = 0.6
+# in HELD, where 1 is a variable that stays at its bound: one that comes to it
+STOPPED_AT_BOUND = 2.0
 
 
 @helper
@@ -300,13 +305,19 @@ def stop_at_bounds(variables: FloatArray, q: FloatArray, work: FloatArray, large
         work: Has the step and the bounds.
         largest: Largest entry of the step, see `descent_kernel.apply_step`.
     """
-    stopped, share = False, 1.0 if largest <= LARGEST_STEP else LARGEST_STEP / largest
+    stopped, share = (
+        False,
+        1.0 if largest <= LARGEST_DESCENT_STEP else LARGEST_DESCENT_STEP / largest,
+    )
     for k in range(q.shape[0]):
         if work[k, HELD] == 0.0:
             scale, low, high = variables[k, SCALE], work[k, BOUND_LOWER], work[k, BOUND_UPPER]
             moved = q[k] + share * scale * work[k, STEP]
             if not low <= moved <= high:
-                work[k, HELD], work[k, STEP] = STOPPED, (min(high, max(low, moved)) - q[k]) / scale
+                work[k, HELD], work[k, STEP] = (
+                    STOPPED_AT_BOUND,
+                    (min(high, max(low, moved)) - q[k]) / scale,
+                )
                 stopped = True
     return stopped
 
@@ -331,11 +342,11 @@ def step_beside(
     for k in range(n):
         step[k] = 0.0 if work[k, HELD] != 0.0 else -work[k, GRADIENT]
         for i in range(n):
-            if work[k, HELD] == 0.0 and work[i, HELD] == STOPPED:
+            if work[k, HELD] == 0.0 and work[i, HELD] == STOPPED_AT_BOUND:
                 step[k] -= hessian[max(k, i), min(k, i)] * work[i, STEP]
     solve_factored(factors, step)
     for k in range(n):
-        if work[k, HELD] == STOPPED:
+        if work[k, HELD] == STOPPED_AT_BOUND:
             step[k] = work[k, STEP]
         work[k, STEP] = step[k]
         largest = max(largest, abs(step[k]))
@@ -478,7 +489,7 @@ def take_step(
     apply_step(chain.variables, q, work, largest)
     frame = place(chain.joints, tip, q, work, n)
     away, turned = squared_errors(weights, work, rates, frame)
-    if away + turned < error or largest > CORRECTED:
+    if away + turned < error or largest > CORRECTED_STEP:
         return frame, away, turned
     correct(chain, weights, q, work, factors, (begin, frame), step)
     frame = place(chain.joints, tip, q, work, n)
@@ -528,12 +539,12 @@ def minimise(
             gradient_and_hessian(chain, weights, work, hessian, frame)
         hold_at_bounds(q, work)
         while damping < MOST_DAMPING and not factor(hessian, work, damping, factors):
-            damping *= DAMPED
+            damping *= LEAST_DAMPING_RISE
         if not damping < MOST_DAMPING:
             break
         largest, gain = step_inside(chain.variables, q, work, square, damping, step)
         if gain < 0.0:  # the motions to the bounds are uphill: shorter ones
-            fresh, damping = False, damping * DAMPED
+            fresh, damping = False, damping * LEAST_DAMPING_RISE
             continue
         if is_converged(weights, least, gain, ends):
             break
@@ -544,10 +555,10 @@ def minimise(
             # Half the squared error falls by `gain` where the model holds.
             share = (least - (a + t)) / (2.0 * gain)
             frame, least, away, turned = end, a + t, a, t
-            by = GOOD_BY if share > GOOD else FAIR_BY if share > FAIR else 1.0
+            by = GOOD_DIVISOR if share > GOOD_SHARE else FAIR_DIVISOR if share > FAIR_SHARE else 1.0
             damping = max(LEAST_DAMPING, damping / by)
         else:
-            damping = max(DAMPED * damping, take_back(q, work, gain))
+            damping = max(LEAST_DAMPING_RISE * damping, take_back(q, work, gain))
     return taken
 
 
@@ -577,7 +588,7 @@ def minimise_each(
         for row in range(weights.shape[0]):
             w, most = weights[row], min(allowed[0], allowed[1] - taken)
             stage = PoseGoal(w, target, wanted.position_tolerance, wanted.rotation_tolerance)
-            ends = Ends(most, LEAST_GAIN)
+            ends = Ends(most, LEAST_NEWTON_GAIN)
             taken += minimise(packed, w, q[i], work, square, squared_arrival(stage), ends)
         take_shortest_turns(variables, starts[i], q[i])
         figures[i, DISTANCE_LEFT], figures[i, ANGLE_LEFT] = measure(packed, wanted, q[i], work)

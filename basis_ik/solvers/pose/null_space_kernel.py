@@ -58,13 +58,15 @@ from basis_ik.numerics.normal_equations_kernel import (
     with_column_6,
 )
 
-SHARE = 20.0  # of self-motion, by joints to spare, per radian that the target moves the arm
-SOFTNESS = 0.5  # pull [1/rad] at which self-motion has half of that speed
+# Of self-motion, by joints to spare, per radian that the target moves the arm.
+SELF_MOTION_SHARE = 20.0
+SELF_MOTION_SOFTNESS = 0.5  # pull [1/rad] at which self-motion has half of that speed
 MOST_SELF_MOTION = 0.3  # [rad] in a step, or reaches for a slide: beyond it the tip is lost
-NEAR = 2.5  # [rad], or reaches for a slide: about where a limit begins to pull
-LEAST_ROOM = 1e-3 * NEAR  # keeps the pull finite at a limit
+LIMIT_RANGE = 2.5  # [rad], or reaches for a slide: about where a limit begins to pull
+LEAST_ROOM = 1e-3 * LIMIT_RANGE  # keeps the pull finite at a limit
 SLOWNESS = 3.0  # weight of the logarithm of the joints' speed, beside that of their room
-FADING = 1e-8  # damping of self-motion: what moves the tip by less than 1e-4 of a turn is free
+# Damping of self-motion: what moves the tip by less than 1e-4 of a turn is free.
+SELF_MOTION_DAMPING = 1e-8
 
 
 class Pace(NamedTuple):
@@ -154,7 +156,7 @@ def product(work: FloatArray, n: int, column: int) -> Six:
 @helper
 def fill_least(work: FloatArray, n: int, twist: Six) -> Six:
     """Write the least rates that make a twist as STEP: Jᵀ z; return z = (J Jᵀ)⁻¹ twist."""
-    gram = diagonal_6(FADING)
+    gram = diagonal_6(SELF_MOTION_DAMPING)
     for k in range(n):
         j0, j1, j2 = work[k, JX], work[k, JY], work[k, JZ]
         gram = with_column_6(gram, (j0, j1, j2, work[k, JRX], work[k, JRY], work[k, JRZ]))
@@ -169,13 +171,16 @@ def fill_least(work: FloatArray, n: int, twist: Six) -> Six:
 def pull_off_limits(variables: FloatArray, q: FloatArray, work: FloatArray) -> None:
     """Write the gradient of the joints' room to their limits.
 
-    The room is the product of a / (a + NEAR) over all distances a: it counts near limits alone.
+    The room is the product of a / (a + LIMIT_RANGE) over all distances a. It counts near limits
+    alone.
     """
     for k in range(q.shape[0]):
         scale = variables[k, SCALE]
         low = max(LEAST_ROOM, (q[k] - variables[k, LOWER]) / scale)
         high = max(LEAST_ROOM, (variables[k, UPPER] - q[k]) / scale)
-        work[k, CENTRING] = NEAR / (low * (low + NEAR)) - NEAR / (high * (high + NEAR))
+        work[k, CENTRING] = LIMIT_RANGE / (low * (low + LIMIT_RANGE)) - LIMIT_RANGE / (
+            high * (high + LIMIT_RANGE)
+        )
 
 
 @helper
@@ -323,7 +328,10 @@ def keep_clear(chain: PackedChain, weights: FloatArray, q: FloatArray, work: Flo
     largest = fill_self_motion(chain, weights, q, tip, twist, work)
     if not largest > 0.0:
         return False
-    amount = min(SHARE / spare * travel / (largest + SOFTNESS), MOST_SELF_MOTION / largest)
+    amount = min(
+        SELF_MOTION_SHARE / spare * travel / (largest + SELF_MOTION_SOFTNESS),
+        MOST_SELF_MOTION / largest,
+    )
     here, free = q.copy(), np.empty(n)
     for k in range(n):
         free[k] = work[k, STEP]

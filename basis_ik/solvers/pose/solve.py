@@ -16,12 +16,12 @@ import numpy.typing as npt
 
 from basis_ik.closed_form.closed_form_search_kernel import take_nearest_branch
 from basis_ik.closed_form.self_motion import sample_starts
-from basis_ik.descent.descent_kernel import REACHED as ARRIVED
-from basis_ik.descent.descent_kernel import SPENT, STALLED
+from basis_ik.descent.descent_kernel import DESCENT_REACHED as ARRIVED
+from basis_ik.descent.descent_kernel import DESCENT_SPENT, DESCENT_STALLED
 from basis_ik.descent.pose_search_kernel import (
-    NEAR,
+    DESCENT_PATIENCE,
+    NEAR_SEED,
     OUT_OF_REACH,
-    PATIENCE,
     Found,
     solve_pose,
     take_shortest_turns,
@@ -30,6 +30,7 @@ from basis_ik.descent.tables_kernel import WRX, WX, GoalFields
 from basis_ik.errors import SolveArgumentError
 from basis_ik.numerics.arrays import FloatArray, is_same
 from basis_ik.search.arguments import (
+    FLOAT64,
     SMALLEST_TOLERANCE,
     Positions,
     Target,
@@ -43,6 +44,7 @@ from basis_ik.search.arguments import (
 from basis_ik.search.pose_constraint import PoseConstraint, aim, narrow, position_of, weigh
 from basis_ik.search.prepare import prepared
 from basis_ik.search.prepared_chain import PreparedChain
+from basis_ik.search.starts import ENDLESS
 from basis_ik.solvers.pose.diagnosis import FEWEST_STARTS, Diagnosis
 from basis_ik.solvers.pose.explain import Attempt, explain
 from basis_ik.solvers.pose.fabrik_passes import Passes, run_passes
@@ -51,7 +53,7 @@ from basis_ik.solvers.pose.timed_search import search_until
 from basis_ik.solvers.pose.weighted import least_error
 from basis_ik.transforms.checks import read_only
 from basis_ik.transforms.rigid import RigidTransform
-from basis_ik.verdict import REACHED, Reason, Verdict
+from basis_ik.verdict import REASON_REACHED, Reason, Verdict
 
 if TYPE_CHECKING:
     from basis_ik.collision.collision_scene import Gap, Scene
@@ -62,12 +64,11 @@ if TYPE_CHECKING:
 MAX_ITERATIONS = 100_000  # default; more if more restarts are requested
 MAX_RESTARTS = 2500  # default; the search stops earlier if more starts are not worthwhile
 STEPS_PER_START = MAX_ITERATIONS // MAX_RESTARTS
-DEFAULT = SearchBudget(MAX_ITERATIONS, FEWEST_STARTS, MAX_RESTARTS, asked=False)
+DEFAULT_BUDGET = SearchBudget(MAX_ITERATIONS, FEWEST_STARTS, MAX_RESTARTS, asked=False)
 EXCLUDED = -5  # status of a search: a closed form proves that there is no solution
-ENDLESS = 2**62
 
-# Each of these look-ups costs as much as a tuple.
-_REACHED, _FLOAT = Verdict.REACHED, np.dtype(np.float64)
+# This look-up costs as much as a tuple.
+_REACHED = Verdict.REACHED
 _new_solution = tuple.__new__  # takes half the time of the class
 
 
@@ -189,7 +190,11 @@ def solve(
             orientation_tolerance=orientation_tolerance, max_iterations=max_iterations,
             max_restarts=max_restarts, time_limit=time_limit, solver=solver, trace=trace,
         )  # fmt: skip
-        from basis_ik.solvers.pose.collision_free import STARTS, PoseAlternatives, collisions_of
+        from basis_ik.solvers.pose.collision_free import (
+            FREE_SEARCH,
+            PoseAlternatives,
+            collisions_of,
+        )
 
         collisions = collisions_of(chain, scene, chosen.positions)
         if not collisions:
@@ -204,7 +209,7 @@ def solve(
             held = hold_near(problem.ready, problem.start, max_move)
             ways.insert(0, PoseAlternatives(problem._replace(ready=held)))
         effort = (
-            STARTS if max_restarts is None else max_restarts,
+            FREE_SEARCH.starts if max_restarts is None else max_restarts,
             math.inf if time_limit is None else time.perf_counter() + time_limit,
         )
         return free_one(ways, scene, (chosen, collisions[0]), effort)
@@ -212,7 +217,7 @@ def solve(
         target, constraint = aim("target", target, constraint)
     if position_only:
         constraint = position_of(constraint)
-    budget, plain = DEFAULT, solver == "descent" and not trace and time_limit is None
+    budget, plain = DEFAULT_BUDGET, solver == "descent" and not trace and time_limit is None
     if not (max_iterations is max_restarts is time_limit is None):
         budget = search_budget(max_iterations, max_restarts, timed=time_limit is not None)
     elif plain and constraint is None and max_move is None:
@@ -273,7 +278,7 @@ def free_one(
     ways[0].ready.prove_inside(q)
     return Solution(
         read_only(q), _REACHED, position_error, orientation_error,
-        solution.iterations, search.starts, REACHED,
+        solution.iterations, search.starts, REASON_REACHED,
     )  # fmt: skip
 
 
@@ -297,7 +302,7 @@ def _nearest_solution(
         return None
     q.setflags(write=False)
     return _new_solution(
-        Solution, (q, _REACHED, position_error, orientation_error, 0, 0, REACHED, None)
+        Solution, (q, _REACHED, position_error, orientation_error, 0, 0, REASON_REACHED, None)
     )
 
 
@@ -306,7 +311,7 @@ def _is_matrix(target: Target) -> TypeGuard[FloatArray]:
     return (
         type(target) is np.ndarray
         and target.shape == (4, 4)
-        and target.dtype is _FLOAT
+        and target.dtype is FLOAT64
         and bool(target.flags.carray)
     )
 
@@ -333,15 +338,15 @@ def _search(
         found = form.kernels.solve_pose(
             ready.fields, goal_fields, start, q, work, budget.iterations, form.rows
         )
-        if found[0] in (STALLED, SPENT) and form.excludes(
+        if found[0] in (DESCENT_STALLED, DESCENT_SPENT) and form.excludes(
             ready.variables, goal_fields[1], goal_fields[2:]
         ):
             return EXCLUDED, *found[1:]
         if not _may_restart(found, budget):
             return found
         steps, first = found[1], 1
-    effort = budget.iterations - steps, PATIENCE, False
-    starts = first, budget.first_restarts, NEAR
+    effort = budget.iterations - steps, DESCENT_PATIENCE, False
+    starts = first, budget.first_restarts, NEAR_SEED
     status, taken, last, position_error, orientation_error = solve_pose(
         ready.fields, goal_fields, start, q, work, effort, starts
     )
@@ -350,7 +355,7 @@ def _search(
 
 def _may_restart(found: Found, budget: SearchBudget) -> bool:
     """Return whether the search from the branches left the target open, and starts are left."""
-    undecided = found[0] in (STALLED, SPENT)
+    undecided = found[0] in (DESCENT_STALLED, DESCENT_SPENT)
     return undecided and budget.restarts > 0 and found[1] < budget.iterations
 
 
@@ -361,7 +366,9 @@ def _reached(
     ready.prove_inside(q)
     q.setflags(write=False)
     _, steps, last, position_error, orientation_error = found
-    return Solution(q, _REACHED, position_error, orientation_error, steps, last, REACHED, passes)
+    return Solution(
+        q, _REACHED, position_error, orientation_error, steps, last, REASON_REACHED, passes
+    )
 
 
 def _search_after_passes(problem: PoseProblem, budget: SearchBudget, *, trace: bool) -> Solution:
@@ -469,14 +476,14 @@ def _diagnose(diagnosis: Diagnosis, chain: Chain, budget: SearchBudget) -> tuple
         budget: Number of starts, and whether the caller has set it.
     """
     # A quick test comes before a long search; most unreachable targets fail it.
-    best, reason = diagnosis.nearest_position(), REACHED
+    best, reason = diagnosis.nearest_position(), REASON_REACHED
     if not diagnosis.meets(best):
         found = diagnosis.go_on(best, budget.restarts, asked=budget.asked)
         if found is not None:
             best = found
         else:
             best, reason = explain(diagnosis, chain.joint_names)
-    if reason is REACHED:
+    if reason is REASON_REACHED:
         diagnosis.ready.prove_inside(best.q)
     return best, reason
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from basis_ik.descent.descent_kernel import REACHED as ARRIVED
+from basis_ik.descent.descent_kernel import DESCENT_REACHED as ARRIVED
 from basis_ik.descent.pose_search_kernel import take_shortest_turns
 from basis_ik.descent.tables_kernel import BOX_X
 from basis_ik.errors import SolveArgumentError
@@ -22,14 +22,14 @@ from basis_ik.search.pose_constraint import PoseConstraint, aim, position_of
 from basis_ik.solvers.pose.pose_problem import PoseProblem, read_problem
 from basis_ik.solvers.pose.solve import Solution
 from basis_ik.transforms.checks import read_only
-from basis_ik.verdict import REACHED, Verdict
+from basis_ik.verdict import REASON_REACHED, Verdict
 
 if TYPE_CHECKING:
     from basis_ik.collision.collision_scene import Scene
     from basis_ik.robot.chain import Chain
 
 
-STEPS_PER_START = 100  # a descent that needs more is given up
+STEPS_PER_DESCENT = 100  # a descent that needs more is given up
 
 
 class Preference(enum.Enum):
@@ -132,7 +132,7 @@ class _Solutions:
         problem, ready = self.problem, self.problem.ready
         q = np.empty_like(start)
         status, steps, _, position_error, orientation_error = ready.search(
-            ready.weights, problem.goal, start, q, problem.tolerances, STEPS_PER_START,
+            ready.weights, problem.goal, start, q, problem.tolerances, STEPS_PER_DESCENT,
             first=number, last=number, near=near,
         )  # fmt: skip
         refuse(status, "seed", problem.start.tolist(), problem.target)
@@ -140,7 +140,13 @@ class _Solutions:
             reached = Verdict.REACHED
             self.solutions.append(
                 Solution(
-                    read_only(q), reached, position_error, orientation_error, steps, number, REACHED
+                    read_only(q),
+                    reached,
+                    position_error,
+                    orientation_error,
+                    steps,
+                    number,
+                    REASON_REACHED,
                 )
             )
         return status == ARRIVED

@@ -9,13 +9,14 @@ import time
 
 import numpy as np
 
-from basis_ik.descent.descent_kernel import SPENT
+from basis_ik.descent.descent_kernel import DESCENT_SPENT
 from basis_ik.descent.pose_search_kernel import GO_ON, Found
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.solvers.pose.pose_problem import PoseProblem, SearchBudget
 
-MARGIN = 100.0  # slices have several steps only if this many of the slowest steps so far would fit
-LONGEST = 256  # steps of a slice at most
+# Slices have several steps only if this many of the slowest steps so far would fit.
+SLICE_MARGIN = 100.0
+LONGEST_SLICE = 256  # steps of a slice at most
 
 
 def search_until(
@@ -38,8 +39,8 @@ def search_until(
     work, q = ready.new_work(), np.empty_like(problem.start)
     first, steps, slowest, now = 0, 0, 0.0, time.perf_counter()
     while True:
-        fitting = (deadline - now) / (MARGIN * slowest) if slowest > 0.0 else 1.0
-        slice_ = min(max(1, int(min(fitting, LONGEST))), budget.iterations - steps)
+        fitting = (deadline - now) / (SLICE_MARGIN * slowest) if slowest > 0.0 else 1.0
+        slice_ = min(max(1, int(min(fitting, LONGEST_SLICE))), budget.iterations - steps)
         status, taken, last, position_error, orientation_error = ready.search(
             ready.weights, problem.goal, problem.start, q, problem.tolerances, slice_,
             first=first, last=budget.restarts, work=work,
@@ -47,5 +48,5 @@ def search_until(
         before, now = now, time.perf_counter()
         first, steps = GO_ON, steps + taken
         slowest = max(slowest, (now - before) / max(1, taken))
-        if status != SPENT or steps >= budget.iterations or now >= deadline:
+        if status != DESCENT_SPENT or steps >= budget.iterations or now >= deadline:
             return q, (status, steps, last, position_error, orientation_error)

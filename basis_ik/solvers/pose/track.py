@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from basis_ik.descent.descent_kernel import REACHED as ARRIVED
-from basis_ik.descent.descent_kernel import SPENT
+from basis_ik.descent.descent_kernel import DESCENT_REACHED as ARRIVED
+from basis_ik.descent.descent_kernel import DESCENT_SPENT
 from basis_ik.descent.pose_search_kernel import BAD_SEED, BAD_TARGET, LARGEST_ANGLE
 from basis_ik.descent.tables_kernel import WRX, WX, GoalFields
 from basis_ik.search.arguments import (
@@ -29,16 +29,16 @@ from basis_ik.search.prepare import prepared
 from basis_ik.search.prepared_chain import PreparedChain
 from basis_ik.search.ranked_tasks import RankedTask
 from basis_ik.solvers.pose.solve import Solution
-from basis_ik.solvers.pose.track_kernel import AT_LIMIT, AT_STEP, step_towards
+from basis_ik.solvers.pose.track_kernel import HELD_BY_LIMIT, HELD_BY_STEP, step_towards
 from basis_ik.transforms.checks import read_only
 from basis_ik.transforms.rigid import RigidTransform
-from basis_ik.verdict import REACHED, Reason, Verdict
+from basis_ik.verdict import REASON_REACHED, Reason, Verdict
 
 if TYPE_CHECKING:
     from basis_ik.collision.collision_scene import Scene
     from basis_ik.robot.chain import Chain
 
-MAX_ITERATIONS = 60
+MAX_TRACK_ITERATIONS = 60
 
 
 def track(
@@ -118,7 +118,11 @@ def track(
         positive("position_tolerance", position_tolerance, "m"),
         positive("orientation_tolerance", orientation_tolerance, "rad"),
     )  # fmt: skip
-    most = MAX_ITERATIONS if max_iterations is None else count("max_iterations", max_iterations, 1)
+    most = (
+        MAX_TRACK_ITERATIONS
+        if max_iterations is None
+        else count("max_iterations", max_iterations, 1)
+    )
     pace = start, before, as_bounds("max_step", max_step, len(start)), most
     motion = np.zeros(6)
     if previous_target is not None:
@@ -143,7 +147,7 @@ def track(
             return Solution(read_only(q), reason.verdict, away, turned, steps, 0, reason)
     q.setflags(write=False)
     if status == ARRIVED:
-        return Solution(q, Verdict.REACHED, away, turned, steps, 0, REACHED)
+        return Solution(q, Verdict.REACHED, away, turned, steps, 0, REASON_REACHED)
     if status == BAD_SEED and (np.abs(start) <= LARGEST_ANGLE).all():
         refuse(status, "previous", previous, target)
     refuse(status, "current", current, target)
@@ -162,11 +166,11 @@ def warm_up(chain: Chain) -> None:
 
 
 def _verdict(ready: PreparedChain, fields: GoalFields, status: int, holds: int) -> Verdict:
-    if holds == AT_STEP:
+    if holds == HELD_BY_STEP:
         return Verdict.STEP_BOUND
     _, goal, position_tolerance, _ = fields
     if np.linalg.norm(goal[:3, 3] - ready.ends[0, :, 3]) > ready.reach + position_tolerance:
         return Verdict.TOO_FAR
-    if holds == AT_LIMIT:
+    if holds == HELD_BY_LIMIT:
         return Verdict.LIMIT
-    return Verdict.BUDGET_SPENT if status == SPENT else Verdict.SINGULAR
+    return Verdict.BUDGET_SPENT if status == DESCENT_SPENT else Verdict.SINGULAR

@@ -14,7 +14,13 @@ from math import sqrt
 
 import numpy as np
 
-from basis_ik.descent.descent_kernel import REACHED, SPENT, STALLED, fill_jacobian, place
+from basis_ik.descent.descent_kernel import (
+    DESCENT_REACHED,
+    DESCENT_SPENT,
+    DESCENT_STALLED,
+    fill_jacobian,
+    place,
+)
 from basis_ik.descent.pose_error_kernel import has_deadband, pose_residual
 from basis_ik.descent.pose_search_kernel import (
     BAD_SEED,
@@ -61,12 +67,13 @@ from basis_ik.solvers.pose.null_space_kernel import (
     rows_of,
 )
 
-FREE, AT_LIMIT, AT_STEP = 0, 1, 2
+HELD_BY_NOTHING, HELD_BY_LIMIT, HELD_BY_STEP = 0, 1, 2
 """What holds an arm back: nothing, a limit of a joint, the bound on the step."""
 
-KICK = 0.05  # [rad], or reaches for a slide: largest kick off a singularity
-BETTER = 1.0 - 1e-9  # of the squared error: what a kick gains is of the bound's second order
-PULL = 1e-4  # of the error, per radian, that a joint must take off to be what holds the arm back
+LARGEST_KICK = 0.05  # [rad], or reaches for a slide: largest kick off a singularity
+KICK_GAIN = 1.0 - 1e-9  # of the squared error: what a kick gains is of the bound's second order
+# Of the error, per radian, that a joint must take off to be what holds the arm back.
+HOLDING_PULL = 1e-4
 
 
 @helper
@@ -107,13 +114,17 @@ def what_holds(
     e0, e1, e2, e3, e4, e5 = residual
     fill_jacobian(joints, weights, boxed, work, n, frame)
     size = sqrt(e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3 + e4 * e4 + e5 * e5)
-    holds, joint, most = FREE, -1, 0.0
+    holds, joint, most = HELD_BY_NOTHING, -1, 0.0
     for k in range(n):
         linear = work[k, JX] * e0 + work[k, JY] * e1 + work[k, JZ] * e2
         pull = linear + work[k, JRX] * e3 + work[k, JRY] * e4 + work[k, JRZ] * e5
         pull *= variables[k, SCALE]
-        if leaves(q[k], work[k, BOUND_LOWER], work[k, BOUND_UPPER], pull, PULL * size):
-            by = AT_LIMIT if q[k] == variables[k, LOWER if pull < 0.0 else UPPER] else AT_STEP
+        if leaves(q[k], work[k, BOUND_LOWER], work[k, BOUND_UPPER], pull, HOLDING_PULL * size):
+            by = (
+                HELD_BY_LIMIT
+                if q[k] == variables[k, LOWER if pull < 0.0 else UPPER]
+                else HELD_BY_STEP
+            )
             if by > holds or (by == holds and abs(pull) > most):
                 holds, joint, most = by, k, abs(pull)
     return holds, joint
@@ -129,7 +140,9 @@ def begin_kicked(variables: FloatArray, q: FloatArray, work: FloatArray, number:
     k = number // 2
     for i in range(q.shape[0]):
         q[i] = work[i, START]
-    kick = min(KICK * variables[k, SCALE], 0.5 * (work[k, BOUND_UPPER] - work[k, BOUND_LOWER]))
+    kick = min(
+        LARGEST_KICK * variables[k, SCALE], 0.5 * (work[k, BOUND_UPPER] - work[k, BOUND_LOWER])
+    )
     moved = q[k] + kick if number % 2 == 0 else q[k] - kick
     q[k] = min(work[k, BOUND_UPPER], max(work[k, BOUND_LOWER], moved))
 
@@ -161,39 +174,51 @@ def step(
         work: (n + 2 m + 3, 12).
 
     Returns:
-        REACHED, STALLED or SPENT, or BAD_SEED or BAD_TARGET before any work; steps; distance [m]
-        and angle [rad] left at q; FREE, AT_LIMIT or AT_STEP, and the joint that holds most.
+        DESCENT_REACHED, DESCENT_STALLED or DESCENT_SPENT, or BAD_SEED or BAD_TARGET before any
+        work; steps; distance [m] and angle [rad] left at q; HELD_BY_NOTHING, HELD_BY_LIMIT or
+        HELD_BY_STEP, and the joint that holds most.
     """
     refused = check_start(pace.previous, goal.target)
     if refused != BAD_SEED:
         refused = check_start(pace.current, goal.target)
     if refused != 0:
-        return refused, 0, np.inf, np.inf, FREE, -1
+        return refused, 0, np.inf, np.inf, HELD_BY_NOTHING, -1
     weights, arrival = goal.weights, squared_arrival(goal)
     bound_step(chain.variables, pace.current, pace.bound, work)
     relate_to_target(chain.ends[0], goal.target, work, q.shape[0] + chain.joints.shape[0])
     status, steps, least = first_approach(chain, weights, pace, q, work, arrival)
     keep_best(q, work)
-    if status == REACHED and keep_clear(chain, weights, q, work):
+    if status == DESCENT_REACHED and keep_clear(chain, weights, q, work):
         again, taken, _ = approach(chain, weights, q, work, arrival, pace.iterations)
         steps += taken
-        if again != REACHED:
+        if again != DESCENT_REACHED:
             go_back_to_best(q, work)
-    holds, joint = FREE, -1
-    if status != REACHED:
+    holds, joint = HELD_BY_NOTHING, -1
+    if status != DESCENT_REACHED:
         holds, joint = what_holds(chain, weights, q, work)
-    if status != REACHED and holds == FREE:
+    if status != DESCENT_REACHED and holds == HELD_BY_NOTHING:
         status, taken = kick_off(chain, weights, q, work, arrival, (status, least, pace.iterations))
         steps += taken
         holds, joint = what_holds(chain, weights, q, work)
-    if status != REACHED and q.shape[0] > rows_of(weights) and not is_out_of_reach(chain, goal):
+    if (
+        status != DESCENT_REACHED
+        and q.shape[0] > rows_of(weights)
+        and not is_out_of_reach(chain, goal)
+    ):
         slowest = make_detour(chain, goal, pace, motion, q, work, arrival)
         if slowest >= 0:
-            holds, joint = AT_STEP, slowest
+            holds, joint = HELD_BY_STEP, slowest
     away, turned = measure(chain, goal, q, work)
     if meets(goal, away, turned):
-        return REACHED, steps, away, turned, FREE, -1
-    return (SPENT if status == SPENT else STALLED), steps, away, turned, holds, joint
+        return DESCENT_REACHED, steps, away, turned, HELD_BY_NOTHING, -1
+    return (
+        (DESCENT_SPENT if status == DESCENT_SPENT else DESCENT_STALLED),
+        steps,
+        away,
+        turned,
+        holds,
+        joint,
+    )
 
 
 @helper
@@ -205,7 +230,7 @@ def first_approach(
     passing = False
     for k in range(q.shape[0]):
         passing = passing or pace.current[k] != pace.previous[k]
-    status, steps, least = STALLED, 0, np.inf
+    status, steps, least = DESCENT_STALLED, 0, np.inf
     for attempt in range(3):  # to stay, to go on as the arm came, to come nearer
         if not passing and attempt < 2:
             continue
@@ -216,7 +241,7 @@ def first_approach(
         allowed = 0 if attempt == 0 else pace.iterations
         status, taken, least = approach(chain, weights, q, work, arrival, allowed)
         steps += taken
-        if status == REACHED:
+        if status == DESCENT_REACHED:
             break
     return status, steps, least
 
@@ -245,10 +270,10 @@ def kick_off(
         begin_kicked(chain.variables, q, work, number)
         freed, taken, error = approach(chain, weights, q, work, arrival, iterations)
         steps += taken
-        if error < BETTER * least:
+        if error < KICK_GAIN * least:
             status, least = freed, error
             keep_best(q, work)
-        if freed == REACHED:
+        if freed == DESCENT_REACHED:
             break
     go_back_to_best(q, work)
     return status, steps

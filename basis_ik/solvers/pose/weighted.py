@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-STARTS = 20  # fresh starts that get a chance to leave less than the seed's
+WEIGHTED_STARTS = 20  # fresh starts that get a chance to leave less than the seed's
 
 
 def least_error(
@@ -40,7 +40,7 @@ def least_error(
     task = RankedTask(POSE_RESIDUAL, exact, weights, goal, 0, problem.tolerances)
     ranked = Ranked([task], problem.ready.variables)
     seed, *more = starts
-    first, *fresh = (ranked.start(number, seed) for number in range(STARTS + 1))
+    first, *fresh = (ranked.start(number, seed) for number in range(WEIGHTED_STARTS + 1))
     best, steps, _ = search_starts(
         (first, *more, *fresh), ranked.in_order, ranked.is_better,
         budget=budget, best=ranked.standing(first),

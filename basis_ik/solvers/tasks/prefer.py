@@ -24,15 +24,15 @@ from basis_ik.solvers.pose.solve import Solution, solve
 from basis_ik.solvers.pose.solve_all import solve_all
 from basis_ik.transforms.checks import read_only
 from basis_ik.transforms.rigid import RigidTransform
-from basis_ik.verdict import REACHED, Verdict
+from basis_ik.verdict import REASON_REACHED, Verdict
 
 if TYPE_CHECKING:
     from basis_ik.collision.collision_scene import Scene
     from basis_ik.robot.chain import Chain
 
 
-STARTS = 50
-CANDIDATES = 8  # solutions that are moved on; the most promising of those found
+PREFERENCE_STARTS = 50
+PREFERENCE_CANDIDATES = 8  # solutions that are moved on; the most promising of those found
 
 
 def solve_posture(
@@ -43,7 +43,7 @@ def solve_posture(
     *,
     position_only: bool = False,
     constraint: PoseConstraint | None = None,
-    starts: int = STARTS,
+    starts: int = PREFERENCE_STARTS,
     position_tolerance: float = 1e-6,
     orientation_tolerance: float = 1e-6,
     scene: Scene | None = None,
@@ -102,7 +102,7 @@ def solve_pole(
     *,
     position_only: bool = False,
     constraint: PoseConstraint | None = None,
-    starts: int = STARTS,
+    starts: int = PREFERENCE_STARTS,
     position_tolerance: float = 1e-6,
     orientation_tolerance: float = 1e-6,
     scene: Scene | None = None,
@@ -210,7 +210,7 @@ def _best(
     standing = [ranked.standing(start) for start in starts]
     order = sorted(range(len(found)), key=lambda i: standing[i].costs[-1])
     best, steps, _ = search_starts(
-        [starts[i] for i in order[:CANDIDATES]],
+        [starts[i] for i in order[:PREFERENCE_CANDIDATES]],
         ranked.in_order,
         lambda one, other: (
             one.costs[-1] < other.costs[-1]
@@ -228,5 +228,5 @@ def _best(
         angle,
         steps,
         max(s.restarts for s in found),
-        REACHED,
+        REASON_REACHED,
     )

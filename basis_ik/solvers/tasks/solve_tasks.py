@@ -20,9 +20,9 @@ from basis_ik.search.ranked_tasks import Descent, Ranked
 from basis_ik.search.starts import search_starts
 from basis_ik.solvers.tasks.task_problem import PoseTask, Problem, Task
 from basis_ik.transforms.rigid import RigidTransform
-from basis_ik.verdict import REACHED, Reason, Verdict
+from basis_ik.verdict import REASON_REACHED, Reason, Verdict
 
-MAX_RESTARTS = 200
+MAX_TASK_RESTARTS = 200
 ORDERED_STARTS = 12  # starts of the search by importance, where not all can be had
 
 
@@ -109,7 +109,7 @@ def solve_tasks(
         positive("position_tolerance", position_tolerance, "m"),
         positive("orientation_tolerance", orientation_tolerance, "rad"),
     )
-    restarts = MAX_RESTARTS if max_restarts is None else count("max_restarts", max_restarts, 0)
+    restarts = MAX_TASK_RESTARTS if max_restarts is None else count("max_restarts", max_restarts, 0)
     if not isinstance(model, RobotModel):
         raise SolveArgumentError("model", model, "a RobotModel")
     if not isinstance(tasks, Iterable):
@@ -160,7 +160,7 @@ def _outcome(problem: Problem, index: int, q: FloatArray, starts: int) -> Outcom
     task = problem.ranked[index]
     distance, angle = task.miss(q)
     if task.is_met(q):
-        return Outcome(Verdict.REACHED, distance, angle, REACHED)
+        return Outcome(Verdict.REACHED, distance, angle, REASON_REACHED)
     reason = problem.alone(index, q)
     if reason.verdict is Verdict.REACHED:
         turn = angle if task.weights[WRX] > 0.0 else 0.0

@@ -27,7 +27,7 @@ from basis_ik.search.prepared_chain import ROTATION_WEIGHT, PreparedChain
 from basis_ik.search.ranked_tasks import Ranked, RankedTask, join_variables, renumbered
 from basis_ik.solvers.look.look_at import look_at, with_ray
 from basis_ik.solvers.pose.solve import solve
-from basis_ik.verdict import REACHED, Reason, Verdict
+from basis_ik.verdict import REASON_REACHED, Reason, Verdict
 
 if TYPE_CHECKING:
     from basis_ik.robot.chain import Chain
@@ -192,7 +192,7 @@ class Problem:
         ranked = self.ranked[index]
         best, _, last = Ranked([ranked], self.variables).search(q, STARTS_ALONE - 1)
         if ranked.is_met(best.q):
-            return REACHED
+            return REASON_REACHED
         return Reason(Verdict.BUDGET_SPENT, *ranked.miss(best.q), starts=last + 1)
 
     def _rank(self, index: int) -> tuple[RankedTask, float]:

@@ -135,7 +135,7 @@ def test_a_singular_jacobian_has_zero_manipulability():
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(blocks, "SOLVES", 120)
+    monkeypatch.setattr(blocks, "BLOCK_SOLVES", 120)
 
 
 def stored(file, map_):
@@ -206,7 +206,7 @@ def test_a_killed_worker_of_a_cluster_changes_nothing(panda, tmp_path):
 
 
 def test_an_absent_scheduler_is_named(monkeypatch):
-    monkeypatch.setattr(blocks, "TIMEOUT", 0.2)
+    monkeypatch.setattr(blocks, "SCHEDULER_TIMEOUT", 0.2)
     for address in ("tcp://127.0.0.1:9", "nowhere://x"):
         said = f"no scheduler responds at '{address}'.*`dask scheduler`"
         with pytest.raises(WorkerError, match=said), cluster(address):
@@ -216,7 +216,7 @@ def test_an_absent_scheduler_is_named(monkeypatch):
 def test_a_scheduler_without_workers_is_named(monkeypatch):
     from distributed import LocalCluster
 
-    monkeypatch.setattr(blocks, "TIMEOUT", 0.5)
+    monkeypatch.setattr(blocks, "SCHEDULER_TIMEOUT", 0.5)
     said = "has no workers: start one by `dask worker inproc"
     with (
         LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as machines,
@@ -241,7 +241,7 @@ def test_a_worker_without_the_package_is_named(monkeypatch):
 
 
 def test_the_loss_of_all_workers_is_an_error(robot, monkeypatch):
-    monkeypatch.setattr(blocks, "TIMEOUT", 0.01)
+    monkeypatch.setattr(blocks, "SCHEDULER_TIMEOUT", 0.01)
 
     class Silent:
         def submit(self, function, *arguments):
@@ -327,7 +327,7 @@ def test_only_free_postures_count_and_the_others_are_counted_apart():
     found = solve_batch(
         chain, [RigidTransform.from_rotation_translation(turn, centres[1])
                 for turn in orientations(16)],
-        max_restarts=blocks.RESTARTS, scene=scene,
+        max_restarts=blocks.MAP_RESTARTS, scene=scene,
     )  # fmt: skip
     assert free[0][1] == found.reached.sum()
 

@@ -29,7 +29,7 @@ SMALL = [*PANDA, "--voxel", "0.4", "--orientations", "8", "--processes", "1"]
 def run(capsys, monkeypatch, tmp_path):
     """Run a command where the map is written; return exit status, stdout and stderr."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(blocks, "SOLVES", 120)
+    monkeypatch.setattr(blocks, "BLOCK_SOLVES", 120)
 
     def run(*words):
         try:
@@ -46,7 +46,7 @@ def complete(tmp_path_factory):
     """The file of a small map."""
     file = tmp_path_factory.mktemp("reach") / "complete.npz"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "SOLVES", 120)
+        patch.setattr(blocks, "BLOCK_SOLVES", 120)
         assert main([*SMALL, "--output", str(file)]) == 0
     return file
 
@@ -219,7 +219,7 @@ def test_a_map_of_an_arm_with_other_limits_is_not_continued(run, complete, tmp_p
 
 
 def test_a_map_cut_into_other_blocks_is_not_continued(run, complete, monkeypatch):
-    monkeypatch.setattr(blocks, "SOLVES", 240)
+    monkeypatch.setattr(blocks, "BLOCK_SOLVES", 240)
     status, _, err = run(*SMALL, "--output", str(complete))
     assert status == 1
     assert "is from another version of basis_ik: give another --output" in err

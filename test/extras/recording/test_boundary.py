@@ -21,7 +21,13 @@ from basis_ik.extras.recording import replay
 from basis_ik.extras.recording.recorded import RecordingError
 from basis_ik.extras.recording.recording import Entry, RecordingBoundary, Sent
 from basis_ik.extras.recording.replay import Difference, Outcome, Replay, ReplayBoundary
-from basis_ik.ros.action_forms import END, FEEDBACK, HEAD_GOAL, HEAD_HANDLE, RESPONSE
+from basis_ik.ros.action_forms import (
+    GOAL_END,
+    GOAL_FEEDBACK,
+    GOAL_RESPONSE,
+    HEAD_GOAL,
+    HEAD_HANDLE,
+)
 from basis_ik.ros.boundary import LIVE, Form, boundary_of, named_inputs, present
 
 TEXT, WORD = "std_msgs/msg/String", b"\0\1\0\0\2\0\0\0x\0"  # "x", as serialised
@@ -199,7 +205,9 @@ def received(form, argument):
 
 @pytest.mark.parametrize("accepted", [True, False])
 def test_the_response_of_a_controller_is_replayed(accepted):
-    handle = received(RESPONSE, SimpleNamespace(result=lambda: SimpleNamespace(accepted=accepted)))
+    handle = received(
+        GOAL_RESPONSE, SimpleNamespace(result=lambda: SimpleNamespace(accepted=accepted))
+    )
     assert handle.result().accepted is accepted
     handle.result().cancel_goal_async()
     assert isinstance(handle.result().get_result_async(), Future)
@@ -208,9 +216,11 @@ def test_the_response_of_a_controller_is_replayed(accepted):
 def test_feedback_and_result_of_a_controller_are_replayed():
     feedback = FollowJointTrajectory.Feedback()
     feedback.desired.positions = [0.1, -0.0]
-    assert received(FEEDBACK, SimpleNamespace(feedback=feedback)).feedback == feedback
+    assert received(GOAL_FEEDBACK, SimpleNamespace(feedback=feedback)).feedback == feedback
     result = SimpleNamespace(error_string="too late")
-    end = received(END, SimpleNamespace(result=lambda: SimpleNamespace(status=6, result=result)))
+    end = received(
+        GOAL_END, SimpleNamespace(result=lambda: SimpleNamespace(status=6, result=result))
+    )
     assert (end.result().status, end.result().result.error_string) == (6, "too late")
 
 

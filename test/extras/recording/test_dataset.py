@@ -24,7 +24,7 @@ from test_teleop_keyboard import Terminal
 
 from basis_ik.extras.recording.dataset import DatasetError, DatasetWriter, Recorded, read_episode
 from basis_ik.extras.recording.play_dataset import check
-from basis_ik.extras.recording.record_dataset import PARAMETERS
+from basis_ik.extras.recording.record_dataset import RECORDER_PARAMETERS
 
 ROOT = Path(__file__).parents[3]
 LEROBOT = ROOT / ".setup" / "lerobot" / "bin" / "python"  # of `make test-long`
@@ -317,7 +317,7 @@ def test_a_recorder_without_lerobot_ends_with_one_line(complaint, root):
 def test_the_page_has_each_parameter_and_its_default():
     page = (ROOT / "docs" / "interfaces.md").read_text()
     section = page.partition("## `record_dataset`")[2].partition("\n## ")[0]
-    for each in PARAMETERS:
+    for each in RECORDER_PARAMETERS:
         (row,) = re.findall(rf"^\|[^|]*`{each.name}`[^|]*\|([^|]*)\|", section, re.MULTILINE)
         shown = each.default if each.name == "controller" else json.dumps(each.default)
         assert row.strip() == ("required" if each.name in ("root", "task") else f"`{shown}`")

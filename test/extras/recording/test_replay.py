@@ -19,7 +19,7 @@ from std_srvs.srv import Trigger
 
 from basis_ik.extras.recording.message_definition import definition
 from basis_ik.extras.recording.recorded import Recorded, RecordingError
-from basis_ik.extras.recording.recording import FORM, Entry, Recording, make_boundary
+from basis_ik.extras.recording.recording import TEXT_VERSION, Entry, Recording, make_boundary
 from basis_ik.ros.boundary import LIVE
 
 
@@ -136,7 +136,7 @@ def an_entry(number):
 def test_a_full_disk_ends_the_recording_and_keeps_it_readable(tmp_path):
     path, node = tmp_path / "run.mcap", Log()
     disk = FullDisk(path, "xb")
-    recording = Recording(io.BufferedWriter(disk), node, {"form": FORM})
+    recording = Recording(io.BufferedWriter(disk), node, {"form": TEXT_VERSION})
     size = path.stat().st_size
     for number in range(20):
         recording.put(an_entry(number))
@@ -155,7 +155,7 @@ def test_a_full_disk_ends_the_recording_and_keeps_it_readable(tmp_path):
 
 def test_older_entries_survive_a_killed_process(tmp_path):
     path = tmp_path / "run.mcap"
-    recording = Recording(path.open("xb"), Log(), {"form": FORM})
+    recording = Recording(path.open("xb"), Log(), {"form": TEXT_VERSION})
     size = path.stat().st_size
     recording.put(an_entry(0))
     wait(lambda: path.stat().st_size > size)
@@ -167,7 +167,7 @@ def test_older_entries_survive_a_killed_process(tmp_path):
 def test_a_recording_that_falls_behind_ends(tmp_path, monkeypatch):
     monkeypatch.setattr("basis_ik.extras.recording.recording.LARGEST_QUEUE", 10)
     node = Log()
-    recording = Recording((tmp_path / "run.mcap").open("xb"), node, {"form": FORM})
+    recording = Recording((tmp_path / "run.mcap").open("xb"), node, {"form": TEXT_VERSION})
     for number in range(1000):
         recording.put(an_entry(number))
     wait(lambda: node.lines)

@@ -8,8 +8,8 @@ import math
 import pytest
 
 from basis_ik.extras.web_view.jog_controls import (
-    DIRECTIONS,
-    KEYS,
+    BUTTON_KEYS,
+    BUTTON_TWISTS,
     ZERO_TWIST,
     GripperSlider,
     HeldButton,
@@ -17,7 +17,7 @@ from basis_ik.extras.web_view.jog_controls import (
     Steps,
     stepped,
 )
-from basis_ik.ros.keyboard import DIRECTIONS as KEYBOARD
+from basis_ik.ros.keyboard import KEY_TWISTS as KEYBOARD
 from basis_ik.transforms.rigid import RigidTransform
 
 # The numbers themselves: with those of the module no change of them would be seen.
@@ -28,15 +28,15 @@ HERE = frozenset({1})
 
 
 def test_there_is_a_button_for_each_direction():
-    vectors = [linear + angular for linear, angular in DIRECTIONS.values()]
+    vectors = [linear + angular for linear, angular in BUTTON_TWISTS.values()]
     assert len(set(vectors)) == 12
     assert all(sum(map(abs, vector)) == 1.0 for vector in vectors)
-    assert DIRECTIONS["turn −y"] == ((0.0, 0.0, 0.0), (0.0, -1.0, 0.0))
-    for name, (linear, angular) in DIRECTIONS.items():
+    assert BUTTON_TWISTS["turn −y"] == ((0.0, 0.0, 0.0), (0.0, -1.0, 0.0))
+    for name, (linear, angular) in BUTTON_TWISTS.items():
         verb, (sign, axis) = name.split(" ")
         vector = linear if verb == "move" else angular
         assert vector["xyz".index(axis)] == (1.0 if sign == "+" else -1.0)
-    assert sorted(KEYS.values()) == sorted(KEYBOARD)
+    assert sorted(BUTTON_KEYS.values()) == sorted(KEYBOARD)
 
 
 def test_a_button_moves_the_tip_while_a_browser_reports_it():
@@ -54,10 +54,10 @@ def test_a_second_browser_does_not_fight_the_first():
     button = HeldButton()
     button.hold("move +x", 1.0, 1)
     button.hold("move −x", 1.1, 2)
-    assert button.twist(1.1, 1.0, 1.0) == DIRECTIONS["move +x"]
+    assert button.twist(1.1, 1.0, 1.0) == BUTTON_TWISTS["move +x"]
     assert button.twist(1.0 + HOLD_TIMEOUT, 1.0, 1.0) == ZERO_TWIST
     button.hold("move −x", 1.0 + HOLD_TIMEOUT, 2)  # the first has let go
-    assert button.twist(1.0 + HOLD_TIMEOUT, 1.0, 1.0) == DIRECTIONS["move −x"]
+    assert button.twist(1.0 + HOLD_TIMEOUT, 1.0, 1.0) == BUTTON_TWISTS["move −x"]
 
 
 def test_a_step_is_along_an_axis_of_root_or_tip():

@@ -78,6 +78,6 @@ def test_a_file_is_read_once(tmp_path):
 def test_a_file_that_is_too_large_is_not_read(tmp_path, monkeypatch):
     path = tmp_path / "box.stl"
     trimesh.creation.box((1, 1, 1)).export(path)
-    monkeypatch.setattr(mesh_reader, "LARGEST", 10)
+    monkeypatch.setattr(mesh_reader, "LARGEST_MESH_FILE", 10)
     with pytest.raises(MeshError, match="is larger than 0 MB"):
         read_mesh(path)

@@ -23,7 +23,7 @@ from rotations import turned
 from basis_ik.errors import SolveArgumentError
 from basis_ik.robot.robot import RobotModel
 from basis_ik.search.prepare import prepared
-from basis_ik.solvers.look.look_at import MOST_KEPT, look_at, warm_up
+from basis_ik.solvers.look.look_at import MOST_RAYS_KEPT, look_at, warm_up
 from basis_ik.solvers.look.pan_tilt_kernel import pan_tilt
 from basis_ik.verdict import Verdict
 
@@ -368,7 +368,7 @@ def test_axis_and_origin_may_be_given_in_any_form_and_are_kept_within_bounds():
     assert all(np.allclose(answer, answers[0], atol=1e-9) for answer in answers)
     for i in range(300):
         look_at(HEAD, point, seed, origin=(0.0, 0.0, 1e-6 * i))
-    assert len(prepared(HEAD).narrowed) <= MOST_KEPT
+    assert len(prepared(HEAD).narrowed) <= MOST_RAYS_KEPT
 
 
 def test_no_start_but_the_seed_is_a_seed_in_the_middle():

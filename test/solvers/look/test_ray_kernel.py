@@ -15,14 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_chains import random_chain
 
-from basis_ik.descent.descent_kernel import REACHED
+from basis_ik.descent.descent_kernel import DESCENT_REACHED
 from basis_ik.descent.pose_search_kernel import LIMITS, set_bounds
 from basis_ik.descent.tables_kernel import ASIDE, LOWER, SCALE, STEP, TOWARDS, UPPER
 from basis_ik.search.prepare import prepare
 from basis_ik.solvers.look.look_kernel import begin_aside, begin_well, relate_to_point
 from basis_ik.solvers.look.pan_tilt_kernel import admits_pan_tilt, pan_tilt
 from basis_ik.solvers.look.ray_kernel import (
-    NO_LENGTH,
+    NO_RAY_LENGTH,
     descend_to_point,
     exact_miss,
     pull_to_seed,
@@ -95,8 +95,8 @@ def test_the_miss_is_an_angle_about_k(seed, angle):
 
 def test_where_there_is_no_direction_the_miss_is_half_a_turn_and_k_is_zero():
     assert ray_miss(1.0, 0.0, 0.0, 0.0, 0.0, 0.0) == (pi, *[0.0] * 7)
-    assert ray_miss(1.0, 0.0, 0.0, 0.5 * NO_LENGTH, 0.0, 0.0)[0] == pi
-    assert ray_miss(1.0, 0.0, 0.0, -2 * NO_LENGTH, 0.0, 0.0)[0] == 0.0
+    assert ray_miss(1.0, 0.0, 0.0, 0.5 * NO_RAY_LENGTH, 0.0, 0.0)[0] == pi
+    assert ray_miss(1.0, 0.0, 0.0, -2 * NO_RAY_LENGTH, 0.0, 0.0)[0] == 0.0
     for x, angle in ((-1.0, 0.0), (1.0, pi)):
         assert ray_miss(1.0, 0.0, 0.0, x, 0.0, 0.0)[0] == angle
         assert ray_miss(1.0, 0.0, 0.0, x, 0.0, 0.0)[2:5] == (0.0, 0.0, 0.0)
@@ -146,7 +146,7 @@ def test_a_descent_converges_quadratically():
         point = frame[:, 3] + 0.8 * frame[:, 2]
         q += rng.uniform(-0.05, 0.05, 5)
         status, steps, angle = descend_to_point(ready.packed, q, related(ready, point), 1e-9, 50)
-        assert status == REACHED
+        assert status == DESCENT_REACHED
         assert steps <= 6
         assert angle == pytest.approx(miss(ready, q, point), abs=1e-14)
 

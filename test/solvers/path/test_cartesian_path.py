@@ -22,7 +22,7 @@ from basis_ik.search.prepare import prepared
 from basis_ik.solvers.path import cartesian_path as path_module
 from basis_ik.solvers.path import ladder as path_search
 from basis_ik.solvers.path.cartesian_path import arc, follow, line
-from basis_ik.solvers.path.lane_kernel import ASIDE, CLEAR, ONWARD, go_along
+from basis_ik.solvers.path.lane_kernel import LANE_ASIDE, LANE_CLEAR, LANE_ONWARD, go_along
 from basis_ik.solvers.pose.solve import solve
 from basis_ik.solvers.pose.solve_all import solve_all
 from basis_ik.solvers.pose.track import track
@@ -309,7 +309,7 @@ def test_a_search_keeps_to_its_budget(robot, monkeypatch):
     start, end, seed = rng.uniform(chain.lower, chain.upper, (3, 7))
     poses = line(chain.forward(start), chain.forward(end), step=0.02, turn=0.06)
     tried = []
-    monkeypatch.setattr(path_search, "MOST_DESCENTS", 1000)
+    monkeypatch.setattr(path_search, "LADDER", path_search.LADDER._replace(most_descents=1000))
 
     def counted(*arguments):
         tried.append(len(arguments[5]))
@@ -347,15 +347,17 @@ def test_lanes_closer_together_pass_a_place_that_few_pass(robot, count):
     alone = ladder._only(motion[:1])
     for number in range(count):  # not by luck
         ladder._random = np.random.default_rng(number)
-        assert len(ladder._climb(alone, 95, path_search.CLOSER)) == len(poses)
+        assert len(ladder._climb(alone, 95, path_search.LADDER.closer)) == len(poses)
 
 
-@pytest.mark.parametrize(("name", "number", "without"), [("iiwa", 2, ASIDE), ("gen3", 2, CLEAR)])
+@pytest.mark.parametrize(
+    ("name", "number", "without"), [("iiwa", 2, LANE_ASIDE), ("gen3", 2, LANE_CLEAR)]
+)
 def test_lanes_go_aside_and_to_where_the_arm_is_free(robot, monkeypatch, name, number, without):
     chain = chain_of(*ARMS[name]) if name in ARMS else robot(name)
     motion = feasible_motion(chain, np.random.default_rng(number), 2)
     poses, bound = [chain.forward(q) for q in motion], chain.velocity * PERIOD
-    monkeypatch.setattr(path_search, "CLIMBS", ((32, path_search.APART, False),))
+    monkeypatch.setattr(path_search, "CLIMBS", ((32, path_search.LADDER.apart, False),))
     monkeypatch.setattr(path_search.Ladder, "_descend", lambda *_: None)
     monkeypatch.setattr(
         path_search.Ladder, "_begin", lambda ladder, first, width: ladder._only(first[np.newaxis])
@@ -366,7 +368,7 @@ def test_lanes_go_aside_and_to_where_the_arm_is_free(robot, monkeypatch, name, n
         return len(ladder.climb(motion[0]))
 
     def go(chain, waypoints, lane, manner, *rest):
-        return go_along(chain, waypoints, lane, ONWARD if manner == without else manner, *rest)
+        return go_along(chain, waypoints, lane, LANE_ONWARD if manner == without else manner, *rest)
 
     assert climb() == len(poses)
     monkeypatch.setattr(path_search, "go_along", go)
@@ -438,7 +440,7 @@ def test_full_turns_of_joints_without_limits_are_one_lane(robot):
         ladder = path_search.Ladder(chain, [chain.forward(q)] * 2, q, 0.1, None, (1e-6, 1e-6))
         turned = np.array([q, q + 2 * pi * np.eye(len(q))[0]])
         straight = np.array([True, False])
-        assert len(ladder._spread(turned, straight, 8, path_search.APART)) == lanes
+        assert len(ladder._spread(turned, straight, 8, path_search.LADDER.apart)) == lanes
 
 
 def test_more_lanes_and_other_beginnings_are_tried_where_few_lanes_end(robot, monkeypatch):

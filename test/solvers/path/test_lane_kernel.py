@@ -14,7 +14,7 @@ from feasible_motion import PERIOD, feasible_motion
 from hard_arms import ARMS
 
 from basis_ik.search.prepare import prepared
-from basis_ik.solvers.path.lane_kernel import ASIDE, CLEAR, ONWARD, go_along
+from basis_ik.solvers.path.lane_kernel import LANE_ASIDE, LANE_CLEAR, LANE_ONWARD, go_along
 
 TOLERANCE = 1e-6
 
@@ -54,8 +54,8 @@ class Way:
 @pytest.mark.parametrize("name", ["panda", "gen3", "tiago", "lift_arm"])
 def test_poses_are_reached_straight_on_and_aside(robot, name):
     way = Way(chain_of(*ARMS[name]) if name in ARMS else robot(name), 2, 12)
-    straight, direction = way.go(ONWARD), np.random.default_rng(3).normal(size=way.n)
-    to, fro = way.go(ASIDE, direction), way.go(ASIDE, -direction)
+    straight, direction = way.go(LANE_ONWARD), np.random.default_rng(3).normal(size=way.n)
+    to, fro = way.go(LANE_ASIDE, direction), way.go(LANE_ASIDE, -direction)
     assert len(straight) == len(to) == len(fro) == 11
     for rows, side in ((to, 1.0), (fro, -1.0)):
         away = rows[-1] - straight[-1]
@@ -66,17 +66,17 @@ def test_poses_are_reached_straight_on_and_aside(robot, name):
 def test_a_way_ends_at_the_pose_that_is_out_of_reach(robot):
     way = Way(robot("panda"), 2, 12)
     way.goals[7, 0, 3] += 5.0
-    assert len(way.go(ONWARD)) == 6
+    assert len(way.go(LANE_ONWARD)) == 6
 
 
 def test_a_joint_at_its_limit_ends_going_aside_and_not_the_way(robot):
     way = Way(robot("panda"), 2, 12)
     direction = np.random.default_rng(3).normal(size=7)
-    free, variables = way.go(ASIDE, direction), way.ready.variables.copy()
+    free, variables = way.go(LANE_ASIDE, direction), way.ready.variables.copy()
     k = int(np.argmax(np.abs(free[-1] - way.motion[-1])))
     low, high = np.sort([free[4, k], way.motion[0, k]])
     variables[k, :2] = min(low, way.motion[:, k].min()), max(high, way.motion[:, k].max())
-    held = way.go(ASIDE, direction, variables)
+    held = way.go(LANE_ASIDE, direction, variables)
     assert len(held) == 11
     assert (held[:, k] >= variables[k, 0]).all()
     assert (held[:, k] <= variables[k, 1]).all()
@@ -88,15 +88,15 @@ def test_an_arm_goes_to_where_its_joints_have_room(robot):
     def room(q):
         return np.min([q - way.chain.lower, way.chain.upper - q])
 
-    clear, onward = way.go(CLEAR), way.go(ONWARD)
+    clear, onward = way.go(LANE_CLEAR), way.go(LANE_ONWARD)
     assert len(clear) == len(onward) == 59
     assert room(clear[-1]) > room(onward[-1]) + 0.3
 
 
 def test_an_arm_goes_to_where_its_joints_are_slow():
     way = Way(chain_of(*ARMS["gen3"]), 4, 60)
-    assert len(way.go(CLEAR)) == 59
-    assert len(way.go(ONWARD)) < 20
+    assert len(way.go(LANE_CLEAR)) == 59
+    assert len(way.go(LANE_ONWARD)) < 20
 
 
 def test_an_arm_passes_a_singularity_as_it_came(arm):
@@ -106,6 +106,6 @@ def test_an_arm_passes_a_singularity_as_it_came(arm):
     way.motion = np.array([[0.3, elbow, 0.5] for elbow in np.linspace(0.1, -0.1, 11)])
     way.goals = np.array([way.chain.forward(q).matrix for q in way.motion])
     way.bound = np.full(3, 0.05)
-    passed = way.go(ONWARD, previous=way.motion[0] + [0.0, 0.02, 0.0])
+    passed = way.go(LANE_ONWARD, previous=way.motion[0] + [0.0, 0.02, 0.0])
     assert len(passed) == 10
     assert passed[-1] == pytest.approx(way.motion[-1], abs=1e-4)

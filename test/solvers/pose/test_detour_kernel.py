@@ -97,12 +97,14 @@ def test_a_detour_costs_its_steps_and_the_largest_error_on_it(robot):
     here = IN + np.array([0.2, 0.0, 0.0, 0.1, 0.0, 0.0, 0.0])
     chase = case.chase(here, bound=0.02)
     cost = case.intercept(chase, q)
-    points = [here + (q - here) * i / (kernel.POINTS + 1) for i in range(1, kernel.POINTS + 1)]
+    points = [
+        here + (q - here) * i / (kernel.LINE_POINTS + 1) for i in range(1, kernel.LINE_POINTS + 1)
+    ]
     worst = max(case.error(point) for point in points)
     assert largest_error(case.packed, case.weights, here, q, case.work) == pytest.approx(worst)
     steps = np.abs(q - here).max() / 0.02
     assert steps_to(chase, q) == pytest.approx(steps)
-    assert cost == pytest.approx(steps + kernel.TIP_COUNTS * worst)
+    assert cost == pytest.approx(steps + kernel.TIP_ERROR_COST * worst)
     assert case.intercept(chase, q, most=0.9 * steps) == np.inf
 
 
@@ -111,7 +113,7 @@ def test_a_detour_on_which_the_tip_would_go_too_far_is_not_made(robot):
     case = Case(robot, lambda chain: chain.forward(stretched))
     here = stretched - np.array([2.8, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
     error = largest_error(case.packed, case.weights, here, stretched, case.work)
-    assert error > kernel.LARGEST_ERROR
+    assert error > kernel.LARGEST_LINE_ERROR
     narrow = kernel.Chase(case.goal, STILL, here, np.zeros(7), np.array([0.02] + [1e-4] * 6))
     assert case.intercept(narrow, stretched.copy()) == np.inf
 
@@ -123,7 +125,7 @@ def test_a_target_is_expected_where_its_fading_motion_leads(robot, lead):
     move_target_ahead(case.packed, case.chase(IN, motion=twist), lead, case.work)
     row = 7 + len(case.packed.joints)
     seen = case.work[row].copy()
-    way = kernel.FADES * (1.0 - np.exp(-lead / kernel.FADES))
+    way = kernel.FADING_STEPS * (1.0 - np.exp(-lead / kernel.FADING_STEPS))
     ahead = RigidTransform.exp(way * twist).matrix @ case.goal.target
     relate(case.packed.ends[0], ahead, case.work, row)
     assert seen == pytest.approx(case.work[row], abs=1e-12)
@@ -140,7 +142,7 @@ def test_the_motion_of_a_target_fades(robot):
 
 
 def expected(case, twist, steps):
-    way = kernel.FADES * (1.0 - np.exp(-steps / kernel.FADES))
+    way = kernel.FADING_STEPS * (1.0 - np.exp(-steps / kernel.FADING_STEPS))
     return RigidTransform.exp(way * twist).matrix @ case.goal.target
 
 
@@ -153,13 +155,13 @@ def test_a_detour_leads_to_where_the_target_will_be(robot):
     assert steps > 20.0
     place = case.chain.forward(there).translation
     left = np.linalg.norm(place - expected(case, twist, steps)[:3, 3])
-    assert left <= 1e-3 * kernel.CLOSE
+    assert left <= 1e-3 * kernel.SAME_PLACE_STEPS
     assert left < 0.5 * np.linalg.norm(place - case.goal.target[:3, 3])
 
 
 def test_a_target_that_is_not_in_reach_yet_is_awaited(robot):
     twist = np.array([-1e-2, 0.0, 0.0, 0.0, 0.0, 0.0])
-    way = kernel.FADES * (1.0 - np.exp(-kernel.LEAD / kernel.FADES))
+    way = kernel.FADING_STEPS * (1.0 - np.exp(-kernel.LEAD_STEPS / kernel.FADING_STEPS))
     back = RigidTransform.exp(-way * twist).matrix
     later = back @ drawn_in(robot("panda")).matrix
     case = Case(robot, lambda chain: RigidTransform.from_matrix(later))
@@ -188,9 +190,9 @@ def test_two_postures_that_cost_alike_are_not_exchanged_on_the_way(robot):
         for _ in range(20):
             other = rng.uniform(chain.lower, chain.upper)
             cost = case.intercept(case.chase(here), other)
-            alike = least * 1.02 < cost < least * 0.98 / kernel.FAVOUR
+            alike = least * 1.02 < cost < least * 0.98 / kernel.FAVOURED_COST
             if alike and np.abs(other - cheapest).max() > 0.2:
-                last = (other - here) / kernel.ONWARD
+                last = (other - here) / kernel.ONWARD_STEPS
                 assert case.find(here, motion=SLOWLY, last=last)[1] == pytest.approx(
                     other, abs=0.05
                 )

@@ -15,12 +15,7 @@ import transforms3d
 from basis_ik.robot.robot import RobotModel
 from basis_ik.search.pose_constraint import PoseConstraint
 from basis_ik.search.prepare import prepared
-from basis_ik.solvers.pose.diagnosis import (
-    LIFTED_STARTS,
-    MOST_CORNERS,
-    PERSISTENCE,
-    Diagnosis,
-)
+from basis_ik.solvers.pose.diagnosis import DIAGNOSIS, Diagnosis
 from basis_ik.solvers.pose.newton_kernel import minimise_each
 from basis_ik.solvers.pose.solve import MAX_RESTARTS, solve
 from basis_ik.transforms.rigid import RigidTransform
@@ -48,8 +43,8 @@ def test_a_search_without_prospect_ends_early_and_one_that_nearly_arrives_goes_o
     unreachable = solve(chain, rolled(chain, 0.5), [0.1, 0.1, 0.2, 0.3, 0.1])
     close = solve(chain, rolled(chain, 1e-4), [0.1, 0.1, 0.2, 0.3, 0.1])
     for solution, starts in (
-        (unreachable, LIFTED_STARTS),
-        (close, PERSISTENCE),
+        (unreachable, DIAGNOSIS.lifted_starts),
+        (close, DIAGNOSIS.most_lifted_starts),
     ):
         assert solution.verdict is Verdict.ORIENTATION_NOT_FOUND
         assert solution.restarts == starts
@@ -71,8 +66,8 @@ def test_where_limits_stand_in_the_way_a_search_goes_on_longer(arm):
         solution = solve(chain, chain.forward(rng.uniform(-pi, pi, 6)), [0.0] * 6)
         if solution.verdict is Verdict.LIMIT and solution.position_error < 1e-6:
             seen += 1
-            assert solution.restarts >= PERSISTENCE
-            assert solution.restarts <= MAX_RESTARTS + MOST_CORNERS
+            assert solution.restarts >= DIAGNOSIS.most_lifted_starts
+            assert solution.restarts <= MAX_RESTARTS + DIAGNOSIS.most_corners
     assert seen > 3
 
 

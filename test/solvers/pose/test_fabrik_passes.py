@@ -11,7 +11,7 @@ from math import cos, inf, pi, sin
 import numpy as np
 import pytest
 
-from basis_ik.descent.descent_kernel import REACHED
+from basis_ik.descent.descent_kernel import DESCENT_REACHED
 from basis_ik.descent.hinge_fit_kernel import ORIENTATION_MOMENT
 from basis_ik.descent.tables_kernel import LOWER, UPPER
 from basis_ik.errors import SolveArgumentError
@@ -300,7 +300,7 @@ def test_the_proof_uses_independent_forward_kinematics(robot):
     status, passes = passes_alone(
         chain, target, ready.middle, restarts=2, ready=replace(ready, exact=exact)
     )
-    assert status != REACHED
+    assert status != DESCENT_REACHED
     assert passes.polished
     assert passes.position_error == pytest.approx(1e-3, rel=0.1)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from basis_ik.descent.descent_kernel import REACHED, SPENT
+from basis_ik.descent.descent_kernel import DESCENT_REACHED, DESCENT_SPENT
 from basis_ik.descent.pose_search_kernel import BAD_SEED, BAD_TARGET, GO_ON, OUT_OF_REACH
 from basis_ik.descent.proof_kernel import place_exactly
 from basis_ik.descent.tables_kernel import START_LOWER, START_UPPER
@@ -47,7 +47,7 @@ def test_reached_targets_are_proven(ready):
     work = ready.new_work()
     for target, seed in targets(ready, 5):
         (status, halves, _, away, turned), q = run(ready, target, seed, work, 1200)
-        assert status == REACHED
+        assert status == DESCENT_REACHED
         assert halves % 2 == 0
         frame = np.empty((3, 4))
         place_exactly(ready.exact, q, frame)
@@ -64,9 +64,9 @@ def test_slices_ignore_the_initial_content_of_work(ready, size):
         for _ in range(1200):
             part, other = run(ready, target, seed, work, size, first)
             first, total = GO_ON, total + part[1]
-            if part[0] == REACHED:
+            if part[0] == DESCENT_REACHED:
                 break
-            assert part[0] == SPENT
+            assert part[0] == DESCENT_SPENT
         assert (part[0], total, *part[2:]) == whole
         assert other.tobytes() == q.tobytes()
 

@@ -33,7 +33,7 @@ from basis_ik.descent.tables_kernel import (
 from basis_ik.robot.chain_kernel import forward_frames
 from basis_ik.search.prepare import prepare
 from basis_ik.solvers.pose.newton_kernel import (
-    LEAST_GAIN,
+    LEAST_NEWTON_GAIN,
     Ends,
     correct,
     factor,
@@ -177,7 +177,7 @@ def test_a_descent_along_a_limit_takes_few_steps():
         work[:n, BOUND_LOWER], work[:n, BOUND_UPPER] = low, -low
         relate_to_target(ready.ends[0], target.matrix.copy(), work, 2 * n)
         square = np.empty((2, n, n))
-        ends = Ends(300, LEAST_GAIN)
+        ends = Ends(300, LEAST_NEWTON_GAIN)
         steps.append(minimise(ready.packed, weights, q, work, square, (0.0, 0.0), ends))
     assert np.mean(steps) < (300 if IS_PLAIN else 130)
 
@@ -321,7 +321,7 @@ def test_steps_are_counted_and_bounded():
     assert minimised(ready, full, target, starts, steps=2)[2] == 2 * 2 * 4
 
 
-def left_by(ready, weights, target, start, least_gain=LEAST_GAIN):
+def left_by(ready, weights, target, start, least_gain=LEAST_NEWTON_GAIN):
     """Return the squared errors where a descent ends."""
     n, m = len(ready.variables), len(ready.joints)
     work, q = ready.new_work(), start.copy()

@@ -91,7 +91,7 @@ def test_joints_are_pulled_off_their_limits(case):
     def log_room(q):
         room = np.concatenate([q - case.chain.lower, case.chain.upper - q]) / np.tile(case.scale, 2)
         room = room[np.isfinite(room)]
-        return np.log(room / (room + kernel.NEAR)).sum()
+        return np.log(room / (room + kernel.LIMIT_RANGE)).sum()
 
     pull_off_limits(case.packed.variables, case.q, case.work)
     wanted = slope(log_room, case.q) * case.scale

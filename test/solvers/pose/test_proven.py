@@ -19,12 +19,12 @@ from basis_ik.search.pose_constraint import PoseConstraint, constrain
 from basis_ik.search.prepare import prepared
 from basis_ik.solvers.look.look_at import look_at, with_ray
 from basis_ik.solvers.look.look_diagnosis import LookDiagnosis
-from basis_ik.solvers.pose.diagnosis import LIFTED_STARTS, Diagnosis
+from basis_ik.solvers.pose.diagnosis import DIAGNOSIS, Diagnosis
 from basis_ik.solvers.pose.explain import Attempt, explain
 from basis_ik.solvers.pose.solve import solve
 from basis_ik.solvers.pose.track import track
 from basis_ik.transforms.rigid import RigidTransform
-from basis_ik.verdict import REACHED, Reason, Verdict
+from basis_ik.verdict import REASON_REACHED, Reason, Verdict
 
 HEAD = Path(__file__).parents[3] / "urdf" / "pan_tilt.urdf"
 HOME = np.array([0.3, 0.4, -0.5, -1.5, 0.6, 1.8, 0.7])
@@ -90,7 +90,7 @@ def test_a_search_is_no_proof(rolled, robot):
     chain, target = rolled
     reason = solve(chain, target, SEED).reason
     assert (reason.verdict, reason.proven) == (Verdict.ORIENTATION_NOT_FOUND, False)
-    assert reason.starts == LIFTED_STARTS + 1
+    assert reason.starts == DIAGNOSIS.lifted_starts + 1
     behind = RigidTransform.from_rpy(0, 0, 0, (0.0, 0, 0.3))
     reason = solve(robot("panda"), behind).reason
     assert (reason.verdict, reason.proven) == (Verdict.LIMIT, False)
@@ -283,14 +283,14 @@ def question(robot, answer):
 def test_a_best_effort_within_the_tolerances_is_reached(robot):
     chain, diagnosis = question(robot, HOME)
     answer, reason = explain(diagnosis, chain.joint_names)
-    assert reason is REACHED
+    assert reason is REASON_REACHED
     assert np.array_equal(answer.q, HOME)
 
 
 def test_a_solution_found_without_limits_but_within_them_is_reached(robot):
     chain, diagnosis = question(robot, HOME + 0.1)
     answer, reason = explain(diagnosis, chain.joint_names)
-    assert reason is REACHED
+    assert reason is REASON_REACHED
     off = chain.forward(HOME).inverse() @ chain.forward(answer.q)
     assert np.linalg.norm(off.log()) <= 3e-6
     assert (answer.q >= chain.lower).all()
@@ -339,7 +339,7 @@ def test_a_point_met_during_the_explanation_is_reached(arm):
     seed = np.zeros(3)
     diagnosis = Lame(ready, ready, point, seed, seed, 1e-6, 9999, 21)
     answer, reason = explain(diagnosis, chain.joint_names)
-    assert reason is REACHED
+    assert reason is REASON_REACHED
     assert answer.angle <= 1e-6
 
 

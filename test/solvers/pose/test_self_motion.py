@@ -10,8 +10,8 @@ import pytest
 from closed_arms import chain_of
 from hard_arms import ARMS
 
-from basis_ik.closed_form.self_motion import VALUES
-from basis_ik.solvers.pose.diagnosis import FEWEST_STARTS, STEPS_PER_POINT, Diagnosis
+from basis_ik.closed_form.self_motion import GRID
+from basis_ik.solvers.pose.diagnosis import DIAGNOSIS, FEWEST_STARTS, Diagnosis
 from basis_ik.solvers.pose.solve import solve
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Reason, Verdict
@@ -109,7 +109,7 @@ def test_where_no_position_is_near_the_limits_the_search_ends(monkeypatch, robot
     solution = solve(chain, BEHIND)
     assert not solution.success
     assert solution.restarts == FEWEST_STARTS
-    assert solution.reason.grid > VALUES[1][0]
+    assert solution.reason.grid > GRID.values[1][0]
     values = f"all positions at {solution.reason.grid} values of the spare joints"
     assert str(solution.reason).endswith(f"; given up after {values} and 21 starts")
     without(monkeypatch, "sample_self_motion")
@@ -140,7 +140,7 @@ def test_starts_that_are_asked_for_are_made_whatever_the_grid_says(robot):
 
 def test_few_iterations_leave_no_room_for_a_grid(robot):
     chain = robot("panda")
-    some = solve(chain, BEHIND, max_iterations=STEPS_PER_POINT * VALUES[1][0])
+    some = solve(chain, BEHIND, max_iterations=DIAGNOSIS.steps_per_point * GRID.values[1][0])
     assert not some.success
     assert some.reason.grid == 0
 

@@ -143,7 +143,7 @@ def test_limit_means_that_the_target_is_reached_without_limits(robot):
     rng = np.random.default_rng(5)
     seen = 0
     wide = type(chain.arrays)(*chain.arrays)._replace(lower=np.full(6, -pi), upper=np.full(6, pi))
-    from basis_ik.descent.descent_kernel import REACHED
+    from basis_ik.descent.descent_kernel import DESCENT_REACHED
     from basis_ik.search.prepare import prepare
 
     free = prepare(wide)
@@ -159,7 +159,7 @@ def test_limit_means_that_the_target_is_reached_without_limits(robot):
                 free.weights, np.array(target.matrix), np.zeros(6), np.empty(6), (1e-6, 1e-6),
                 20000, last=500,
             )[0]  # fmt: skip
-            assert status == REACHED
+            assert status == DESCENT_REACHED
         else:
             assert solution.success
     assert seen > 10
