@@ -4,9 +4,10 @@
 
 # All tests, and how many they were; with arguments: pytest with those, once.
 # Kernels run three times: compiled by us, as plain Python, which checks bounds and types, and in part compiled by
-# numba alone, as they are with a numba that we do not know. Three lanes take one job after the other, so that all last
-# as long on any machine. What starts processes is one lane's alone; it waits for half of its time, in which two others
-# keep two processors busy. How far each is, and what fails, is shown at once; all of their output follows at the end.
+# numba alone, as they are with a numba that we do not know. Two lanes take one job after the other, so that both last
+# as long on any machine; what starts processes is one lane's alone. Beside launch files, whose nodes and browsers need
+# the more processor the longer they last, that is all. The nodes' tests wait for half of their time, so from there on a
+# third job runs. How far each is, and what fails, is shown at once; all of their output follows at the end.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 if [ $# -gt 0 ]; then exec python -m pytest "$@"; fi
@@ -74,10 +75,13 @@ jobs_left() { # the jobs that no lane has begun, the longest first
 processes() {
   local status=0
   launch_files || status=1
+  jobs_left >"$logs/beside.log" 2>&1 &
   nodes || status=1
   jobs_left || status=1
+  wait $! || status=1
   return $status
 }
+computing() { jobs_left; }
 
 # Once and alone: every process that came upon an empty cache would compile for itself.
 python -m basis_ik warm-up || exit 1
@@ -85,11 +89,11 @@ export BASIS_IK_TEST_PROGRESS=$logs/progress
 : >"$BASIS_IK_TEST_PROGRESS"
 tail -n +1 -f "$BASIS_IK_TEST_PROGRESS" &
 TIMEFORMAT='%R %U %S'
-lane() { { time "$2" >"$logs/$1.log" 2>&1; } 2>"$logs/$1.time"; } # lane NAME FUNCTION
-LANES=(processes computing-1 computing-2)
+lane() { { time "$1" >"$logs/$1.log" 2>&1; } 2>"$logs/$1.time"; }
+LANES=(processes computing)
 running=()
 for lane in "${LANES[@]}"; do
-  if [ "$lane" = processes ]; then lane "$lane" processes & else lane "$lane" jobs_left & fi
+  lane "$lane" &
   running+=($!)
 done
 status=0
@@ -99,7 +103,7 @@ total() { cat "$logs"/*.log | grep -oE "[0-9]+ ($1)\b" | awk '{ n += $1 } END { 
 cat "$logs"/*.log
 printf '\n'
 for lane in "${LANES[@]}"; do
-  awk -v lane="$lane" '{ printf "%-11s %5.0f s, %5.0f s of processor\n", lane, $1, $2 + $3 }' "$logs/$lane.time"
+  awk -v lane="$lane" '{ printf "%-9s %5.0f s, %5.0f s of processor\n", lane, $1, $2 + $3 }' "$logs/$lane.time"
 done
 printf '\nall tests in %d s\n%d passed, %d failed\n' \
   $((SECONDS - started)) "$(total passed)" "$(total 'failed|errors?')"

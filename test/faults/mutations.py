@@ -1401,7 +1401,7 @@ MUTATIONS = tuple(
             "a window for a controller that blends may come after its stamp",
             "arm/execution/execution.py",
             "transit: int = 12_000_000",
-            "transit: int = 10_000_000",
+            "transit: int = 8_000_000",
             (
                 "test/bench/test_late_commands.py::test_delays_of_up_to_10_ms_keep_the_limits_by_each_rule",
             ),
