@@ -155,7 +155,7 @@ def test_a_target_out_of_reach_is_refused_on_request(exact, monkeypatch, solving
         robot.set_off(FAR, 0.2)
     here, sent = robot.positions, robot.time
     if solving:
-        monkeypatch.setattr("basis_ik.arm.pipeline.QUICK", 1)
+        monkeypatch.setattr("basis_ik.arm.pipeline.QUICK_STEPS", 1)
         robot.boundary.solving = solving
     robot.send("base_link", OUT_OF_REACH)
     robot.wait(lambda: unreachable(robot) == before + 1, "its refusal", 1.0)

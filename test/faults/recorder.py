@@ -22,7 +22,6 @@ CURVE = 1e-6  # rad or m, or per s: between two points is a curve, of times roun
 LATENESS = 0.02
 HORIZON = 0.5  # s over which the measured speed is checked, and the state at a start searched
 SECOND = 1_000_000_000  # ns
-TRANSIT = 0.1  # s between the begin of a window without a stamp and its arrival here, at most
 GRAIN = 100_000  # ns between places at which its begin is searched
 KEPT = 200  # states of the arm from before a check, for motions that begin after it
 
@@ -252,9 +251,9 @@ class Recorder:
                 late = 0 if ended else max(since - settled, 0)
                 near = np.abs(positions - expected) <= late / SECOND * self._velocity + CURVE
                 near &= ~ended | (velocities == 0.0)
-                if not before.is_stamped and its_epoch == epoch and not ended:
-                    transit = round(TRANSIT * SECOND)
-                    near = is_on(before, positions, since - transit, since + transit)
+            if not before.is_stamped and its_epoch == epoch and not ended:
+                # It began when the controller took it, which may be long before it came here.
+                near = is_on(before, positions)
         for track in (arm, references):
             places = track.around(window.stamp)
             if len(places):
@@ -301,10 +300,9 @@ class Recorder:
         return faults
 
 
-def is_on(window, positions, first, last):
-    """Return which positions (n,) all lie on a window at one time of those between two [ns]."""
-    first, last = max(first, 0), max(last, GRAIN)
-    places = [state_at(window, since) for since in range(first, last + GRAIN, GRAIN)]
+def is_on(window, positions):
+    """Return which positions (n,) all lie on a window at one of its times."""
+    places = [state_at(window, since) for since in range(0, int(window.times[-1]) + GRAIN, GRAIN)]
     best = np.full(len(positions), math.inf)
     for here, after in itertools.pairwise(places):
         way = after - here
