@@ -167,6 +167,8 @@ class Recorder:
                 missed = missed or window is not None
                 continue
             found = self._of_form(window)
+            if not found and is_recall(window):
+                continue
             if not found:
                 found = self._of_content(window, arm[epoch])
                 if not missed:  # or nobody knows what it goes on from
@@ -298,6 +300,16 @@ class Recorder:
                 over = (ways / self._velocity - spans).max()
                 return [*faults, f"the measured arm is {over:.3f} s ahead of what it may go"]
         return faults
+
+
+def is_recall(window):
+    """Return whether a window only takes the place of one that was not taken: it moves nothing.
+
+    It was over before it came, so the controller refuses it.
+    """
+    positions, velocities = np.array(window.states[0]), np.array(window.states[1])
+    over = window.received is not None and window.stamp + window.times[-1] < window.received
+    return over and not velocities.any() and not np.ptp(positions, axis=0).any()
 
 
 def is_on(window, positions):

@@ -237,6 +237,33 @@ def test_a_late_window_may_begin_within_reach_of_the_joints(recorder):
         on_joint_state(recorder, 0, HOME)
 
 
+@pytest.mark.parametrize(("off", "fine"), [(0.0, True), (0.01, False)])
+def test_a_window_without_a_stamp_may_begin_long_before_it_is_recorded(recorder, off, fine):
+    first, second = window(0, points=30), window(10 * PERIOD)
+    first.header.stamp = time(0)
+    moved([off, 0.0])(second)
+    for message in (first, second):
+        recorder.on_window(message, START + 20 * PERIOD)
+    faults = [fault for fault in recorder.check() if "begins" in fault]
+    assert (faults == []) == fine, faults
+
+
+@pytest.mark.parametrize(("before", "fine"), [(0.51, True), (0.49, False)])
+def test_only_a_window_that_is_over_may_begin_anywhere(recorder, before, fine):
+    """It takes the place of one that was not taken; this one lasts for half a second."""
+    message = JointTrajectory(joint_names=list(JOINTS))
+    message.header.stamp = time(START - round(before * SECOND))
+    for when in (0, SECOND // 2):
+        point = JointTrajectoryPoint(
+            positions=[0.9, 0.1], velocities=[0.0, 0.0], accelerations=[0.0, 0.0]
+        )
+        point.time_from_start = time(when, Duration)
+        message.points.append(point)
+    recorder.on_window(message, START)
+    faults = [fault for fault in recorder.check() if "begins" in fault]
+    assert (faults == []) == fine, faults
+
+
 def test_a_window_may_continue_from_a_missed_one(recorder):
     for missed, fine in ((0, False), (1, True)):
         lead(recorder, 20)
