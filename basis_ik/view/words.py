@@ -32,15 +32,17 @@ class Phrase(NamedTuple):
     """When they are said."""
 
 
-PHRASE_ON_THE_WAY, PHRASE_FOLLOWING, PHRASE_JOGGING = "on the way", "following", "jogging"
-PHRASE_REACHED, PHRASE_NEAREST, PHRASE_HELD, PHRASE_WAITING = (
-    "reached",
-    "as near as it gets",
-    "held by",
-    "waiting",
-)
-PHRASE_NO_TARGET, PHRASE_REFUSED = State.READY.value, "the newest target was refused"
-PHRASE_STOPPED, PHRASE_COMING_TO_REST = "stopped", State.BRAKING.value
+PHRASE_ON_THE_WAY = "on the way"
+PHRASE_FOLLOWING = "following"
+PHRASE_JOGGING = "jogging"
+PHRASE_REACHED = "reached"
+PHRASE_NEAREST = "as near as it gets"
+PHRASE_HELD = "held by"
+PHRASE_WAITING = "waiting"
+PHRASE_NO_TARGET = State.READY.value
+PHRASE_REFUSED = "the newest target was refused"
+PHRASE_STOPPED = "stopped"
+PHRASE_COMING_TO_REST = State.BRAKING.value
 PHRASES = (
     Phrase(
         f"{PHRASE_WAITING}: ...", "yellow", "what motion requires is missing; the reason follows"
