@@ -47,7 +47,7 @@ coverage: setup ## Run every test, or those in ARGS, in one process after anothe
 
 faults: setup ## Try every fault of the catalogue, with processes too, and 10,000 motions whose messages are late (an hour); writes docs/faults.md, docs/late_commands.md
 	@$(ENV) && python -m basis_ik warm-up && python -m pytest -q test/faults/test_recorder.py && \
-	  python -m pytest -q test/faults --ignore test/faults/test_recorder.py --ignore test/faults/test_catalogue.py \
+	  python -m pytest -q -m "" test/faults --ignore test/faults/test_recorder.py --ignore test/faults/test_catalogue.py \
 	  --faults-table docs/faults.md && python -m pytest -q test/faults/test_catalogue.py && \
 	  python test/fuzz/late_run.py --write
 

@@ -5,9 +5,9 @@
 # All tests, and how many they were; with arguments: pytest with those, once.
 # Kernels run three times: compiled by us, as plain Python, which checks bounds and types, and in part compiled by
 # numba alone, as they are with a numba that we do not know. Two lanes take one job after the other, so that both last
-# as long on any machine; what starts processes is one lane's alone. Beside launch files, whose nodes and browsers need
-# the more processor the longer they last, that is all. The nodes' tests wait for half of their time, so from there on a
-# third job runs. How far each is, and what fails, is shown at once; all of their output follows at the end.
+# as long on any machine; what starts processes is one lane's alone, so it shares two processors with one other job.
+# Only the underlay's tests, which wait half of their time, run beside what that lane computes afterwards. How far each
+# is, and what fails, is shown at once; all of their output follows at the end.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 if [ $# -gt 0 ]; then exec python -m pytest "$@"; fi
@@ -37,7 +37,7 @@ library() {
     --ignore test/launch --ignore test/config --ignore test/bench --ignore test/test_programs.py \
     --ignore test/arm --ignore test/faults --ignore test/simulation
 }
-# In parts, so that all lanes end with a short job.
+# In parts, so that both lanes end with a short job.
 bench_a_to_j() { run "the bench, a to j" python -m pytest -q --durations=10 test/bench/test_[a-j]*.py; }
 bench_k_to_p() {
   run "the bench, k to p" python -m pytest -q --durations=10 test/bench/test_[k-p]*.py --deselect "$LATE"
@@ -66,8 +66,7 @@ kernels_by_numba() {
 
 jobs_left() { # the jobs that no lane has begun, the longest first
   local status=0 job
-  for job in library executive bench_a_to_j late_commands bench_k_to_p bench_q_to_z kernels_as_python kernels_by_numba \
-    underlay; do
+  for job in library executive bench_a_to_j late_commands bench_k_to_p bench_q_to_z kernels_as_python kernels_by_numba; do
     if mkdir "$logs/$job" 2>/dev/null; then "$job" || status=1; fi
   done
   return $status
@@ -75,8 +74,8 @@ jobs_left() { # the jobs that no lane has begun, the longest first
 processes() {
   local status=0
   launch_files || status=1
-  jobs_left >"$logs/beside.log" 2>&1 &
   nodes || status=1
+  underlay >"$logs/underlay.log" 2>&1 &
   jobs_left || status=1
   wait $! || status=1
   return $status

@@ -70,6 +70,7 @@ def test_row_79_the_disk_is_full(own_domain, tmp_path, observed):
     observed("neither log nor recording can be written: three targets reached")
 
 
+@pytest.mark.long
 def test_row_80_hours_of_work(tmp_path, observed):
     """Two minutes of what `make soak` does in ten, or in hours."""
     file = tmp_path / "soak.json"
