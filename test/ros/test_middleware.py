@@ -42,11 +42,13 @@ def robot(domain):
 
 
 def hear(robot, kind, topic):
-    """Return the next message of a topic."""
+    """Return the next message of a topic.
+
+    The subscription lasts as long as the node: rclpy fails if it goes while another thread waits.
+    """
     heard = []
-    subscription = robot.node.create_subscription(kind, topic, heard.append, 10)
+    robot.node.create_subscription(kind, topic, heard.append, 10)
     robot.wait(lambda: heard, f"a message of {topic}")
-    robot.node.destroy_subscription(subscription)
     return heard[0]
 
 
@@ -222,7 +224,7 @@ def test_a_scene_is_applied_or_refused_and_late_subscribers_get_it(robot):
     assert ids(client.scene().world.collision_objects) == ["box1"]
     # As the display of RViz subscribes: reliable and volatile.
     heard, services = [], QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
-    early = robot.node.create_subscription(
+    robot.node.create_subscription(
         PlanningScene, "/monitored_planning_scene", heard.append, services
     )
     scene.world.collision_objects = [box(x=3.0)]
@@ -233,14 +235,10 @@ def test_a_scene_is_applied_or_refused_and_late_subscribers_get_it(robot):
 
     robot.wait(hears, "a subscriber hears of the box")
     assert not heard[-1].is_diff
-    robot.node.destroy_subscription(early)
     late, latched = [], QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-    subscription = robot.node.create_subscription(
-        PlanningScene, "/monitored_planning_scene", late.append, latched
-    )
+    robot.node.create_subscription(PlanningScene, "/monitored_planning_scene", late.append, latched)
     robot.wait(lambda: late, "a late subscriber hears of it")
     assert ids(late[-1].world.collision_objects) == ["box1"]
-    robot.node.destroy_subscription(subscription)
     client.objects.publish(box(CollisionObject.REMOVE))
     client.wait(lambda scene: not scene.world.collision_objects, "it is removed")
 
