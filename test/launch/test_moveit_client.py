@@ -23,6 +23,7 @@ import launch_testing.asserts
 import pytest
 import rclpy
 from ament_index_python.packages import get_package_share_directory
+from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 from launch import LaunchDescription
 from launch.actions import IncludeLaunchDescription
 from launch.launch_description_sources import PythonLaunchDescriptionSource
@@ -83,11 +84,19 @@ class TestStranger(unittest.TestCase):
         cls.buffer = Buffer()
         cls.listener = TransformListener(cls.buffer, cls.node)
         cls.client = MoveItClient(cls.node)
+        ready = threading.Event()
+
+        def on_status(status):
+            if KeyValue(key="state", value="READY") in status.values:
+                ready.set()
+
+        cls.node.create_subscription(DiagnosticStatus, "basis_ik/status", on_status, 10)
         cls.executor = SingleThreadedExecutor()
         cls.executor.add_node(cls.node)
         cls.thread = threading.Thread(target=cls.spin)
         cls.thread.start()
         cls.client.wait(180.0)
+        assert ready.wait(180.0), "the arm is ready"
 
     @classmethod
     def spin(cls):
