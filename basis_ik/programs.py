@@ -125,9 +125,8 @@ def run(program: str) -> int:
     def on_signal() -> None:
         stop.set()
         _watch(LIBRARY_TIMEOUT)
-        time.sleep(
-            PROGRAM_TIMEOUT
-        )  # in a long operation, such as a compilation, none checks `stop`
+        # In a long operation, such as a compilation, nothing checks `stop`.
+        time.sleep(PROGRAM_TIMEOUT)
         process.end_now(forced)
 
     with _when_signalled(on_signal):

@@ -3,7 +3,7 @@
 
 """A page in the browser with robots, targets and state; the other launch files include this one.
 
-They take its arguments, too: `ros2 launch basis_ik demo.launch.py host:=0.0.0.0`.
+They take its arguments, too: `ros2 launch basis_ik demo.launch.py view:=true host:=0.0.0.0`.
 """
 
 from launch import LaunchDescription

@@ -22,6 +22,7 @@ CURVE = 1e-6  # rad or m, or per s: between two points is a curve, of times roun
 LATENESS = 0.02
 HORIZON = 0.5  # s over which the measured speed is checked, and the state at a start searched
 SECOND = 1_000_000_000  # ns
+TRANSIT = 0.1  # s between the begin of a window without a stamp and its arrival here, at most
 GRAIN = 100_000  # ns between places at which its begin is searched
 KEPT = 200  # states of the arm from before a check, for motions that begin after it
 
@@ -62,9 +63,16 @@ class Track:
 
     def around(self, stamp):
         """Return the positions (m, n) published within half a second of a stamp."""
+        return self.positions[self._near(stamp)]
+
+    def delay_around(self, stamp):
+        """Return the largest delay of those [ns]."""
+        return int(self.delays[self._near(stamp)].max(initial=0))
+
+    def _near(self, stamp):
         first = np.searchsorted(self.times, stamp - HORIZON * SECOND)
         last = np.searchsorted(self.times, stamp + HORIZON * SECOND, side="right")
-        return self.positions[first:last]
+        return slice(first, last)
 
 
 def nanoseconds(time):
@@ -167,13 +175,12 @@ class Recorder:
                 missed = missed or window is not None
                 continue
             found = self._of_form(window)
-            if not found and is_recall(window):
-                continue
             if not found:
                 found = self._of_content(window, arm[epoch])
-                if not missed:  # or nobody knows what it goes on from
-                    found += self._of_start(window, epoch, arm[epoch], references[epoch])
-                self._before, missed = (window, epoch), False
+                if not is_recall(window):
+                    if not missed:  # or nobody knows what it goes on from
+                        found += self._of_start(window, epoch, arm[epoch], references[epoch])
+                    self._before, missed = (window, epoch), False
             faults += [f"window at {window.stamp}: {fault}" for fault in found]
         if self._before is not None:
             self._before = self._before[0], 0
@@ -254,8 +261,9 @@ class Recorder:
                 near = np.abs(positions - expected) <= late / SECOND * self._velocity + CURVE
                 near &= ~ended | (velocities == 0.0)
             if not before.is_stamped and its_epoch == epoch and not ended:
-                # It began when the controller took it, which may be long before it came here.
-                near = is_on(before, positions)
+                # It began when the controller took it: before it came here, if this is late.
+                transit, late = round(TRANSIT * SECOND), arm.delay_around(before.stamp)
+                near = is_on(before, positions, since - transit, since + transit + late)
         for track in (arm, references):
             places = track.around(window.stamp)
             if len(places):
@@ -312,9 +320,10 @@ def is_recall(window):
     return over and not velocities.any() and not np.ptp(positions, axis=0).any()
 
 
-def is_on(window, positions):
-    """Return which positions (n,) all lie on a window at one of its times."""
-    places = [state_at(window, since) for since in range(0, int(window.times[-1]) + GRAIN, GRAIN)]
+def is_on(window, positions, first, last):
+    """Return which positions (n,) all lie on a window at one time of those between two [ns]."""
+    first, last = max(first, 0), max(last, GRAIN)
+    places = [state_at(window, since) for since in range(first, last + GRAIN, GRAIN)]
     best = np.full(len(positions), math.inf)
     for here, after in itertools.pairwise(places):
         way = after - here

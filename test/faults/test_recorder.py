@@ -237,8 +237,12 @@ def test_a_late_window_may_begin_within_reach_of_the_joints(recorder):
         on_joint_state(recorder, 0, HOME)
 
 
-@pytest.mark.parametrize(("off", "fine"), [(0.0, True), (0.01, False)])
-def test_a_window_without_a_stamp_may_begin_long_before_it_is_recorded(recorder, off, fine):
+@pytest.mark.parametrize(
+    ("off", "late", "fine"), [(0.0, 0.2, True), (0.01, 0.2, False), (0.0, 0.05, False)]
+)
+def test_a_late_recorder_lets_a_window_without_a_stamp_begin_before(recorder, off, late, fine):
+    """By as much as joint states come late, too."""
+    on_joint_state(recorder, 0, HOME, delay=round(late * SECOND))
     first, second = window(0, points=30), window(10 * PERIOD)
     first.header.stamp = time(0)
     moved([off, 0.0])(second)

@@ -78,10 +78,8 @@ ROTATION_DAMPING = 3.0  # ... or of what a rotation of one radian weighs, if tha
 LEAST_DAMPING = 1e-9  # holds the directions that change nothing
 MOST_DAMPING = 1e6  # there is no way down, not even by the gradient
 LEAST_DAMPING_RISE = 3.0  # least factor on the damping after a step that fails
-FAIR_SHARE, GOOD_SHARE = (
-    0.5,
-    0.8,
-)  # share of what a step promised above which the damping is divided by:
+# Share of what a step promised above which the damping is divided by:
+FAIR_SHARE, GOOD_SHARE = 0.5, 0.8
 FAIR_DIVISOR, GOOD_DIVISOR = 4.0, 30.0
 DISTANCE_LEFT, ANGLE_LEFT = 0, 1  # columns of the figures
 LEAST_NEWTON_GAIN = 1e-10  # see `Ends.least_gain`
