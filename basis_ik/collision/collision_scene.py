@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from basis_ik.collision import exact as engine
 from basis_ik.collision import point_cloud
+from basis_ik.collision.cover import cover_of
 from basis_ik.collision.covered_links import (
     Body,
     CoveredLink,
@@ -928,6 +929,7 @@ def sample_scene() -> Scene:
 
 
 def warm_up() -> None:
-    """Compile the kernels of distances and of points."""
+    """Compile the kernels of distances, of points, of hulls and of covers."""
     point_cloud.warm_up()
+    cover_of(Shape.box(1.0, 1.0, 1.0))
     sample_scene().collisions([0.0])  # compiles all of them

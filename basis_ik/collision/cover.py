@@ -17,6 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from basis_ik.collision.clipping import clipped, directions_around
+from basis_ik.collision.cover_kernel import fit_capsule
 from basis_ik.collision.hull import Hull
 from basis_ik.collision.shape import Shape
 from basis_ik.numerics.arrays import FloatArray
@@ -65,7 +67,7 @@ def cover_of(shape: Shape) -> Cover:
         x, _, z = (0.5 * each for each in shape.size)
         half = z if shape.kind == "capsule" else 0.0
         return Cover(read_only(np.array([[0.0, 0.0, -half, 0.0, 0.0, half, x]])), 0.0)
-    directions = _around(COVERING.first_directions)
+    directions = directions_around(COVERING.first_directions)
     support = shape.support(directions)
     frames = [np.eye(3)]
     if shape.kind == "mesh":
@@ -102,7 +104,8 @@ class _Cutter:
         hull, self._turn = shape.hull, turn
         self._triangles = hull.triangles @ turn
         self._normals, self._offsets = hull.normals @ turn, hull.offsets
-        self._directions, self._support = directions @ turn, support
+        self._directions = np.ascontiguousarray(directions @ turn)
+        self._vertices, self._support = hull.vertices @ turn, support
         size = float(np.ptp(hull.vertices, axis=0).max())
         self._more = hull.slack + COVERING.rounding * size
 
@@ -139,8 +142,11 @@ class _Cutter:
         return best if _most(best) <= COVERING.good_cut * piece.surplus else min(found, key=_room)
 
     def _piece(self, low: FloatArray, high: FloatArray) -> _Piece:
-        corners = self._corners(low, high)
-        fits = [_fit(corners, axis, self._directions, self._support) for axis in range(3)]
+        corners, fits = self._corners(low, high), []
+        for axis in range(3):
+            capsule = np.empty(7)
+            surplus = fit_capsule(corners, axis, self._directions, self._support, _RADII, capsule)
+            fits.append((surplus, capsule))
         surplus, capsule = min(fits, key=lambda fit: fit[0])
         capsule[6] += self._more
         return _Piece(low, high, capsule, surplus + self._more)
@@ -151,12 +157,17 @@ class _Cutter:
         The edges in which two planes of the box meet end on the polytope's faces, or in a corner of
         the box.
         """
-        triangles = self._triangles
-        for axis in range(3):
-            for sign, bound in ((1.0, high[axis]), (-1.0, -low[axis])):
-                if np.isfinite(bound):
-                    triangles = _clipped(triangles, sign * triangles[:, :, axis] - bound)
-        points = triangles.reshape(-1, 3)
+        within = (self._vertices >= low) & (self._vertices <= high)
+        points = self._vertices[within.all(axis=1)]
+        if len(points) < len(self._vertices):
+            corners = self._triangles
+            inside = ((corners >= low) & (corners <= high)).all(axis=(1, 2))
+            triangles = corners[~inside]
+            for axis in range(3):
+                for sign, bound in ((1.0, high[axis]), (-1.0, -low[axis])):
+                    if np.isfinite(bound):
+                        triangles = clipped(triangles, sign * triangles[:, :, axis] - bound)
+            points = np.concatenate([points, triangles.reshape(-1, 3)])
         if np.isfinite(low).sum() + np.isfinite(high).sum() > 2:
             ends = np.stack([low, high])
             at = np.array(np.meshgrid(*ends.T)).reshape(3, -1).T
@@ -178,59 +189,6 @@ def _room(parts: list[_Piece]) -> float:
     return float((np.pi * capsules[:, 6] ** 2 * (length + 4.0 / 3.0 * capsules[:, 6])).sum())
 
 
-def _clipped(triangles: FloatArray, over: FloatArray) -> FloatArray:
-    """Return the parts (g, 3, 3) of triangles whose corners have `over` (f, 3) below zero."""
-    count = (over > 0.0).sum(axis=1)
-    parts = [triangles[count == 0]]
-    for k in range(3):
-        a, b, c = k, (k + 1) % 3, (k + 2) % 3
-        alone = (count == 2) & (over[:, a] <= 0.0)  # one corner is left
-        tip, at = triangles[alone], over[alone]
-        parts.append(
-            np.stack([tip[:, a], _between(tip, at, a, b), _between(tip, at, a, c)], axis=1)
-        )
-        lost = (count == 1) & (over[:, a] > 0.0)  # two are left
-        rest, at = triangles[lost], over[lost]
-        first, second = _between(rest, at, b, a), _between(rest, at, c, a)
-        parts.append(np.stack([rest[:, b], rest[:, c], second], axis=1))
-        parts.append(np.stack([rest[:, b], second, first], axis=1))
-    return np.concatenate(parts)
-
-
-def _between(triangles: FloatArray, over: FloatArray, inside: int, outside: int) -> FloatArray:
-    """Return where edges of triangles cross the plane at which `over` is zero."""
-    share = (over[:, inside] / (over[:, inside] - over[:, outside]))[:, None]
-    crossing: FloatArray = triangles[:, inside] + share * (
-        triangles[:, outside] - triangles[:, inside]
-    )
-    return crossing
-
-
-def _fit(
-    corners: FloatArray, axis: int, directions: FloatArray, support: FloatArray
-) -> tuple[float, FloatArray]:
-    """Return the capsule along an axis that contains corners, and its least surplus found."""
-    across = np.delete(corners, axis, axis=1)
-    along = corners[:, axis]
-    centre = _centre(across)
-    off = ((across - centre) ** 2).sum(axis=1)
-    radii = np.sqrt(off.max()) * _RADII + 1e-12
-    half = np.sqrt(np.maximum(radii[:, None] ** 2 - off, 0.0))
-    low, high = (along + half).min(axis=1), (along - half).max(axis=1)
-    middle = 0.5 * (low + high)
-    low, high = np.where(low > high, middle, low), np.where(low > high, middle, high)
-    others = np.delete(directions, axis, axis=1) @ centre
-    tops = np.maximum(np.outer(low, directions[:, axis]), np.outer(high, directions[:, axis]))
-    surplus = (tops + others - support).max(axis=1) + radii
-    best = int(surplus.argmin())
-    ends = np.insert(np.stack([centre, centre]), axis, [low[best], high[best]], axis=1)
-    # The radius by the corners themselves: what was rounded above does not matter.
-    capsule = np.append(ends.reshape(6), 0.0)
-    capsule[6] = distances_to_axis(capsule, corners).max()
-    more = max(0.0, float(capsule[6] - radii[best]))
-    return float(surplus[best]) + more, capsule
-
-
 def distances_to_axis(capsule: FloatArray, points: FloatArray) -> FloatArray:
     """Return the distances (n,) of points (n, 3) from a capsule's axis (7,)."""
     start, along = capsule[:3], capsule[3:6] - capsule[:3]
@@ -241,38 +199,15 @@ def distances_to_axis(capsule: FloatArray, points: FloatArray) -> FloatArray:
     return found
 
 
-def _centre(points: FloatArray) -> FloatArray:
-    """Return nearly the centre of the least circle around points (n, 2) (Badoiu, Clarkson 2003)."""
-    centre = best = 0.5 * (points.min(axis=0) + points.max(axis=0))
-    least = np.inf
-    for k in range(1, 20):
-        off = points - centre
-        squared = off[:, 0] ** 2 + off[:, 1] ** 2
-        farthest = int(squared.argmax())
-        if squared[farthest] < least:
-            best, least = centre, squared[farthest]
-        centre = centre + off[farthest] / (k + 1.0)
-    return np.asarray(best)
-
-
 def _surplus(shape: Shape, capsules: FloatArray) -> float:
     """Return the largest distance of a point of capsules from a shape.
 
     Of a convex shape it is the largest difference of the supports, and lies where the shape's
     changes its corner: at the normals of its faces.
     """
-    directions = np.concatenate([_around(COVERING.last_directions), shape.hull.normals])
+    directions = np.concatenate([directions_around(COVERING.last_directions), shape.hull.normals])
     tops = np.maximum(directions @ capsules[:, :3].T, directions @ capsules[:, 3:6].T)
     return float(((tops + capsules[:, 6]).max(axis=1) - shape.support(directions)).max())
-
-
-def _around(count: int) -> FloatArray:
-    """Return directions (count, 3) all around."""
-    k = np.arange(count) + 0.5
-    up = 1.0 - 2.0 * k / count
-    turn = k * np.pi * (3.0 - 5.0**0.5)
-    flat = np.sqrt(1.0 - up * up)
-    return np.column_stack([flat * np.cos(turn), flat * np.sin(turn), up])
 
 
 def _principal(hull: Hull) -> FloatArray:

@@ -103,7 +103,7 @@ def cover_links(
     """
     links: dict[str, list[Body]] = {}
     held = held_at(model, chain, positions)
-    shapes: dict[tuple[str, ...], Shape] = {}
+    shapes: dict[tuple[str, ...], tuple[Shape, ...]] = {}
     lost, notes, anchors = [], [], {}
     for visual in model.collisions:
         try:
@@ -114,17 +114,18 @@ def cover_links(
         key = (visual.kind, *map(str, visual.size), visual.file)
         if key not in shapes:
             shapes[key] = Shape.of_link(visual)
-            if shapes[key].note:
-                notes.append(f"{shown(visual.link)}: {shapes[key].note}")
-        links.setdefault(visual.link, []).append(Body(shapes[key], visual.link_T_body))
+            if note := shapes[key][0].note:
+                notes.append(f"{shown(visual.link)}: {note}")
+        own = [Body(shape, visual.link_T_body) for shape in shapes[key]]
+        links.setdefault(visual.link, []).extend(own)
     if lost:
         notes.append(f"left out, below joints that cannot be used: {listed(lost)}")
     if driven := _driven(model, chain):
         notes.append(f"these mimic joints of the chain, but are held: {listed(driven)}")
     found = []
-    for link, own in links.items():
+    for link, bodies in links.items():
         joint, place = anchors[link]
-        found.append(covered(link, joint, tuple(own)).put(place))
+        found.append(covered(link, joint, tuple(bodies)).put(place))
     return tuple(found), tuple(notes)
 
 

@@ -318,10 +318,11 @@ def separate_links(
         for j in range(ranges[2], ranges[3]):
             place_body(frames, bodies[j], places[1])
             ball, other = bodies[i, BODY_BALL], bodies[j, BODY_BALL]
-            low, high = gap_between(shapes, i, j, places, nearest, -NO_BOUND)
-            upper = min(upper, high - ball - other - padding)
-            if low - ball - other - padding < lower:
-                lower = low - ball - other - padding
+            thick = ball + other + padding
+            low, high = gap_between(shapes, i, j, places, nearest, lower + thick)
+            upper = min(upper, high - thick)
+            if low - thick < lower:
+                lower = low - thick
                 best[GAP_DISTANCE] = lower
                 best[JOINT_A], best[JOINT_B] = bodies[i, BODY_JOINT], bodies[j, BODY_JOINT]
                 for r in range(3):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
@@ -15,7 +15,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from basis_ik.collision.hull import Hull, convex_hull, volume
+from basis_ik.collision.hull import Hull, convex_hull, mesh_volume
+from basis_ik.collision.pieces import convex_pieces
 from basis_ik.dependencies import check_extra
 from basis_ik.errors import BasisIkError
 from basis_ik.numerics.arrays import FloatArray, as_reals
@@ -60,7 +61,8 @@ class Shape:
     Attributes:
         kind: Its kind; the axis of a cylinder or capsule is z.
         size: Extents along its axes [m]; those of a capsule without its hemispheres.
-        hull_ratio: Volume of the hull by that of the mesh; 1 where the mesh is not closed.
+        hull_ratio: Volume of the hull, or of all pieces, by that of the mesh; 1 where the mesh is
+            not closed.
     """
 
     kind: Literal["box", "cylinder", "sphere", "capsule", "mesh"]
@@ -114,15 +116,26 @@ class Shape:
                 number that is not finite, or no volume.
             ExtraError: It is no STL, and trimesh is not installed.
         """
-        name = os.fspath(file)
-        factors = as_reals(scale)
-        if (
-            factors is None
-            or factors.shape != (3,)
-            or not (np.abs(factors) <= LARGEST_EXTENT).all()
-        ):
-            raise SceneError(name, f"a scale is three numbers within ±{LARGEST_EXTENT:g}")
-        return Shape.of_triangles(factors * _read_triangles(name), name)
+        return Shape.of_triangles(_scaled_triangles(file, scale), os.fspath(file))
+
+    @staticmethod
+    def pieces_of_mesh(
+        file: str | os.PathLike[str], scale: npt.ArrayLike = (1.0, 1.0, 1.0)
+    ) -> tuple[Shape, ...]:
+        """Return convex shapes that together contain a mesh file; one, if it is nearly convex.
+
+        Arguments and errors are those of `mesh`.
+        """
+        triangles, name = _scaled_triangles(file, scale), os.fspath(file)
+        whole = Shape.of_triangles(triangles, name)
+        try:
+            pieces = [Shape.hull_of(each.reshape(-1, 3)) for each in convex_pieces(triangles)]
+        except SceneError:  # one is flat
+            return (whole,)
+        if len(pieces) == 1:
+            return (whole,)
+        share = sum(each.hull.volume for each in pieces) / whole.hull.volume
+        return tuple(replace(each, hull_ratio=share * whole.hull_ratio) for each in pieces)
 
     @staticmethod
     def of_triangles(triangles: FloatArray, name: str = "mesh") -> Shape:
@@ -139,8 +152,8 @@ class Shape:
             raise SceneError(name, "the mesh has no triangles")
         _refuse_large(name, len(triangles))
         shape = Shape.hull_of(triangles.reshape(-1, 3), name)
-        object.__setattr__(shape, "hull_ratio", _hull_ratio(shape, triangles))
-        return shape
+        own = mesh_volume(triangles)
+        return shape if own is None else replace(shape, hull_ratio=shape.hull.volume / own)
 
     @staticmethod
     def hull_of(points: npt.ArrayLike, name: str = "hull") -> Shape:
@@ -166,16 +179,16 @@ class Shape:
         return Shape("mesh", (x, y, z), _given=hull)
 
     @staticmethod
-    def of_link(visual: Visual) -> Shape:
-        """Return the shape of a link's <collision>.
+    def of_link(visual: Visual) -> tuple[Shape, ...]:
+        """Return the shape of a link's <collision>, or the pieces of its mesh.
 
         Raises:
             SceneError: As the shapes do; it names the link.
         """
         try:
             if visual.kind == "mesh":
-                return Shape.mesh(visual.file, visual.size)
-            return _solid(visual.kind, visual.size)
+                return Shape.pieces_of_mesh(visual.file, visual.size)
+            return (_solid(visual.kind, visual.size),)
         except SceneError as error:
             raise SceneError(visual.link, f"its <collision>: {error}") from None
 
@@ -190,8 +203,8 @@ class Shape:
         if not self.hull_ratio > FAR_FROM_HULL:
             return ""
         return (
-            f"its hull has {self.hull_ratio:.1f} times the volume of the mesh: what is between the"
-            " two counts as solid; describe it by several convex meshes"
+            f"its convex pieces have {self.hull_ratio:.1f} times the volume of the mesh: what is"
+            " between the two counts as solid; describe it by several convex meshes"
         )
 
     @cached_property
@@ -290,14 +303,11 @@ def _lengths(kind: str, lengths: tuple[float, ...]) -> list[float]:
     return [float(each) for each in array]
 
 
-def _hull_ratio(shape: Shape, triangles: FloatArray) -> float:
-    """Return the hull's volume by that of the mesh, if that is closed."""
-    flat = triangles.reshape(-1, 3)
-    own = volume(flat, np.arange(len(flat)).reshape(-1, 3))
-    a, b, c = np.moveaxis(triangles, 1, 0)
-    gap = np.abs(np.cross(b - a, c - a).sum(axis=0)).max()  # zero of a closed surface
-    is_closed = gap <= 1e-3 * np.abs(np.cross(b - a, c - a)).sum()
-    return shape.hull.volume / own if is_closed and own > 0.0 else 1.0
+def _scaled_triangles(file: str | os.PathLike[str], scale: npt.ArrayLike) -> FloatArray:
+    name, factors = os.fspath(file), as_reals(scale)
+    if factors is None or factors.shape != (3,) or not (np.abs(factors) <= LARGEST_EXTENT).all():
+        raise SceneError(name, f"a scale is three numbers within ±{LARGEST_EXTENT:g}")
+    return factors * _read_triangles(name)
 
 
 def _read_triangles(name: str) -> FloatArray:

@@ -119,7 +119,7 @@ def test_equal_shapes_have_equal_covers():
 def test_covers_of_arms_are_close(name):
     """The largest surplus is that of flat ends: 0.41 of the radius of a long cylinder."""
     for visual in RobotModel.example(name).collisions:
-        shape = Shape.of_link(visual)
+        (shape,) = Shape.of_link(visual)
         cover = cover_of(shape)
         assert cover.surplus <= 0.4 * max(sorted(shape.size)[:2])
         assert cover.surplus <= 0.045
