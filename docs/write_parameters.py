@@ -90,7 +90,7 @@ def remarks(declaration):
         each = " each" if declaration.is_array else ""
         words.append(f"In [{declaration.low:g}, {declaration.high:g}]{each}.")
     if declaration.choices:
-        words.append(f"One of {', '.join(f'`{choice}`' for choice in declaration.choices)}.")
+        words.append(f"One of {declaration.listed_choices('`')}.")
     if declaration.read_only:
         words.append("Fixed at start.")
     return words

@@ -119,7 +119,6 @@ def start(context, launched_at):
                     "transform_timeout": 10.0,
                     "max_velocity_scaling_factor": 1.0,
                     "max_acceleration_scaling_factor": 1.0,
-                    "check_collisions": True,
                     "home": [begins[name] for name in chain.joint_names],
                 },
                 *([argument("extra_params_file")] if argument("extra_params_file") else []),

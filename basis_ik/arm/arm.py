@@ -204,6 +204,7 @@ class Arm:
         execution: As given.
         meter: Measures rates of events and durations of solves.
         state: As given.
+        unchecked: Why commands are not checked for collisions; assigned by who would have it so.
     """
 
     def __init__(
@@ -221,6 +222,7 @@ class Arm:
         self._states, self._log = surroundings.states, surroundings.log
         self._stopwatch = surroundings.stopwatch
         self.tool, self.state, self.execution = surroundings.tool, state, execution
+        self.unchecked = ""
         chain = design.chain
         self._turns = turning_link(chain) is not None
         self.meter = ArmMeter()

@@ -90,6 +90,8 @@ class _Line(NamedTuple):
     """That pair; -1: none."""
     revision: int
     """That of the clearance."""
+    begins_outside: bool
+    """Whether a joint begins outside its limits."""
 
 
 class SpeedCaps:
@@ -353,6 +355,10 @@ class SpeedCaps:
         if line is None:
             return None
         self.blocked = clearance.gap(line.pair)
+        if line.begins_outside:  # what is in its way may hold a joint there
+            bounds = bounds.copy()
+            bounds[LOWER_BOUND] = np.minimum(bounds[LOWER_BOUND], line.end)
+            bounds[UPPER_BOUND] = np.maximum(bounds[UPPER_BOUND], line.end)
         return line.end, bounds
 
     def is_free(self, memory: FloatArray) -> bool:
@@ -373,21 +379,23 @@ class SpeedCaps:
         """Return the free part of a way from rest; None in motion, or if none is found."""
         if memory[:, JOINT_SPEED : JOINT_RATE + 1].any():
             return None
-        start, end, blocked = memory[:, JOINT_POSITION].copy(), goal, -1
+        start, blocked = memory[:, JOINT_POSITION].copy(), -1
+        lower, upper = bounds[LOWER_BOUND], bounds[UPPER_BOUND]
+        outside, end = bool(((start < lower) | (start > upper)).any()), np.clip(goal, lower, upper)
         for _ in range(CAP_TUNING.most_shortenings):
             then = memory.copy()
-            then[:, GOAL] = np.clip(end, bounds[LOWER_BOUND], bounds[UPPER_BOUND])
+            then[:, GOAL] = end
             plan_joints(then, bounds)
             share, pair = clearance.free_share(start, then)
             if pair < 0:
-                return _Line(goal.copy(), end, blocked, clearance.revision)
+                return _Line(goal.copy(), end, blocked, clearance.revision, outside)
             blocked = pair
             end = (
                 start + share * (then[:, GOAL] - start)
                 if share > CAP_TUNING.least_share
                 else start.copy()
             )
-        return _Line(goal.copy(), start, blocked, clearance.revision)
+        return _Line(goal.copy(), start, blocked, clearance.revision, outside)
 
     def _creeps(self, memory: FloatArray) -> bool:
         """Return whether an obstacle leaves so little room that the arm should rest."""

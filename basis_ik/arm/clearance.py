@@ -20,7 +20,14 @@ from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
 import numpy as np
 
 from basis_ik.arm import clearance_kernel as kernels
-from basis_ik.arm.joints_kernel import ACCELERATION, GOAL, JERK, JOINT_COLUMNS, START_STATE
+from basis_ik.arm.joints_kernel import (
+    ACCELERATION,
+    GOAL,
+    JERK,
+    JOINT_COLUMNS,
+    START_STATE,
+    plan_joints,
+)
 from basis_ik.arm.limits import fastest_before
 from basis_ik.collision.collision_scene import Gap, Scene, sample_scene, tables_of
 from basis_ik.collision.distance_kernel import GAP_DISTANCE
@@ -338,7 +345,9 @@ def warm_up() -> None:
     """Compile everything that distances in motion may call, before a control loop starts."""
     clearance, here = Clearance(sample_scene()), np.zeros(1)
     clearance.observe(here)
+    clearance.nearer(here, here)
     memory = np.zeros((1, JOINT_COLUMNS))
+    plan_joints(memory, np.ones((5, 1)))
     clearance.part(memory, here, 0.01)
     clearance.part_at_rest(memory, 0)
     kernels.state_at(memory, here, 0.0, 0.0, np.zeros((1, 3)))

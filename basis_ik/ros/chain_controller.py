@@ -202,22 +202,30 @@ class ChainController:
         self._path.destroy()
 
     def keep_clear(self, scenes: Scenes) -> None:
-        """Keep links and objects apart, if the parameters say so.
+        """Keep links and objects apart, unless the parameters say otherwise.
 
         Args:
             scenes: The robot and the objects around it.
 
         Raises:
-            ConfigError: The robot's shapes cannot be used.
+            ConfigError: They must be kept apart, and the robot's shapes cannot be used.
         """
-        if not self._own["check_collisions"]:
+        wanted = self._own["check_collisions"]
+        if wanted is False:
+            self._arm.unchecked = "check_collisions is false"
             return
         clearance.warm_up()
         try:
             followed = scenes.scene_of(self._arm.chain, self._own["stop_distance"])
         except BasisIkError as error:
-            text = f"is true, but the robot cannot be judged: {error}; mend it, or set it to false"
-            raise self._own.refused("check_collisions", text) from None
+            fault = f"the robot cannot be judged: {error}"
+            if wanted is True:
+                text = f"is true, but {fault}; mend it, or set it to false"
+                raise self._own.refused("check_collisions", text) from None
+            self._arm.unchecked = fault
+            text = f"collisions are not checked: {fault}; mend it, or set check_collisions to false"
+            self.journal.warn("collisions", "unchecked", text)
+            return
         self._arm.keep_clear(followed.scene, lambda: scenes.update(followed))
 
     # Messages --------------------------------------------------------------------------------

@@ -111,6 +111,7 @@ class Diagnostics:
             refusals=refusals,
             newly_refused=newly_refused,
             collisions=_collision_report(arm),
+            unchecked=arm.unchecked,
         )
 
     def _tf_age(self, arm: Arm) -> float | None:
@@ -226,6 +227,7 @@ class ArmReport:
         refusals: Number of refused inputs by reason.
         newly_refused: Number of them since the last report.
         collisions: What it keeps clear of; None if it does not check.
+        unchecked: Why it does not.
     """
 
     tip: str
@@ -243,6 +245,7 @@ class ArmReport:
     refusals: Mapping[str, int] = field(default_factory=dict)
     newly_refused: int = 0
     collisions: CollisionReport | None = None
+    unchecked: str = ""
 
 
 def diagnostic_array(
@@ -322,6 +325,8 @@ def _arm_status(name: str, arm: ArmReport) -> DiagnosticStatus:
             "smallest_distance": _number(found.distance),
             "nearest_pair": " and ".join(filter(None, found.nearest)),
         }
+    if arm.unchecked:
+        values["collisions_unchecked"] = arm.unchecked
     return _status(name, level, text, values)
 
 

@@ -82,7 +82,7 @@ class HeldObject:
         request = arm.take_object(at, pose, now)
         if request is None:
             return
-        checks = self._controller.own("check_collisions")
+        checks = not arm.unchecked
         try:
             problem = self._kinematics.read_held(arm, message, checks=checks)
         except RequestRefusedError as error:

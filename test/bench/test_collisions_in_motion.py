@@ -18,10 +18,13 @@ from test_joint_target import lead
 from test_planning_scene import Client, at, held, primitive, thing
 from world import MILLISECOND
 
+from basis_ik.ros.parameters.ik_parameters import CHAIN_PARAMETERS
 from basis_ik.transforms.rigid import RigidTransform
 
 STOP, TOLERANCE = 0.01, 1e-4  # m
 WORDS = ("-p", "check_collisions:=true", "-p", f"stop_distance:={STOP}")
+AUTO = ("-p", "check_collisions:=auto")
+ELBOW = 2
 INTERFACES = ("joint_trajectory", "follow_joint_trajectory", "position")
 BOX = SolidPrimitive.BOX
 Z = np.array([0.0, 0.0, 1.0])
@@ -178,9 +181,16 @@ def test_an_arm_among_objects_that_are_nowhere_does_not_move():
         assert "the object box stands in crate, and tf has no transform of it" in text
 
 
-def test_a_robot_without_shapes_is_refused_if_collisions_are_to_be_checked():
-    bare = re.sub("<collision>.*?</collision>", "", URDF, flags=re.DOTALL)
-    robot = Robot(*WORDS, urdf=bare)
+BARE = re.sub("<collision>.*?</collision>", "", URDF, flags=re.DOTALL)
+MESH = "<geometry><mesh filename='package://gone/a.stl'/></geometry>"
+LOST = re.sub(
+    "(<collision>.*?)<geometry>.*?</geometry>", rf"\1{MESH}", URDF, count=1, flags=re.DOTALL
+)
+
+
+@pytest.mark.parametrize("urdf", [BARE, LOST], ids=["none", "lost mesh"])
+def test_a_robot_without_usable_shapes_is_refused_if_collisions_must_be_checked(urdf):
+    robot = Robot(*WORDS, urdf=urdf)
     try:
         robot.run(1.0)
         assert robot.state() == "unconfigured"
@@ -189,6 +199,38 @@ def test_a_robot_without_shapes_is_refused_if_collisions_are_to_be_checked():
         )
     finally:
         robot.end()
+
+
+@pytest.mark.parametrize("urdf", [BARE, LOST], ids=["none", "lost mesh"])
+def test_a_robot_without_usable_shapes_moves_and_says_that_it_is_not_checked(urdf):
+    with running(*AUTO, urdf=urdf) as robot:
+        robot.reach(robot.chain.forward(HOME + 0.3))
+        (line,) = [text for level, text in robot.log if level != "info"]
+        assert line.startswith("collisions are not checked: the robot cannot be judged: ")
+        assert line.endswith("; mend it, or set check_collisions to false")
+        robot.wait(lambda: "/diagnostics" in robot.heard, "a report")
+        assert next_report(robot)[1]["collisions_unchecked"] in line
+
+
+def test_collisions_are_checked_unless_a_parameter_says_otherwise():
+    declared = {each.name: each.default for each in CHAIN_PARAMETERS}
+    assert f"check_collisions:={declared['check_collisions']}" == AUTO[1]
+    with running(*AUTO) as robot:
+        lead(robot, HOME + 1.2)  # would fold the wrist into the upper arm
+        wait_until_held(robot)
+        check(robot)
+
+
+@pytest.mark.parametrize("interface", INTERFACES)
+def test_an_arm_that_is_folded_beyond_its_limits_is_held_and_may_unfold(interface):
+    """Its joint may only move inwards, and there the links would overlap more at first."""
+    folded = HOME.copy()
+    folded[ELBOW] = -np.pi - 0.2
+    with running(*WORDS, "-p", f"command_interface:={interface}", home=folded) as robot:
+        robot.send("base_link", robot.chain.forward(HOME))
+        robot.run(3.0)
+        assert robot.statuses[-1]["message"].startswith("held by ")
+        assert np.array_equal(robot.positions, folded)
 
 
 def test_an_srdf_says_which_pairs_are_compared():

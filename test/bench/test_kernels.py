@@ -25,7 +25,7 @@ TURNED = RigidTransform.from_rpy(0.0, -1.5, 0.0, [0.75, 0.2, 0.1])
 
 
 def do_everything():
-    with running("-p", f"home:={PLACES.tolist()}") as robot:
+    with running("-p", f"home:={PLACES.tolist()}", "-p", "check_collisions:=auto") as robot:
         print(READY, flush=True)
         robot.place("base_link", "table", RigidTransform.from_rpy(0.0, 0.0, 0.3, [0.1, 0.0, 0.0]))
         robot.run(0.1)

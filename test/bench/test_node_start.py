@@ -76,7 +76,8 @@ def two_joints(parent):
 
 
 def test_a_robot_with_shared_joints_does_not_replace_a_valid_one(begin):
-    ends = ("-p", "a.tip_link:=tip_a", "-p", "b.tip_link:=tip_b")
+    ends = ("-p", "a.tip_link:=tip_a", "-p", "b.tip_link:=tip_b",
+            "-p", "a.check_collisions:=false", "-p", "b.check_collisions:=false")  # fmt: skip
     shared = two_joints("tip_a")
     robot = begin("-p", "chains:=[a,b]", *ends, urdf=shared, home=[0.0, 0.0])
     robot.boundary.partial = True  # each chain has one of its controller's joints

@@ -189,7 +189,7 @@ NODE_PARAMETERS = (
         "point_cloud_topic",
         "",
         "Topic of a depth camera or lidar, sensor_msgs/PointCloud2, whose points count as an "
-        "object, as MoveIt's parameter of this name; with `check_collisions` the arm moves only "
+        "object, as MoveIt's parameter of this name; if collisions are checked, the arm moves only "
         "while clouds come. Empty: none.",
         read_only=True,
         check=cloud_topic_complaint,
@@ -630,11 +630,12 @@ CHAIN_PARAMETERS = (
     ),
     Declaration(
         "check_collisions",
-        False,
+        AUTO,
         "Whether every command keeps the links apart from each other and from objects, on its way "
-        "and while braking after it. Without usable `<collision>` shapes the node is not "
-        "configured.",
+        "and while braking after it. `auto`: if the robot's `<collision>` shapes can be used; if "
+        "not, a warning says why. With `true` a robot without them is not configured.",
         read_only=True,
+        choices=(AUTO, True, False),
     ),
     Declaration(
         "stop_distance",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import itertools
+import json
 import math
 import re
 import sys
@@ -151,7 +152,7 @@ class Declaration:
         high: Largest value, likewise.
         read_only: Whether it can only be set at start.
         element: Type of an array's elements.
-        choices: Allowed texts; empty: any.
+        choices: Allowed texts, and true and false where both kinds are; empty: any.
         check: Returns the fault of a value of that type and range, or None.
     """
 
@@ -162,7 +163,7 @@ class Declaration:
     high: float = math.inf
     read_only: bool = False
     element: type = str
-    choices: tuple[str, ...] = ()
+    choices: tuple[str | bool, ...] = ()
     check: Callable[[Any], str | None] | None = None
 
     @property
@@ -179,13 +180,18 @@ class Declaration:
             whole = [IntegerRange(from_value=int(self.low), to_value=int(self.high))]
         return ParameterDescriptor(
             description=self.description,
-            additional_constraints=f"one of {', '.join(self.choices)}" if self.choices else "",
+            additional_constraints=f"one of {self.listed_choices()}" if self.choices else "",
             read_only=self.read_only,
-            # In rclpy an empty list has no type; `complaint` checks the type instead.
-            dynamic_typing=self.is_array,
+            # In rclpy an empty list has no type, and others have one; `complaint` checks it.
+            dynamic_typing=self.is_array or True in self.choices,
             floating_point_range=ranges,
             integer_range=whole,
         )
+
+    def listed_choices(self, mark: str = "") -> str:
+        """Return the choices as they are written in YAML, each between two marks."""
+        words = (each if isinstance(each, str) else json.dumps(each) for each in self.choices)
+        return ", ".join(f"{mark}{word}{mark}" for word in words)
 
     def taken(self, value: Any) -> Any:
         """Return a value as this type: whole numbers are floating point numbers, too."""
@@ -205,12 +211,12 @@ class Declaration:
         return self.check(value) if found is None and self.check is not None else found
 
     def _item_complaint(self, value: object, expected: type) -> str | None:
-        if type(value) is not expected:
+        if type(value) is not expected and type(value) not in map(type, self.choices):
             return f"must be {_TYPE_NAMES[expected]}, not {_shown(value)}"
         if isinstance(value, (int, float)) and not self.low <= value <= self.high:
             return f"must lie in [{self.low:g}, {self.high:g}], not {value:g}"
         if self.choices and value not in self.choices:
-            return f"must be one of {', '.join(self.choices)}, not {_shown(value)}"
+            return f"must be one of {self.listed_choices()}, not {_shown(value)}"
         return None
 
 
