@@ -292,6 +292,14 @@ class SpeedCaps:
         memory[:] = self._out
         return self._out_ticks
 
+    def braking(self, memory: FloatArray, limits: FloatArray) -> tuple[FloatArray, int]:
+        """Return a memory (n, 27) with the braking of `brake`, and the periods braked so far."""
+        if self._out is not None:
+            return self._out.copy(), self._out_ticks
+        out = memory.copy()
+        plan_brake_together(out, limits)
+        return out, 0
+
     def step(
         self, memory: FloatArray, goal: FloatArray, velocity: FloatArray, acceleration: FloatArray,
         limits: FloatArray, period: float, ticks: int,

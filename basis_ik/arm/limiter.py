@@ -515,7 +515,7 @@ class Limiter:
         """
         capped = self._capped
         goal = None if self.override == 0.0 else goal
-        if capped is not None and (capped.capped or goal is None):
+        if capped is not None and capped.capped and goal is not None:
             return None
         self._prepare(braking=goal is None)
         memory, limits = self._memory.copy(), self._slowed()
@@ -524,7 +524,10 @@ class Limiter:
             if line is None:
                 return None
             goal, limits = line
-        if goal is None:
+        if goal is None and capped is not None:
+            limits = self._kept
+            memory, ticks = capped.braking(memory, limits)
+        elif goal is None:
             ticks = kernels.brake(memory, self._kept, 0.0, self._ticks) - 1
         else:
             still = self._still

@@ -512,20 +512,25 @@ def test_the_way_that_is_left_is_no_shorter_than_the_joint_goes():
             assert gone - 1e-9 <= left <= 3.0 * gone + 0.05
 
 
+@pytest.mark.parametrize("braked", [0, 3])
+@pytest.mark.parametrize("cap", [0.0, 0.3])
 @pytest.mark.parametrize("brakes", [False, True])
-def test_what_a_motion_among_objects_is_said_to_become_is_what_it_becomes(brakes):
+def test_what_a_motion_among_objects_is_said_to_become_is_what_it_becomes(brakes, cap, braked):
     chain, limits = chain_of("ur5e"), MotionLimits.of_chain(chain_of("ur5e"))
     caps = SpeedCaps(chain)
     caps.clearance = Clearance(Scene(model_of("ur5e"), chain, padding=STOP, exact=False))
+    caps.set(cap, 0.0)
     limiter, goal = Limiter(limits, 0.01, HOMES["ur5e"], caps), HOMES["ur5e"] + np.arange(6) / 9.0
     for _ in range(20):
         limiter.step(goal)
+    for _ in range(braked * brakes):
+        limiter.brake()
     said = limiter.remainder(None if brakes else goal)
     for k in range(1, 30):
         command = limiter.brake() if brakes else limiter.step(goal)
         if said is not None:
             assert np.allclose(command, said.at(0.01 * k)[:, 0], atol=1e-9)
-    assert (said is None) == brakes
+    assert (said is None) == (cap > 0.0 and not brakes)
 
 
 @pytest.mark.parametrize("share", [0.3, 0.9])

@@ -624,7 +624,7 @@ def test_a_remainder_with_changed_limits_is_that_of_the_commands():
             )
 
 
-def test_with_caps_there_is_a_tail_but_no_remainder():
+def test_with_caps_only_braking_has_a_remainder():
     chain, home = chain_of("ur5e"), HOMES["ur5e"]
     caps = SpeedCaps(chain, [])
     limiter = Limiter(MotionLimits.of_chain(chain), 0.01, home, caps)
@@ -633,7 +633,7 @@ def test_with_caps_there_is_a_tail_but_no_remainder():
         for _ in range(20):
             limiter.step(home + 0.5)
         assert (limiter.remainder(home + 0.5) is not None) == known
-        assert (limiter.remainder(None) is not None) == known
+        assert limiter.remainder(None) is not None
         assert len(limiter.tail().times) == 1 + BRAKE_TUNING.pieces
 
 

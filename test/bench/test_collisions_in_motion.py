@@ -222,7 +222,7 @@ def test_collisions_are_checked_unless_a_parameter_says_otherwise():
 
 
 @pytest.mark.parametrize("interface", INTERFACES)
-def test_an_arm_that_is_folded_beyond_its_limits_is_held_and_may_unfold(interface):
+def test_an_arm_that_is_folded_beyond_its_limits_is_held(interface):
     """Its joint may only move inwards, and there the links would overlap more at first."""
     folded = HOME.copy()
     folded[ELBOW] = -np.pi - 0.2

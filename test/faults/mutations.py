@@ -826,8 +826,8 @@ MUTATIONS = tuple(
         (
             "any type is accepted",
             PARAMETERS,
-            "        if type(value) is not expected:",
-            "        if False:",
+            "        if type(value) is not expected and",
+            "        if False and",
             (63,),
         ),
         (
@@ -1430,6 +1430,63 @@ MUTATIONS = tuple(
             (97,),
         ),
         # Collisions
+        (
+            "an arm that must be judged moves although it cannot",
+            "ros/chain_controller.py",
+            "            if wanted is True:",
+            "            if False:",
+            (
+                "test/bench/test_collisions_in_motion.py"
+                "::test_a_robot_without_usable_shapes_is_refused_if_collisions_must_be_checked",
+            ),
+        ),
+        (
+            "that collisions are not checked is not said",
+            "ros/chain_controller.py",
+            '            self.journal.warn("collisions", "unchecked", text)',
+            "            pass",
+            (
+                "test/bench/test_collisions_in_motion.py"
+                "::test_a_robot_without_usable_shapes_moves_and_says_that_it_is_not_checked",
+            ),
+        ),
+        (
+            "a joint moves inwards from beyond its limits whatever is in the way",
+            "arm/caps.py",
+            "        if line.begins_outside:",
+            "        if False:",
+            (
+                "test/bench/test_collisions_in_motion.py"
+                "::test_an_arm_that_is_folded_beyond_its_limits_is_held",
+            ),
+        ),
+        (
+            "a part of a mesh is in none of its pieces",
+            "collision/pieces.py",
+            "for sign in (1.0, -1.0)",
+            "for sign in (1.0, 1.0)",
+            (
+                "test/collision/test_pieces.py"
+                "::test_pieces_contain_the_mesh_and_are_closer_to_it_than_its_hull",
+            ),
+        ),
+        (
+            "how far points are outside a hull is not measured",
+            "collision/hull.py",
+            "    slack = largest_height(points, normals, offsets)",
+            "    slack = 0.0",
+            ("test/collision/test_hull.py::test_what_is_left_outside_is_measured",),
+        ),
+        (
+            "braking among objects is said to begin anew",
+            "arm/caps.py",
+            "            return self._out.copy(), self._out_ticks",
+            "            return self._out.copy(), 0",
+            (
+                "test/arm/test_clearance.py"
+                "::test_what_a_motion_among_objects_is_said_to_become_is_what_it_becomes",
+            ),
+        ),
         (
             "the arm looks at a point by a posture that collides",
             PIPELINE,

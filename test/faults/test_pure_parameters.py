@@ -91,7 +91,7 @@ def senseless(declaration):
     if isinstance(default, int):
         return [1.0, True, "1", [1], int(declaration.low) - 1]
     choices = ["none of these"] if declaration.choices else []
-    return [1.0, 1, True, ["a"], *choices]
+    return [1.0, 1, ["a"], *[True] * (True not in declaration.choices), *choices]
 
 
 def of_arrays(declaration):
