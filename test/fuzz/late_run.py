@@ -103,10 +103,13 @@ class Pattern(NamedTuple):
 def run(seed):
     """Return the patterns of one robot, and its seconds."""
     rng, case, patterns = random.Random(seed), CASES[seed % len(CASES)], []
-    lag = rng.choice([0.0, 0.03, 0.1])
+    lag, checks = rng.choice([0.0, 0.03, 0.1]), ("false", "true")[seed // len(CASES) % 2]
+    words = {"command_interface": case.interface, "check_collisions": checks}
     robots = {
-        1: lambda: robot_with(lag, RULES[case.rule], command_interface=case.interface),
-        2: lambda: sharing(lag=lag, lags={BASE: 0.03}, judged=False),
+        1: lambda: robot_with(lag, RULES[case.rule], **words),
+        2: lambda: sharing(
+            "-p", f"check_collisions:={checks}", lag=lag, lags={BASE: 0.03}, judged=False
+        ),
     }
     with robots[case.controllers]() as robot:
         for _ in range(PATTERNS):
