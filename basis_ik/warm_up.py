@@ -114,6 +114,8 @@ class WarmUp:
 
 def node_steps() -> list[Step]:
     """Return the steps for the kernels of the node basis_ik."""
+    from basis_ik.arm import clearance
+    from basis_ik.collision import collision_scene
     from basis_ik.solvers.path import ladder
     from basis_ik.solvers.tasks import solve_tasks
 
@@ -122,6 +124,8 @@ def node_steps() -> list[Step]:
         *_chain_steps(sample_chain),
         Step("several tips", lambda: solve_tasks.warm_up(_sample(), sample_chain().tip)),
         Step("paths", lambda: ladder.warm_up(sample_chain())),
+        Step("collisions", collision_scene.warm_up),
+        Step("distances in motion", clearance.warm_up),
     ]
 
 
@@ -231,11 +235,10 @@ def transform_nodes_steps(constraints: Collection[Constraint] = ()) -> list[Step
 
 def library_steps() -> list[Step]:
     """Return the steps for kernels that only users of the library call."""
-    from basis_ik.arm import clearance, limiter
+    from basis_ik.arm import limiter
     from basis_ik.bones.bone_limits import SwingTwist
     from basis_ik.bones.points_at import Up, points_at
     from basis_ik.closed_form import closed_form
-    from basis_ik.collision import collision_scene
     from basis_ik.solvers.pose.batch import solve_batch
 
     def point_within_limits() -> None:
@@ -259,8 +262,6 @@ def library_steps() -> list[Step]:
         Step("batches", solve_poses),
         Step("planned motions", plan),
         Step("points-at with limits", point_within_limits),
-        Step("collisions", collision_scene.warm_up),
-        Step("distances in motion", clearance.warm_up),
         Step("transform nodes", _combine_nodes),
         *_fabrik_steps(),
     ]

@@ -18,7 +18,6 @@ from sensor_msgs.msg import JointState, Joy
 from std_msgs.msg import Bool, Float64, Header, String
 from trajectory_msgs.msg import JointTrajectory
 
-from basis_ik.arm import clearance
 from basis_ik.arm.arm import Arm, Design, Surroundings
 from basis_ik.arm.chain_state import ChainState
 from basis_ik.arm.execution.execution import Drives
@@ -214,7 +213,6 @@ class ChainController:
         if wanted is False:
             self._arm.unchecked = "check_collisions is false"
             return
-        clearance.warm_up()
         try:
             followed = scenes.scene_of(self._arm.chain, self._own["stop_distance"])
         except BasisIkError as error:
