@@ -204,7 +204,8 @@ class Arm:
         execution: As given.
         meter: Measures rates of events and durations of solves.
         state: As given.
-        unchecked: Why commands are not checked for collisions; assigned by who would have it so.
+        unchecked: Why commands are not checked for collisions; empty if they are. The owner of the
+            arm assigns it.
     """
 
     def __init__(

@@ -285,8 +285,7 @@ class SpeedCaps:
     def brake(self, memory: FloatArray, limits: FloatArray, period: float) -> int:
         """Advance the stored braking by one period; return the periods braked so far."""
         if self._out is None:
-            self._out, self._out_ticks = memory.copy(), 0
-            plan_brake_together(self._out, limits)
+            self._out, self._out_ticks = self.braking(memory, limits)
         self._out_ticks, self._gave_way = self._out_ticks + 1, True
         advance(self._out, limits, self._out_ticks * period)
         memory[:] = self._out

@@ -5,9 +5,12 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from basis_ik.numerics.arrays import FloatArray
+from basis_ik.transforms.checks import read_only
 
 
 def clipped(triangles: FloatArray, over: FloatArray) -> FloatArray:
@@ -49,10 +52,11 @@ def crossings(triangles: FloatArray, axis: int, at: float) -> FloatArray:
     return found
 
 
+@cache
 def directions_around(count: int) -> FloatArray:
-    """Return directions (count, 3) all around."""
+    """Return directions (count, 3) all around, read-only."""
     k = np.arange(count) + 0.5
     up = 1.0 - 2.0 * k / count
     turn = k * np.pi * (3.0 - 5.0**0.5)
     flat = np.sqrt(1.0 - up * up)
-    return np.column_stack([flat * np.cos(turn), flat * np.sin(turn), up])
+    return read_only(np.column_stack([flat * np.cos(turn), flat * np.sin(turn), up]))

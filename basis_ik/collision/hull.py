@@ -3,9 +3,10 @@
 
 """The convex hull of points.
 
-Points are taken in one after the other, the farthest from the middle first (Barber, Dobkin and
-Huhdanpaa 1996). Those closer to a face than a tolerance are left inside; how far any point is
-outside the faces is measured afterwards, so that what is built on a hull can allow for it.
+Points are taken in one after the other, the farthest from the middle first. The faces that a point
+is outside of give way to new ones, from it to their rim. Points closer to a face than a tolerance
+are left inside; how far any point is outside the faces is measured afterwards, so that what is
+built on a hull can allow for it.
 """
 
 from __future__ import annotations

@@ -128,11 +128,12 @@ class Shape:
         """
         triangles, name = _scaled_triangles(file, scale), os.fspath(file)
         whole = Shape.of_triangles(triangles, name)
-        try:
-            pieces = [Shape.hull_of(each.reshape(-1, 3)) for each in convex_pieces(triangles)]
-        except SceneError:  # one is flat
+        parts = convex_pieces(triangles)
+        if len(parts) == 1:
             return (whole,)
-        if len(pieces) == 1:
+        try:
+            pieces = [Shape.hull_of(each.reshape(-1, 3)) for each in parts]
+        except SceneError:  # one is flat
             return (whole,)
         share = sum(each.hull.volume for each in pieces) / whole.hull.volume
         return tuple(replace(each, hull_ratio=share * whole.hull_ratio) for each in pieces)
@@ -199,12 +200,12 @@ class Shape:
 
     @property
     def note(self) -> str:
-        """A remark on a mesh whose hull is far from it; else empty."""
+        """A remark on a mesh that its hull, or all pieces, are far from; else empty."""
         if not self.hull_ratio > FAR_FROM_HULL:
             return ""
         return (
-            f"its convex pieces have {self.hull_ratio:.1f} times the volume of the mesh: what is"
-            " between the two counts as solid; describe it by several convex meshes"
+            f"what counts as solid has {self.hull_ratio:.1f} times the volume of the mesh; describe"
+            " it by several convex meshes"
         )
 
     @cached_property

@@ -217,8 +217,10 @@ class ChainController:
             followed = scenes.scene_of(self._arm.chain, self._own["stop_distance"])
         except BasisIkError as error:
             fault = f"the robot cannot be judged: {error}"
-            if wanted is True:
-                text = f"is true, but {fault}; mend it, or set it to false"
+            # Whoever names a cloud of points wants the arm to keep clear of it.
+            why = "is true" if wanted is True else "is wanted by point_cloud_topic"
+            if wanted is True or self._parameters["point_cloud_topic"]:
+                text = f"{why}, but {fault}; mend it, or set it to false"
                 raise self._own.refused("check_collisions", text) from None
             self._arm.unchecked = fault
             text = f"collisions are not checked: {fault}; mend it, or set check_collisions to false"

@@ -227,7 +227,7 @@ class ArmReport:
         refusals: Number of refused inputs by reason.
         newly_refused: Number of them since the last report.
         collisions: What it keeps clear of; None if it does not check.
-        unchecked: Why it does not.
+        unchecked: Why it does not check; empty if it does.
     """
 
     tip: str

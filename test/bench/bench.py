@@ -318,7 +318,7 @@ class Robot:
         self.controlled = list(self.arm.joint_names)
         self.heard, self._placed = {}, None
         self.commanding = Link(world)
-        # rcl takes a first value of true or false for the last, if that is a text.
+        # rcl keeps a first value that is true or false, even if a later one is a text.
         says = any(word.startswith(("chains:=", "check_collisions:=")) for word in words)
         given = [word for each in (*FAST, *([] if says else [UNCHECKED]),
                                    f"tracking_lag:={max(2.0 * lag, 0.2)}")

@@ -188,15 +188,19 @@ LOST = re.sub(
 )
 
 
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [(WORDS, "is true"), ((*AUTO, "-p", "point_cloud_topic:=points"), "point_cloud_topic")],
+)
 @pytest.mark.parametrize("urdf", [BARE, LOST], ids=["none", "lost mesh"])
-def test_a_robot_without_usable_shapes_is_refused_if_collisions_must_be_checked(urdf):
-    robot = Robot(*WORDS, urdf=urdf)
+def test_a_robot_without_usable_shapes_is_refused_if_collisions_must_be_checked(urdf, words, why):
+    robot = Robot(*words, urdf=urdf)
     try:
         robot.run(1.0)
         assert robot.state() == "unconfigured"
-        assert "'check_collisions' is true, but the robot cannot be judged" in "\n".join(
-            robot.log.lines()
-        )
+        told = "\n".join(robot.log.lines())
+        assert "parameter 'check_collisions' is " in told
+        assert f"{why}, but the robot cannot be judged" in told
     finally:
         robot.end()
 

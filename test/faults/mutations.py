@@ -1433,8 +1433,18 @@ MUTATIONS = tuple(
         (
             "an arm that must be judged moves although it cannot",
             "ros/chain_controller.py",
-            "            if wanted is True:",
+            '            if wanted is True or self._parameters["point_cloud_topic"]:',
             "            if False:",
+            (
+                "test/bench/test_collisions_in_motion.py"
+                "::test_a_robot_without_usable_shapes_is_refused_if_collisions_must_be_checked",
+            ),
+        ),
+        (
+            "an arm that cannot be judged moves although it is to heed points",
+            "ros/chain_controller.py",
+            ' or self._parameters["point_cloud_topic"]:',
+            ":",
             (
                 "test/bench/test_collisions_in_motion.py"
                 "::test_a_robot_without_usable_shapes_is_refused_if_collisions_must_be_checked",
