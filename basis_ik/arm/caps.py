@@ -33,7 +33,6 @@ from basis_ik.arm.joints_kernel import (
     advance,
     is_equal,
     plan_brake_together,
-    plan_joints,
 )
 from basis_ik.arm.joints_kernel import step_joints as step_joints
 from basis_ik.collision.collision_scene import Gap
@@ -380,6 +379,19 @@ class SpeedCaps:
         self.blocked = self.clearance.gap(pair)
         return pair < 0
 
+    def is_way_free(self, start: FloatArray, goal: FloatArray) -> bool:
+        """Return whether nothing is in the joints' straight way from rest.
+
+        Args:
+            start: Where they rest (n,) [rad or m].
+            goal: Where the way ends (n,).
+        """
+        if self.clearance is None:
+            return True
+        self.clearance.reset()
+        self.observe(start, at_rest=True)
+        return self.clearance.pair_on_line(start, goal) < 0
+
     def _free_line(
         self, memory: FloatArray, goal: FloatArray, bounds: FloatArray, clearance: Clearance
     ) -> _Line | None:
@@ -390,18 +402,11 @@ class SpeedCaps:
         lower, upper = bounds[LOWER_BOUND], bounds[UPPER_BOUND]
         outside, end = bool(((start < lower) | (start > upper)).any()), np.clip(goal, lower, upper)
         for _ in range(CAP_TUNING.most_shortenings):
-            then = memory.copy()
-            then[:, GOAL] = end
-            plan_joints(then, bounds)
-            share, pair = clearance.free_share(start, then)
+            share, pair = clearance.free_share(start, end)
             if pair < 0:
                 return _Line(goal.copy(), end, blocked, clearance.revision, outside)
             blocked = pair
-            end = (
-                start + share * (then[:, GOAL] - start)
-                if share > CAP_TUNING.least_share
-                else start.copy()
-            )
+            end = start + share * (end - start) if share > CAP_TUNING.least_share else start.copy()
         return _Line(goal.copy(), start, blocked, clearance.revision, outside)
 
     def _creeps(self, memory: FloatArray) -> bool:

@@ -191,33 +191,36 @@ class Clearance:
         Returns:
             The pair, -1 for none, and the time since the profiles' begin.
         """
-        return self._pair_in_way(memory)
-
-    def _pair_in_way(self, memory: FloatArray) -> tuple[int, float]:
         before = np.ascontiguousarray(memory[:, START_STATE])
         _, pair, time = kernels.part_of_room(memory, before, 0.0, 0.0, *self._fields)
         return (int(pair) if time < math.inf else -1), float(time)
 
     @_timed
-    def free_share(self, start: FloatArray, memory: FloatArray) -> tuple[float, int]:
+    def pair_on_line(self, start: FloatArray, goal: FloatArray) -> int:
+        """Return the first pair that comes too near on a straight way of the joints; -1: none.
+
+        Args:
+            start: Where it begins, as observed, shape (n,) [rad or m].
+            goal: Where it ends (n,).
+        """
+        return int(kernels.first_on_line(start, goal - start, *self._fields)[0])
+
+    @_timed
+    def free_share(self, start: FloatArray, goal: FloatArray) -> tuple[float, int]:
         """Return how much of a straight way of the joints keeps the distances.
 
         Args:
             start: Where it begins, as observed, shape (n,) [rad or m].
-            memory: (n, 27) with profiles to its end, from rest at its begin.
+            goal: Where it ends (n,).
 
         Returns:
             The share of the way, in [0, 1], and the pair in its way; -1: none.
         """
-        pair, time = self._pair_in_way(memory)
+        way = goal - start
+        number, share = kernels.first_on_line(start, way, *self._fields)
+        pair, low, high = int(number), 0.0, float(share)
         if pair < 0:
             return 1.0, -1
-        way, states = memory[:, GOAL] - start, np.empty((len(start), 3))
-        k = int(np.abs(way).argmax())
-        if way[k] == 0.0:
-            return 0.0, pair
-        kernels.state_at(memory, start, 0.0, time, states)
-        low, high = 0.0, float((states[k, 0] - start[k]) / way[k])
         if self._distance(start + high * way, pair) >= self._floors[pair]:
             return self._leaving(start, high * way, pair) * high, pair
         for _ in range(CLEARANCE_TUNING.bisections):
@@ -350,4 +353,4 @@ def warm_up() -> None:
     plan_joints(memory, np.ones((5, 1)))
     clearance.part(memory, here, 0.01)
     clearance.part_at_rest(memory, 0)
-    kernels.state_at(memory, here, 0.0, 0.0, np.zeros((1, 3)))
+    clearance.pair_on_line(here, here)

@@ -255,6 +255,59 @@ def part_of_room(
 
 
 @jit
+def first_on_line(
+    start: FloatArray, way: FloatArray, scene: SceneFields, pairs: PairFields
+) -> tuple[int, float]:
+    """Return the first pair that comes too near on a straight way of the joints.
+
+    Args:
+        start: (n,) its begin, where the pairs are now.
+        way: (n,) its end less its begin.
+        scene: The scene; its workspace is overwritten.
+        pairs: Levers, floors and present distances.
+
+    Returns:
+        The pair, -1 for none, and a share of the way at which it is too near.
+    """
+    fields, cover, _, _, (frames, tip, world) = scene
+    levers, floors, now = pairs
+    n, count, chain = start.shape[0], floors.shape[0], ChainArrays(*fields)
+    due, reaches = np.zeros(count), np.zeros(count)
+    row, scratch, q = np.empty(GAP_COLUMNS), np.empty(n), np.empty(n)
+    # A pair below its padding may leave, but not come back.
+    kept, lowest = floors.copy(), now.copy()
+    for k in range(count):
+        for i in range(n):
+            reaches[k] += levers[k, i] * abs(way[i])
+        if now[k] - reaches[k] >= floors[k]:
+            due[k] = inf
+    while True:
+        share = inf
+        for k in range(count):
+            share = min(share, due[k])
+        if share == inf:
+            return -1, 1.0
+        for i in range(n):
+            q[i] = start[i] + share * way[i]
+        forward_frames(chain, q, frames, tip)
+        place_balls(frames, cover[0], world)
+        for k in range(count):
+            if due[k] > share:
+                continue
+            need = floors[k] + (1.0 - share) * reaches[k]
+            distance = distance_of(scene, k, need, row, scratch)
+            if distance > lowest[k] + DISTANCE_ROUNDING:
+                kept[k] = max(kept[k], min(distance, 0.0))
+            lowest[k] = min(lowest[k], distance)
+            if not distance >= kept[k] - DISTANCE_ROUNDING:  # nor is NaN
+                return k, share
+            if share >= 1.0 or distance >= need or reaches[k] == 0.0:
+                due[k] = inf
+            else:
+                due[k] = min(share + max(distance - kept[k], LEAST_STRIDE) / reaches[k], 1.0)
+
+
+@jit
 def distance_at(q: FloatArray, number: int, need: float, scene: SceneFields) -> float:
     """Return a lower bound on the distance of a pair, at most `need`; see `distance_of`.
 

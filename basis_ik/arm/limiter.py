@@ -487,6 +487,10 @@ class Limiter:
         """The pair that keeps the arm from its goal, as of the last step; None if none does."""
         return None if self._caps is None else self._caps.blocked
 
+    def is_way_free(self, start: FloatArray, goal: FloatArray) -> bool:
+        """Return whether nothing is in the joints' straight way from rest; see `SpeedCaps`."""
+        return self._caps is None or self._caps.is_way_free(start, goal)
+
     def tail(self) -> Motion:
         """Return the motion from the last command if no other one follows.
 

@@ -17,6 +17,7 @@ import numpy as np
 from basis_ik.arm.caps import SpeedCaps
 from basis_ik.arm.course import Course, pose_of, pose_rows
 from basis_ik.arm.debounce import Debounced
+from basis_ik.arm.free_way import WAY_TUNING, Ways
 from basis_ik.arm.given_motion import Along, at_times
 from basis_ik.arm.goal_motion import GoalMotion
 from basis_ik.arm.goals import (
@@ -43,6 +44,7 @@ from basis_ik.robot.safety_kernel import is_inside, is_safe
 from basis_ik.search.pose_constraint import PoseConstraint
 from basis_ik.solvers.look.look_at import look_at
 from basis_ik.solvers.pose.solve import MAX_ITERATIONS, Solution, solve
+from basis_ik.solvers.pose.solve_all import solve_all
 from basis_ik.solvers.tasks.prefer import PREFERENCE_STARTS, solve_pole, solve_posture
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Reason, Verdict
@@ -234,6 +236,7 @@ class Pipeline:
         self.command: FloatArray | None = None
         self.origin = np.zeros(len(self._max_step))
         self._destination: FloatArray | None = None
+        self._pose_before: RigidTransform | None = None  # root_T_target
         self.line_held: Held | None = None
         self._line_end: RigidTransform | None = None  # root_T_tip; None in joint space
         self._ended_at: tuple[FloatArray, FloatArray] | None = None  # last command, and arm then
@@ -294,6 +297,7 @@ class Pipeline:
             if self.waiting:
                 self._use(self._long_solves.poll(), measured)
             return
+        rests_at = self._rests_at(measured) if seed is None else None
         # Successive goals keep the branch; a first goal takes the one nearest to the arm.
         start = measured if self._destination is None else self._destination
         start = start if seed is None else seed
@@ -306,29 +310,10 @@ class Pipeline:
         self.goal, self.solution = goal, None
         self._solved_wish = self.wish
         if isinstance(goal, (PoseGoal, PointGoal)):
-            by_passes = self.solver == "fabrik" and isinstance(goal, PoseGoal)
-            quick = QUICK_PASSES if by_passes else QUICK_STEPS
-            solution: Solution | None = self._solve_quickly(goal, seed, quick)
-            scene = self._limiter.scene
-            self._solved_in = None if scene is None else _version(scene)
-            if solution is not None and self._takes_longer(goal, solution):
-                free_of = None if scene is None else scene.copy()
-                solution = self._long_solves.submit(
-                    partial(self._solve_longer, goal, seed, self.wish, free_of)
-                )
-            elif (
-                scene is not None
-                and solution is not None
-                and solution.success
-                and not scene.is_free(solution.positions)
-            ):
-                solution = self._long_solves.submit(
-                    partial(self._solve_free, goal, seed, scene.copy(), self.wish.constraint)
-                )
-            else:
-                self._long_solves.cancel()
-            self._use(solution, measured)
+            starts_at = rests_at if self._leaps(goal, rests_at) else None
+            self._use(self._solve_within_period(goal, seed, starts_at), measured)
             return
+        self._pose_before = None
         self._long_solves.cancel()
         if isinstance(goal, JOG_GOALS):
             self._go_to(measured if self.command is None else self.command)
@@ -342,6 +327,30 @@ class Pipeline:
                 self._along.go_on(self.state)
         else:
             self._go_to(np.array(goal.positions))
+
+    def _rests_at(self, measured: FloatArray) -> FloatArray | None:
+        """Return where the arm rests without a goal or before an obstacle (n,); None in motion."""
+        if self._destination is None:
+            return self.begins_at(measured)
+        held = self.obstacle is not None and self._limiter.at_rest
+        return self.command if held else None
+
+    def _leaps(self, goal: PoseGoal | PointGoal, rests_at: FloatArray | None) -> bool:
+        """Return whether a pose is far from the one before, or from the tip if there was none.
+
+        Somebody who leads the arm by a handle expects it to keep its posture.
+
+        Args:
+            goal: The goal.
+            rests_at: Where the arm rests (n,) [rad or m]; None in motion.
+        """
+        before = self._pose_before
+        self._pose_before = goal.root_T_target if isinstance(goal, PoseGoal) else None
+        if rests_at is None or not isinstance(goal, PoseGoal):
+            return False
+        away = (before or self._chain.forward(rests_at)).inverse() @ goal.root_T_target
+        turns = not goal.position_only and away.as_axis_angle()[1] > WAY_TUNING.turn
+        return turns or float(np.linalg.norm(away.translation)) > WAY_TUNING.leap
 
     @property
     def singularities(self) -> Singularities:
@@ -382,7 +391,9 @@ class Pipeline:
             self.solution = solution
             self._go_to(solution.positions.copy())  # kernels take writable arrays
         elif self._destination is None:
-            self._go_to(self.begins_at(measured))
+            here = self.begins_at(measured)
+            if is_inside(here, self._lower, self._upper):  # no command leads beyond the limits
+                self._go_to(here)
 
     def _go_to(self, destination: FloatArray) -> None:
         self._destination = destination
@@ -428,7 +439,7 @@ class Pipeline:
             quickest: Stop each joint independently. Otherwise a tip on a line stays on it if that
                 takes little longer. Joints on the way of a motion that was given stay there.
         """
-        self.goal = self.solution = self._course = None
+        self.goal = self.solution = self._course = self._pose_before = None
         self._long_solves.cancel()
         self._clear_notice()
         if quickest or (self._along is not None and (self._along.lost or self._along.leads)):
@@ -538,6 +549,42 @@ class Pipeline:
             scene=scene,
         )
 
+    def _solve_within_period(
+        self, goal: PoseGoal | PointGoal, seed: FloatArray, starts_at: FloatArray | None
+    ) -> Solution | None:
+        """Return the solution of a goal; None if that takes longer, and has begun elsewhere.
+
+        Args:
+            goal: The goal.
+            seed: Positions to search from (n,) [rad or m].
+            starts_at: Where the way to it begins (n,) [rad or m]; None if any way will do.
+        """
+        by_passes = self.solver == "fabrik" and isinstance(goal, PoseGoal)
+        found = self._solve_quickly(goal, seed, QUICK_PASSES if by_passes else QUICK_STEPS)
+        scene = self._limiter.scene
+        self._solved_in = None if scene is None else _version(scene)
+        if self._goes_straight or self._is_choosy(goal):
+            starts_at = None
+        longer: Callable[[], Solution] | None = None
+        if self._takes_longer(goal, found):
+            free_of = None if scene is None else scene.copy()
+            longer = partial(self._solve_longer, goal, seed, self.wish, free_of, starts_at)
+        elif scene is not None and found.success and not self._is_free(scene, found, starts_at):
+            constraint = self.wish.constraint
+            longer = partial(self._solve_free, goal, seed, scene.copy(), constraint, starts_at)
+        if longer is None:
+            self._long_solves.cancel()
+            return found
+        return self._long_solves.submit(longer)
+
+    def _is_free(self, scene: Scene, solution: Solution, starts_at: FloatArray | None) -> bool:
+        """Return whether a solution collides with nothing, nor the way to it, if that counts."""
+        if not scene.is_free(solution.positions):
+            return False
+        if starts_at is None:
+            return True
+        return self._limiter.is_way_free(starts_at, solution.positions)
+
     def _solve_quickly(
         self, goal: PoseGoal | PointGoal, seed: FloatArray, max_iterations: int
     ) -> Solution:
@@ -560,15 +607,22 @@ class Pipeline:
         return isinstance(goal, PoseGoal) and self.wish.weights is not None
 
     def _solve_longer(
-        self, goal: PoseGoal | PointGoal, seed: FloatArray, wish: Wish, scene: Scene | None
+        self,
+        goal: PoseGoal | PointGoal,
+        seed: FloatArray,
+        wish: Wish,
+        scene: Scene | None,
+        starts_at: FloatArray | None,
     ) -> Solution:
         """Return the solution of a goal, with all that is wished."""
         solution = self._solve(goal, seed, MAX_ITERATIONS, wish.weighted)
         if solution.success and wish.prefers and isinstance(goal, PoseGoal):
             solution = self._preferred(goal, seed, wish, PREFERENCE_STARTS)
-        if solution.success and scene is not None and not scene.is_free(solution.positions):
-            return self._solve_free(goal, seed, scene, wish.constraint)
-        return solution
+        if not solution.success or scene is None:
+            return solution
+        if starts_at is None and scene.is_free(solution.positions):
+            return solution
+        return self._solve_free(goal, seed, scene, wish.constraint, starts_at)
 
     def _preferred(
         self, goal: PoseGoal | PointGoal, seed: FloatArray, wish: Wish, starts: int
@@ -595,11 +649,20 @@ class Pipeline:
         seed: FloatArray,
         scene: Scene,
         constraint: PoseConstraint | None,
+        starts_at: FloatArray | None,
     ) -> Solution:
-        """Return a solution that does not collide, whose objects may change meanwhile."""
+        """Return a solution that does not collide, and if possible one with a free way from rest.
+
+        Args:
+            goal: The goal.
+            seed: Positions to search from (n,) [rad or m].
+            scene: What is to be kept apart, for this call alone.
+            constraint: The part of the pose that counts; None: all of it.
+            starts_at: As of `_solve_within_period`.
+        """
         if isinstance(goal, PointGoal):
             return self._look(goal, seed, scene=scene)
-        return solve(
+        nearest = solve(
             self._chain,
             goal.root_T_target,
             seed,
@@ -609,6 +672,22 @@ class Pipeline:
             constraint=constraint,
             scene=scene,
         )
+        if starts_at is None or not nearest.success:
+            return nearest
+        ways = Ways(self._chain, self._limits, scene, starts_at)
+        if ways.is_free(nearest.positions):
+            return nearest
+        others = solve_all(
+            self._chain,
+            goal.root_T_target,
+            seed,
+            position_only=goal.position_only,
+            position_tolerance=self.position_tolerance,
+            orientation_tolerance=self.orientation_tolerance,
+            constraint=constraint,
+            scene=scene,
+        )
+        return ways.first_free(others) or nearest
 
     def _is_safe(self, command: FloatArray, previous: FloatArray, max_step: FloatArray) -> bool:
         return is_safe(command, previous, self._lower, self._upper, max_step)

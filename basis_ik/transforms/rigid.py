@@ -333,6 +333,7 @@ def warm_up() -> None:
     turn = RigidTransform.exp((turn @ turn.inverse()).log())
     turn = RigidTransform.from_matrix(turn.matrix)
     turn == turn.inverse()  # noqa: B015
+    turn.as_axis_angle()
     turn.apply((0.0, 0.0, 0.0))
     turn.apply_vector(np.zeros((2, 3)))
 

@@ -554,13 +554,38 @@ def test_an_arm_ends_on_its_way_when_less_acceleration_is_allowed_in_mid_motion(
 
 def test_no_share_of_a_way_of_no_length_is_free_for_a_pair_that_is_too_near(recwarn):
     arm = Arm()
-    clearance, memory = Clearance(arm.scene), np.zeros((6, JOINT_COLUMNS))
-    memory[:, [0, START_STATE, GOAL]] = arm.q[:, np.newaxis]
+    clearance = Clearance(arm.scene)
     clearance.observe(arm.q, at_rest=True)
     pair = int(clearance._now.argmin())
     clearance._floors[pair] = clearance._now[pair] + 2e-6
-    assert clearance.free_share(arm.q, memory) == (0.0, pair)
+    assert clearance.free_share(arm.q, arm.q) == (0.0, pair)
     assert not recwarn.list
+
+
+@pytest.mark.parametrize("robot", ["ur5e", "panda"])
+def test_a_straight_way_is_free_up_to_the_first_pair_that_comes_too_near(robot):
+    """A judge measures all distances at a thousand places of each way."""
+    arm, rng = Arm(robot), np.random.default_rng(3)
+    clearance, blocked = Clearance(arm.scene), 0
+    lower, upper = np.maximum(arm.chain.lower, -np.pi), np.minimum(arm.chain.upper, np.pi)
+    free = [q for q in rng.uniform(lower, upper, (60, len(lower))) if arm.scene.is_free(q)]
+    for start, goal in itertools.islice(itertools.pairwise(free), 12):
+        clearance.reset()
+        clearance.observe(start, at_rest=True)
+        share, pair = clearance.free_share(start, goal)
+        assert clearance.pair_on_line(start, goal) == pair
+        room = min(
+            (arm.judge.distances(start + s * (goal - start)) - arm.kept).min()
+            for s in np.linspace(0.0, share, 1000)
+        )
+        assert room >= -TOLERANCE
+        if pair >= 0:
+            blocked += 1
+            beyond = start + min(share + 1e-3, 1.0) * (goal - start)
+            assert not arm.scene.is_free(beyond)
+        else:
+            assert share == 1.0
+    assert 0 < blocked < 12
 
 
 def wall_of_points(x):
@@ -614,7 +639,8 @@ def test_checks_are_measured_once_each_by_the_watch_that_is_given():
         lambda: clearance.part(memory, q, 0.01),
         lambda: clearance.part_at_rest(memory, 0),
         lambda: clearance.pair_in_way(memory),
-        lambda: clearance.free_share(q, memory),
+        lambda: clearance.pair_on_line(q, q),
+        lambda: clearance.free_share(q, q),
         lambda: clearance.nearer(q, q),
     ), 1):  # fmt: skip
         check()

@@ -9,12 +9,15 @@ import numpy as np
 import pytest
 from bench import HOME, URDF, Robot, running
 from contact_judge import Judge
+from moveit_client import motion_goal
 from moveit_msgs.msg import CollisionObject
+from sensor_msgs.msg import JointState
 from shape_msgs.msg import SolidPrimitive
 from test_chunks import joints, poses
 from test_clutch import Hand
 from test_diagnostics import next_report
 from test_joint_target import lead
+from test_move_group import CODE, FAST, SUCCEEDED, move, to_joints, to_pose
 from test_planning_scene import Client, at, held, primitive, thing
 from world import MILLISECOND
 
@@ -257,6 +260,81 @@ def test_a_pose_inside_a_box_is_reached_once_the_box_is_gone(interface):
         client.put(thing("box", operation=CollisionObject.REMOVE, primitives=()))
         robot.wait_status(state="ARRIVED", verdict="REACHED")
         assert robot.at(target)
+
+
+POST = "post", (0.08, 0.08, 1.2), (0.35, 0.36, 0.5)  # before the arm's way to its left
+
+
+def left(angle=1.57):
+    return HOME + np.array([angle, 0.0, 0.0, 0.0, 0.0, 0.0])
+
+
+@pytest.mark.parametrize("interface", INTERFACES)
+def test_another_posture_is_taken_if_the_way_to_the_nearest_is_blocked(interface):
+    with running(*WORDS, "-p", f"command_interface:={interface}") as robot:
+        put(robot, Client(robot), POST)
+        target = robot.chain.forward(left())
+        robot.send("base_link", target)
+        robot.wait_status(state="ARRIVED", verdict="REACHED")
+        assert robot.at(target)
+        assert np.abs(robot.positions - left()).max() > 0.5
+        check(robot, POST)
+        robot.send("base_link", robot.chain.forward(HOME))
+        robot.wait_status(state="ARRIVED", verdict="REACHED")
+        check(robot, POST)
+
+
+def test_move_action_takes_another_posture_if_the_way_to_the_nearest_is_blocked():
+    with running(*WORDS) as robot:
+        put(robot, Client(robot), POST)
+        _, result = move(robot, to_joints(robot, left(), **FAST))
+        assert result.error_code.val == CODE.INVALID_MOTION_PLAN
+        assert "post" in result.error_code.message
+        target = robot.chain.forward(left())
+        status, result = move(robot, motion_goal(to_pose(target), **FAST))
+        assert (status, result.error_code.val) == (SUCCEEDED, CODE.SUCCESS)
+        assert robot.at(target, 1e-3)
+        assert np.abs(robot.positions - left()).max() > 0.5
+
+
+def test_an_arm_that_is_held_takes_another_posture_to_the_next_target():
+    with running(*WORDS) as robot:
+        put(robot, Client(robot), POST)
+        robot.topic("joint_target").publish(
+            JointState(name=list(robot.chain.joint_names), position=list(left()))
+        )
+        wait_until_held(robot, "post")
+        target = robot.chain.forward(left())
+        robot.send("base_link", target)
+        robot.wait_status(state="ARRIVED", verdict="REACHED")
+        assert robot.at(target)
+        check(robot, POST)
+
+
+@pytest.mark.parametrize("interface", INTERFACES[:2])
+def test_an_arm_that_is_led_by_small_steps_keeps_its_posture_before_a_post(interface):
+    with running(*WORDS, "-p", f"command_interface:={interface}") as robot:
+        put(robot, Client(robot), POST)
+        for angle in np.arange(0.0, 1.57, 0.03):
+            robot.send("base_link", robot.chain.forward(left(angle)))
+            robot.run(0.1)
+        wait_until_held(robot, "post")
+        assert 0.0 < robot.positions[0] < 1.57
+        np.testing.assert_allclose(robot.positions[1:], HOME[1:], atol=1e-3)
+        check(robot, POST)
+
+
+def test_an_arm_whose_ways_are_all_blocked_is_held_before_the_nearest_posture():
+    angles = 0.6 + np.pi / 4 * np.arange(8)
+    ring = [
+        (f"post{k}", POST[1], (0.5 * np.cos(angle), 0.5 * np.sin(angle), 0.5))
+        for k, angle in enumerate(angles.tolist())
+    ]
+    with running(*WORDS) as robot:
+        put(robot, Client(robot), *ring)
+        robot.send("base_link", robot.chain.forward(left()))
+        wait_until_held(robot, "post0")
+        check(robot, *ring)
 
 
 def test_it_looks_by_a_posture_that_is_free():

@@ -44,11 +44,19 @@ def test_every_interface_does_as_shown(interface):
 
 
 def test_what_stands_in_the_way_is_shown():
+    """A wall on the nearest way is gone around; with another one beside it no way is left."""
+    wall = "wall", (0.3, 0.02, 0.5), (0.5, -0.02, 0.4)
+    behind = "behind", (0.6, 0.02, 1.4), (-0.5, -0.02, 0.7)
     with running(*WORDS, "-p", "follow_drag:=confirm") as robot:
         client = Client(robot)
-        previews(robot, BESIDE)
-        put(robot, client, ("wall", (0.3, 0.02, 0.5), (0.5, -0.02, 0.4)))
-        robot.wait(lambda: "wall" in robot.statuses[-1].get("preview", ""), "the wall")
+        nearest = float(previews(robot, BESIDE)["preview_duration"])
+        put(robot, client, wall)
+        robot.wait(
+            lambda: float(robot.statuses[-1]["preview_duration"]) > nearest + 0.5, "another way"
+        )
+        assert robot.statuses[-1]["preview_verdict"] == "REACHED"
+        put(robot, client, behind)
+        robot.wait(lambda: "held by" in robot.statuses[-1]["preview"], "the wall")
         status = robot.statuses[-1]
         assert " s, held by " in status["preview"]
         assert status["level"] == b"\x01"

@@ -1471,6 +1471,56 @@ MUTATIONS = tuple(
             ),
         ),
         (
+            "a blocked way to the nearest solution of a pose is not noticed",
+            "arm/caps.py",
+            "        return self.clearance.pair_on_line(start, goal) < 0",
+            "        return True",
+            (
+                "test/bench/test_collisions_in_motion.py"
+                "::test_another_posture_is_taken_if_the_way_to_the_nearest_is_blocked",
+            ),
+        ),
+        (
+            "another posture is taken although its way is blocked, too",
+            "arm/free_way.py",
+            "        return self._clearance.pair_on_line(self._start, goal) < 0",
+            "        return goal[0] < self._start[0] + 1.0",
+            (
+                "test/bench/test_collisions_in_motion.py"
+                "::test_an_arm_whose_ways_are_all_blocked_is_held_before_the_nearest_posture",
+            ),
+        ),
+        (
+            "an arm that is led by hand changes its posture before an obstacle",
+            "arm/pipeline.py",
+            "        return turns or float(np.linalg.norm(away.translation)) > WAY_TUNING.leap",
+            "        return True",
+            (
+                "test/bench/test_collisions_in_motion.py"
+                "::test_an_arm_that_is_led_by_small_steps_keeps_its_posture_before_a_post",
+            ),
+        ),
+        (
+            "a pair on a straight way of the joints is looked at once",
+            "arm/clearance_kernel.py",
+            "share + max(distance - kept[k], LEAST_STRIDE) / reaches[k]",
+            "1.0",
+            (
+                "test/arm/test_clearance.py"
+                "::test_a_straight_way_is_free_up_to_the_first_pair_that_comes_too_near",
+            ),
+        ),
+        (
+            "an arm beyond its limits becomes unsafe while its target is solved for",
+            "arm/pipeline.py",
+            "            if is_inside(here, self._lower, self._upper):",
+            "            if True:",
+            (
+                "test/bench/test_collisions_in_motion.py"
+                "::test_an_arm_that_is_folded_beyond_its_limits_is_held",
+            ),
+        ),
+        (
             "a part of a mesh is in none of its pieces",
             "collision/pieces.py",
             "for sign in (1.0, -1.0)",

@@ -3,7 +3,8 @@
 
 """Plans motions: straight in the joints, straight for a link, or for what two hands hold.
 
-Nothing is planned around obstacles: what collides on its way is refused, with the names.
+Nothing is planned around obstacles. If the joints' straight way to the nearest solution of a pose
+is blocked, the others are tried; what collides on its way is refused, with the names.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from moveit_msgs.msg import MotionPlanRequest, MoveItErrorCodes
 
 from basis_ik.arm.admission import Refused, admit_distance
 from basis_ik.arm.arm import Arm
+from basis_ik.arm.free_way import Ways
 from basis_ik.arm.given_motion import MotionRefusedError, at_times, keep_limits
 from basis_ik.arm.limiter import Motion
 from basis_ik.arm.path_timing import time_path
@@ -150,8 +152,28 @@ class Problem:
     def _motion(self, target: JointTarget | PoseTarget | HeldTarget, scene: Scene | None) -> Motion:
         if isinstance(target, HeldTarget):
             return self._held(target, scene)
-        joints = None if self.straight else np.stack([self.start, self._goal(target)])
-        return self._timed(self._line(target) if joints is None else joints, scene)
+        if self.straight:
+            return self._timed(self._line(target), scene)
+        goal = self._goal(target)
+        try:
+            return self._timed(np.stack([self.start, goal]), scene)
+        except RequestRefusedError:
+            other = None if scene is None else self._goal_with_free_way(target, scene)
+            if other is None:
+                raise
+            return self._timed(np.stack([self.start, other]), scene)
+
+    def _goal_with_free_way(
+        self, target: JointTarget | PoseTarget, scene: Scene
+    ) -> FloatArray | None:
+        """Return other positions at a pose (n,), to which the joints can move straight; or None."""
+        if not isinstance(target, PoseTarget) or target.start.max_move is not None:
+            return None
+        if target.own != list(range(len(self.start))):  # the others of the arm's joints stay
+            return None
+        ways = Ways(self.arm.chain, self.arm.limits, scene, self.start)
+        other = ways.first_free(target.all_solutions(self.exact, scene))
+        return None if other is None else other.positions
 
     def _timed(self, rows: FloatArray, scene: Scene | None) -> Motion:
         """Return the motion along positions (m, n)."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -34,6 +34,7 @@ from basis_ik.ros.kinematics.ik_request import Start, hold
 from basis_ik.ros.kinematics.robot_state import RequestRefusedError
 from basis_ik.search.pose_constraint import PoseConstraint
 from basis_ik.solvers.pose.solve import Solution, solve
+from basis_ik.solvers.pose.solve_all import solve_all
 from basis_ik.transforms.rigid import RigidTransform
 
 CONSTRAINT_KINDS = ("joint", "position", "orientation", "visibility")
@@ -188,6 +189,18 @@ class PoseTarget:
                 scene=scene,
             )
             yield found, *self.placed(found, positions, max(exact))
+
+    def all_solutions(self, exact: tuple[float, float], scene: Scene | None) -> Iterable[Solution]:
+        """Return all solutions for the middle; arguments as of `solutions`."""
+        return solve_all(
+            self.chain,
+            self.root_T_target,
+            self.start.seed,
+            constraint=self.searches(max(exact))[0],
+            position_tolerance=exact[0],
+            orientation_tolerance=exact[1],
+            scene=scene,
+        )
 
     def placed(
         self, solution: Solution, positions: FloatArray, exact: float
