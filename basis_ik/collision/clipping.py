@@ -9,46 +9,15 @@ from functools import cache
 
 import numpy as np
 
+from basis_ik.collision.clipping_kernel import write_clipped
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.checks import read_only
 
 
-def clipped(triangles: FloatArray, over: FloatArray) -> FloatArray:
-    """Return the parts (g, 3, 3) of triangles whose corners have `over` (f, 3) below zero."""
-    count = (over > 0.0).sum(axis=1)
-    parts = [triangles[count == 0]]
-    for k in range(3):
-        a, b, c = k, (k + 1) % 3, (k + 2) % 3
-        alone = (count == 2) & (over[:, a] <= 0.0)  # one corner is left
-        tip, at = triangles[alone], over[alone]
-        parts.append(
-            np.stack([tip[:, a], _between(tip, at, a, b), _between(tip, at, a, c)], axis=1)
-        )
-        lost = (count == 1) & (over[:, a] > 0.0)  # two are left
-        rest, at = triangles[lost], over[lost]
-        first, second = _between(rest, at, b, a), _between(rest, at, c, a)
-        parts.append(np.stack([rest[:, b], rest[:, c], second], axis=1))
-        parts.append(np.stack([rest[:, b], second, first], axis=1))
-    return np.concatenate(parts)
-
-
-def _between(triangles: FloatArray, over: FloatArray, inside: int, outside: int) -> FloatArray:
-    """Return where edges of triangles cross the plane at which `over` is zero."""
-    share = (over[:, inside] / (over[:, inside] - over[:, outside]))[:, None]
-    crossing: FloatArray = triangles[:, inside] + share * (
-        triangles[:, outside] - triangles[:, inside]
-    )
-    return crossing
-
-
-def crossings(triangles: FloatArray, axis: int, at: float) -> FloatArray:
-    """Return where the edges of triangles (f, 3, 3) cross a plane across an axis, shape (k, 3)."""
-    ends = triangles, np.roll(triangles, -1, axis=1)
-    over = [each[:, :, axis] - at for each in ends]
-    crosses = over[0] * over[1] < 0.0
-    one, other = (each[crosses] for each in ends)
-    share = (over[0][crosses] / (over[0][crosses] - over[1][crosses]))[:, np.newaxis]
-    found: FloatArray = one + share * (other - one)
+def clipped(triangles: FloatArray, axis: int, sign: float, bound: float) -> FloatArray:
+    """Return the parts (g, 3, 3) of triangles at whose points x sign * x[axis] <= bound."""
+    parts = np.empty((2 * len(triangles), 3, 3))
+    found: FloatArray = parts[: write_clipped(triangles, axis, sign, bound, parts)]
     return found
 
 

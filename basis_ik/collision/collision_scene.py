@@ -931,5 +931,7 @@ def sample_scene() -> Scene:
 def warm_up() -> None:
     """Compile the kernels of distances, of points, of hulls and of covers."""
     point_cloud.warm_up()
-    cover_of(Shape.box(1.0, 1.0, 1.0))
+    box = Shape.box(1.0, 1.0, 1.0)
+    cover_of(box)
+    Shape.pieces_of(box.hull.triangles)
     sample_scene().collisions([0.0])  # compiles all of them

@@ -166,7 +166,7 @@ class _Cutter:
             for axis in range(3):
                 for sign, bound in ((1.0, high[axis]), (-1.0, -low[axis])):
                     if np.isfinite(bound):
-                        triangles = clipped(triangles, sign * triangles[:, :, axis] - bound)
+                        triangles = clipped(triangles, axis, sign, float(bound))
             points = np.concatenate([points, triangles.reshape(-1, 3)])
         if np.isfinite(low).sum() + np.isfinite(high).sum() > 2:
             ends = np.stack([low, high])

@@ -5,8 +5,8 @@
 
 Points are taken in one after the other, the farthest from the middle first. The faces that a point
 is outside of give way to new ones, from it to their rim. Points closer to a face than a tolerance
-are left inside; how far any point is outside the faces is measured afterwards, so that what is
-built on a hull can allow for it.
+are left inside; how far any point is outside is measured afterwards, so that what is built on a
+hull can allow for it.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.collision.hull_kernel import FOLDED, grow_faces, largest_height
+from basis_ik.collision.clipping import directions_around
+from basis_ik.collision.hull_kernel import FOLDED, grow_faces, measure_outside
 from basis_ik.numerics.arrays import FloatArray
 
 FLATNESS = 1e-7  # of the points' size: thinner than this is flat, and nearer than this is on a face
+COARSE_DIRECTIONS = 60  # along which the first points of a coarse hull are the farthest
 _JOGGLES = ((0.0, FLATNESS), (1e-6, 1e-10), (1e-5, 1e-10), (1e-4, 1e-10))
 """How far points are moved, and how far outside a face they count, by the points' size."""
 
@@ -36,7 +38,7 @@ class Hull(NamedTuple):
     offsets: FloatArray
     """(f,) normal @ x <= offset inside."""
     slack: float
-    """How far one of the points is outside a face at most."""
+    """Upper bound on how far one of the points is outside [m]."""
 
     @property
     def volume(self) -> float:
@@ -96,11 +98,43 @@ def convex_hull(points: FloatArray) -> Hull | None:
     return min(found, key=lambda hull: hull.slack) if found else None
 
 
+def coarse_hull(points: FloatArray, tolerance: float) -> Hull | None:
+    """Return a hull of fewer vertices, with the slack of all points; None where they are flat.
+
+    Above each face the farthest point is taken in, until none is farther than the tolerance.
+
+    Args:
+        points: (n, 3).
+        tolerance: By the points' size.
+    """
+    outside, least = points, tolerance * float(np.ptp(points, axis=0).max())
+    directions = directions_around(COARSE_DIRECTIONS)
+    few = points[np.unique((directions @ points.T).argmax(axis=1))]
+    while (hull := convex_hull(few)) is not None and hull.slack <= least:
+        distances, above = _outside(hull, outside)
+        out = distances > least
+        outside, distances, above = outside[out], distances[out], above[out]
+        if not len(outside):
+            return hull._replace(slack=float(_outside(hull, points)[0].max()))
+        by_face = np.lexsort((-distances, above))
+        _, first = np.unique(above[by_face], return_index=True)
+        few = np.concatenate([few, outside[by_face[first]]])
+    return convex_hull(points)
+
+
+def _outside(hull: Hull, points: FloatArray) -> tuple[FloatArray, NDArray[np.int64]]:
+    """Return how far points (n, 3) are outside a hull [m], and above which face."""
+    distances, above = np.empty(len(points)), np.empty(len(points), np.int64)
+    rounding = FLATNESS * float(np.ptp(hull.vertices, axis=0).max())
+    measure_outside(points, *hull[:4], rounding, distances, above)
+    return distances, above
+
+
 def _hull_with(vertices: FloatArray, faces: NDArray[np.int64], points: FloatArray) -> Hull:
     """Return the hull with these faces, and how far points (n, 3) are outside."""
     normals, offsets = _planes(vertices, faces)
-    slack = largest_height(points, normals, offsets)
-    return Hull(vertices, faces, normals, offsets, slack)
+    hull = Hull(vertices, faces, normals, offsets, 0.0)
+    return hull._replace(slack=float(_outside(hull, points)[0].max()))
 
 
 def _simplex(points: FloatArray, least: float) -> list[int] | None:

@@ -113,13 +113,67 @@ def grow_faces(points: FloatArray, corners: IntArray, least: float, faces: IntAr
     return total
 
 
+@helper
+def _distance_to_edge(a: FloatArray, b: FloatArray, x: FloatArray) -> float:
+    along, length, total = 0.0, 0.0, 0.0
+    for k in range(3):
+        along += (x[k] - a[k]) * (b[k] - a[k])
+        length += (b[k] - a[k]) * (b[k] - a[k])
+    share = min(max(along / length, 0.0), 1.0) if length > 0.0 else 0.0
+    for k in range(3):
+        off = x[k] - a[k] - share * (b[k] - a[k])
+        total += off * off
+    return float(np.sqrt(total))
+
+
+@helper
+def _distance_to_face(
+    vertices: FloatArray, face: IntArray, n: FloatArray, height: float, x: FloatArray
+) -> float:
+    """Return the distance of a point (3,) from a face, by its normal and the height above it."""
+    least, within = np.inf, True
+    for i in range(3):
+        a, b = vertices[face[i]], vertices[face[(i + 1) % 3]]
+        u, v, w = b[0] - a[0], b[1] - a[1], b[2] - a[2]
+        p, q, r = x[0] - a[0], x[1] - a[1], x[2] - a[2]
+        turn = n[0] * (v * r - w * q) + n[1] * (w * p - u * r) + n[2] * (u * q - v * p)
+        within = within and turn >= 0.0
+        least = min(least, _distance_to_edge(a, b, x))
+    return max(height, 0.0) if within else least
+
+
 @jit
-def largest_height(points: FloatArray, normals: FloatArray, offsets: FloatArray) -> float:
-    """Return how far a point (n, 3) is outside a face at most; 0 if none is."""
-    most = 0.0
+def measure_outside(
+    points: FloatArray, vertices: FloatArray, faces: IntArray, normals: FloatArray,
+    offsets: FloatArray, rounding: float, distances: FloatArray, above: IntArray,
+) -> None:  # fmt: skip
+    """Write how far each of points (n, 3) is outside a hull.
+
+    Args:
+        points: The points.
+        vertices: (v, 3) of the hull.
+        faces: (f, 3) its triangles, anticlockwise from outside.
+        normals: (f, 3) of these.
+        offsets: (f,) of these.
+        rounding: Of heights above faces. A point just above a flat side may be below the triangle
+            of it that is nearest to it.
+        distances: (n,) result; 0 inside.
+        above: (n,) result: the face that it is highest above; -1 inside.
+    """
     for i in range(points.shape[0]):
         x, y, z = points[i, 0], points[i, 1], points[i, 2]
+        highest, face = 0.0, -1
         for k in range(offsets.shape[0]):
             height = normals[k, 0] * x + normals[k, 1] * y + normals[k, 2] * z - offsets[k]
-            most = max(most, height)
-    return most
+            if height > highest:
+                highest, face = height, k
+        distances[i], above[i] = highest, face
+        if face < 0:
+            continue
+        least = np.inf
+        for k in range(offsets.shape[0]):
+            height = normals[k, 0] * x + normals[k, 1] * y + normals[k, 2] * z - offsets[k]
+            if height > -rounding:
+                off = _distance_to_face(vertices, faces[k], normals[k], height, points[i])
+                least = min(least, off)
+        distances[i] = least

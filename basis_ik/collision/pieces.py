@@ -14,8 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from basis_ik.collision.clipping import clipped, crossings, directions_around
-from basis_ik.collision.hull import convex_hull, mesh_volume
+from basis_ik.collision.clipping import clipped, directions_around
+from basis_ik.collision.clipping_kernel import volume_of_hull, write_farthest
+from basis_ik.collision.hull import FLATNESS, convex_hull, mesh_volume
 from basis_ik.numerics.arrays import FloatArray
 
 
@@ -60,33 +61,33 @@ def convex_pieces(triangles: FloatArray) -> list[FloatArray]:
                 break
             chosen = max(pieces, key=lambda piece: piece.volume)
         pieces = [piece for piece in pieces if piece is not chosen]
-        over = chosen.triangles[:, :, chosen.axis] - chosen.at
-        pieces += [_with_best_cut(clipped(chosen.triangles, sign * over)) for sign in (1.0, -1.0)]
+        for sign in (1.0, -1.0):
+            part = clipped(chosen.triangles, chosen.axis, sign, sign * chosen.at)
+            pieces.append(_with_best_cut(part))
     return [piece.triangles for piece in pieces]
 
 
 def _with_best_cut(triangles: FloatArray) -> _Piece:
-    few = triangles[:: 1 + len(triangles) // PIECES.compared_triangles]
-    points = few.reshape(-1, 3)
-    low, high = points.min(axis=0), points.max(axis=0)
-    whole = least = _volume(points)
+    few = np.ascontiguousarray(triangles[:: 1 + len(triangles) // PIECES.compared_triangles])
+    low, high = few.min(axis=(0, 1)), few.max(axis=(0, 1))
+    directions, shares = directions_around(PIECES.directions), np.array(PIECES.shares)
+    farthest = np.empty((2, len(shares), len(directions), 3))
     axis = int((high - low).argmax())
     cut = axis, float(0.5 * (low[axis] + high[axis]))
+    whole = least = _volume(few.reshape(-1, 3)[(directions @ few.reshape(-1, 3).T).argmax(axis=1)])
     for axis in range(3):
-        for share in PIECES.shares:
-            at = low[axis] + share * (high[axis] - low[axis])
-            between = crossings(few, axis, at)
-            parts = [points[points[:, axis] <= at], points[points[:, axis] >= at]]
-            volumes = [_volume(np.concatenate([part, between])) for part in parts]
+        cuts = low[axis] + shares * (high[axis] - low[axis])
+        write_farthest(few, axis, cuts, directions, farthest)
+        for at, below, above in zip(cuts.tolist(), *farthest, strict=True):
+            volumes = _volume(below), _volume(above)
             if min(volumes) > 0.0 and sum(volumes) < least:
-                least, cut = sum(volumes), (axis, float(at))
+                least, cut = sum(volumes), (axis, at)
     return _Piece(triangles, whole - least, *cut, whole)
 
 
 def _volume(points: FloatArray) -> float:
-    """Return nearly the volume of the hull of points; 0 if they are flat."""
-    if not len(points):
-        return 0.0
-    farthest = np.unique((points @ directions_around(PIECES.directions).T).argmax(axis=0))
-    hull = convex_hull(points[farthest])
+    volume = volume_of_hull(points, FLATNESS)
+    if volume >= 0.0:
+        return volume
+    hull = convex_hull(points)
     return 0.0 if hull is None else hull.volume

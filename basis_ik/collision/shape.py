@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from basis_ik.collision.hull import Hull, convex_hull, mesh_volume
+from basis_ik.collision.hull import Hull, coarse_hull, convex_hull, mesh_volume
 from basis_ik.collision.pieces import convex_pieces
 from basis_ik.dependencies import check_extra
 from basis_ik.errors import BasisIkError
@@ -32,6 +33,8 @@ LARGEST_EXTENT = 1e4
 """Largest extent or coordinate [m]."""
 SMALLEST_EXTENT = 1e-6
 """Smallest extent [m]; a mesh that is thinner than a share of its size is flat, too."""
+COARSENESS = 1e-3
+"""How far points of a link's mesh may be outside its pieces, which are as much thicker, by size."""
 PRISM_SIDES = 24  # of the prism around a cylinder
 FAR_FROM_HULL = 1.5  # of a mesh's volume, at which its hull is told of
 
@@ -126,17 +129,22 @@ class Shape:
 
         Arguments and errors are those of `mesh`.
         """
-        triangles, name = _scaled_triangles(file, scale), os.fspath(file)
-        whole = Shape.of_triangles(triangles, name)
+        return Shape.pieces_of(_scaled_triangles(file, scale), os.fspath(file))
+
+    @staticmethod
+    def pieces_of(triangles: FloatArray, name: str = "mesh") -> tuple[Shape, ...]:
+        """Return convex shapes that together contain triangles (f, 3, 3) [m].
+
+        Arguments and errors are those of `of_triangles`.
+        """
+        _refuse_triangles(name, triangles)
         parts = convex_pieces(triangles)
-        if len(parts) == 1:
-            return (whole,)
         try:
-            pieces = [Shape.hull_of(each.reshape(-1, 3)) for each in parts]
+            pieces = [_hull_of(each.reshape(-1, 3), name, COARSENESS) for each in parts]
         except SceneError:  # one is flat
-            return (whole,)
-        share = sum(each.hull.volume for each in pieces) / whole.hull.volume
-        return tuple(replace(each, hull_ratio=share * whole.hull_ratio) for each in pieces)
+            pieces = [_hull_of(triangles.reshape(-1, 3), name, COARSENESS)]
+        ratio = _hull_ratio(pieces, triangles)
+        return tuple(replace(each, hull_ratio=ratio) for each in pieces)
 
     @staticmethod
     def of_triangles(triangles: FloatArray, name: str = "mesh") -> Shape:
@@ -149,12 +157,9 @@ class Shape:
         Raises:
             SceneError: As `hull_of` does; or there are more than a million, or none.
         """
-        if not len(triangles):
-            raise SceneError(name, "the mesh has no triangles")
-        _refuse_large(name, len(triangles))
-        shape = Shape.hull_of(triangles.reshape(-1, 3), name)
-        own = mesh_volume(triangles)
-        return shape if own is None else replace(shape, hull_ratio=shape.hull.volume / own)
+        _refuse_triangles(name, triangles)
+        shape = _hull_of(triangles.reshape(-1, 3), name)
+        return replace(shape, hull_ratio=_hull_ratio([shape], triangles))
 
     @staticmethod
     def hull_of(points: npt.ArrayLike, name: str = "hull") -> Shape:
@@ -171,13 +176,8 @@ class Shape:
         array = as_reals(points)
         if array is None or array.ndim != 2 or array.shape[1] != 3:
             raise SceneError(name, "points are given as an array of the shape (n, 3)")
-        if not (np.abs(array) <= LARGEST_EXTENT).all():
-            raise SceneError(name, f"a coordinate is not finite or beyond {LARGEST_EXTENT:g} m")
-        hull = convex_hull(array)
-        if hull is None or not np.ptp(array, axis=0).min() >= SMALLEST_EXTENT:
-            raise SceneError(name, "it has no volume; use a thin box instead")
-        x, y, z = np.ptp(array, axis=0).tolist()
-        return Shape("mesh", (x, y, z), _given=hull)
+        _refuse_far(name, array)
+        return _hull_of(array, name)
 
     @staticmethod
     def of_link(visual: Visual) -> tuple[Shape, ...]:
@@ -248,7 +248,7 @@ class Shape:
             return axis, 0.0, x
         if self.kind == "cylinder":
             return axis, x, 0.0
-        return self.hull.vertices, 0.0, 0.0
+        return self.hull.vertices, 0.0, self.hull.slack
 
     def contains(self, point: FloatArray) -> bool:
         """Return whether a point (3,) is inside."""
@@ -259,7 +259,7 @@ class Shape:
         if self.kind == "cylinder":
             return across <= x and up <= z
         if self.kind == "mesh":
-            return bool((self.hull.normals @ point <= self.hull.offsets).all())
+            return bool((self.hull.normals @ point <= self.hull.offsets + self.hull.slack).all())
         half = z if self.kind == "capsule" else 0.0
         return float(np.hypot(across, max(up - half, 0.0))) <= x
 
@@ -277,7 +277,7 @@ class Shape:
             found = np.concatenate([
                 (directions[k : k + few] @ corners).max(axis=1)
                 for k in range(0, len(directions), few)
-            ])  # fmt: skip
+            ]) + self.hull.slack  # fmt: skip
         else:
             found = x * np.hypot(across, up) + (z * up if self.kind == "capsule" else 0.0)
         return found
@@ -285,6 +285,19 @@ class Shape:
     def __repr__(self) -> str:
         size = " × ".join(f"{each:.4g}" for each in self.size)
         return f"Shape({self.kind}, {size} m)"
+
+
+def _hull_of(points: FloatArray, name: str, tolerance: float = 0.0) -> Shape:
+    hull = coarse_hull(points, tolerance) if tolerance > 0.0 else convex_hull(points)
+    if hull is None or not np.ptp(points, axis=0).min() >= SMALLEST_EXTENT:
+        raise SceneError(name, "it has no volume; use a thin box instead")
+    x, y, z = np.ptp(points, axis=0).tolist()
+    return Shape("mesh", (x, y, z), _given=hull)
+
+
+def _hull_ratio(pieces: Sequence[Shape], triangles: FloatArray) -> float:
+    own = mesh_volume(triangles)
+    return 1.0 if own is None else sum(each.hull.volume for each in pieces) / own
 
 
 def _solid(kind: Literal["box", "cylinder", "sphere", "capsule"], size: Triple) -> Shape:
@@ -340,6 +353,18 @@ def _refuse_large(name: str, count: int) -> None:
             name,
             f"{count} triangles are more than {MOST_TRIANGLES}; use a coarser mesh for collisions",
         )
+
+
+def _refuse_triangles(name: str, triangles: FloatArray) -> None:
+    if not len(triangles):
+        raise SceneError(name, "the mesh has no triangles")
+    _refuse_large(name, len(triangles))
+    _refuse_far(name, triangles)
+
+
+def _refuse_far(name: str, points: FloatArray) -> None:
+    if not (np.abs(points) <= LARGEST_EXTENT).all():
+        raise SceneError(name, f"a coordinate is not finite or beyond {LARGEST_EXTENT:g} m")
 
 
 def _read_stl(name: str, data: bytes) -> FloatArray:

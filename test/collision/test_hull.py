@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from basis_ik.collision.hull import convex_hull, volume
+from basis_ik import RigidTransform
+from basis_ik.collision.hull import coarse_hull, convex_hull, volume
 
 
 def is_closed(hull):
@@ -44,6 +45,39 @@ def test_the_volume_is_that_of_a_box_and_of_a_sphere():
     assert volume(hull.vertices, hull.faces) == hull.volume
 
 
+def blade(points):
+    """Squeeze points to a blade with a sharp edge."""
+    return np.column_stack([points[:, 0], 0.02 * points[:, 1] * (1.0 - points[:, 0]), points[:, 2]])
+
+
+@pytest.mark.parametrize("squeezed", [np.asarray, blade])
+@pytest.mark.parametrize("tolerance", [0.001, 0.02])
+def test_a_coarse_hull_has_few_corners_and_says_how_far_points_are_outside(squeezed, tolerance):
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(4000, 3))
+    points = squeezed(points / np.linalg.norm(points, axis=1, keepdims=True))
+    whole, coarse = convex_hull(points), coarse_hull(points, tolerance)
+    assert len(coarse.vertices) < 0.8 * len(whole.vertices)
+    assert 0.0 < coarse.slack <= tolerance * 2.0
+    directions = rng.normal(size=(5000, 3))
+    directions = np.concatenate([directions, whole.normals, coarse.normals])
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    beyond = (points @ directions.T).max(axis=0) - (coarse.vertices @ directions.T).max(axis=0)
+    assert 0.3 * coarse.slack < beyond.max() <= coarse.slack + 1e-12
+
+
+def test_a_coarse_hull_of_few_points_is_their_hull():
+    corners = np.array(np.meshgrid([0.0, 1.0], [0.0, 2.0], [0.0, 3.0])).reshape(3, -1).T
+    rng = np.random.default_rng(0)
+    sides = rng.uniform(size=(3000, 3)) * (1.0, 2.0, 3.0)
+    sides[:, 0] = np.round(sides[:, 0])
+    turn = RigidTransform.from_rpy(0.3, 0.5, 0.7).rotation
+    hull = coarse_hull(np.concatenate([sides, corners]) @ turn.T, 0.001)
+    assert (len(hull.vertices), hull.volume) == (8, pytest.approx(6.0))
+    assert hull.slack < 1e-12
+    assert coarse_hull(corners * (1.0, 1.0, 0.0), 0.001) is None
+
+
 @pytest.mark.parametrize("flat", [0, 1, 2, 3])
 def test_what_is_flat_has_no_hull(flat):
     points = np.random.default_rng(0).normal(size=(50, 3))
@@ -68,7 +102,9 @@ def test_points_whose_faces_fold_are_moved_a_little(noise, seed):
     hull = convex_hull(points)
     assert is_closed(hull)
     assert 0.0 < hull.slack < 1e-5
-    assert (points @ hull.normals.T - hull.offsets).max() == pytest.approx(hull.slack, abs=1e-15)
+    height = (points @ hull.normals.T - hull.offsets).max()
+    assert height <= hull.slack + 1e-15
+    assert hull.slack < 1.5 * height
 
 
 def test_what_is_left_outside_is_measured():

@@ -4,9 +4,12 @@
 import numpy as np
 import pytest
 from bodies import write_stl
+from hypothesis import given
+from hypothesis import strategies as st
 
 from basis_ik import RigidTransform, RobotModel, Scene, Shape
-from basis_ik.collision.hull import convex_hull
+from basis_ik.collision.clipping_kernel import volume_of_hull
+from basis_ik.collision.hull import FLATNESS, convex_hull
 from basis_ik.collision.pieces import PIECES, convex_pieces
 
 # A U of three boxes: sizes and centres [m].
@@ -83,7 +86,43 @@ def test_the_solid_between_the_surfaces_is_contained_too():
 
 def test_a_convex_mesh_is_one_piece(tmp_path):
     file = write_stl(tmp_path / "box.stl", Shape.box(0.2, 0.4, 0.6).hull.triangles)
-    assert Shape.pieces_of_mesh(file) == (Shape.mesh(file),)
+    (piece,) = Shape.pieces_of_mesh(file)
+    assert piece.size == Shape.mesh(file).size
+    assert piece.hull.volume == pytest.approx(0.2 * 0.4 * 0.6)
+
+
+def test_what_is_coarse_is_as_much_thicker(tmp_path):
+    """A ball is cut off by the faces of its piece, and what touches it there still collides."""
+    points = np.random.default_rng(0).normal(size=(8000, 3))
+    points *= 0.1 / np.linalg.norm(points, axis=1, keepdims=True)
+    file = write_stl(tmp_path / "ball.stl", convex_hull(points).triangles)
+    (piece,) = Shape.pieces_of_mesh(file)
+    assert len(piece.hull.vertices) < 0.5 * len(points)
+    normals = piece.hull.normals
+    assert (normals @ (0.1 * normals).T).max(axis=0).max() > piece.hull.offsets.min() + 5e-5
+    assert all(map(piece.contains, 0.0999 * normals))
+    assert piece.support(normals).min() > 0.0999
+    model = RobotModel.from_urdf(
+        "<robot name='r'><link name='base'/><link name='ball'><collision><geometry>"
+        f"<mesh filename='{file}'/></geometry></collision></link><joint name='j' type='continuous'>"
+        "<parent link='base'/><child link='ball'/></joint></robot>"
+    )
+    scene = Scene(model, model.chain("base", "ball"))
+    scene.add("peg", Shape.sphere(0.01), RigidTransform.identity())
+    deepest = normals[np.argsort(piece.hull.offsets)[:50]]
+    for away, touches in ((0.1099, True), (0.1105, False)):
+        for direction in deepest:
+            scene.move("peg", RigidTransform.from_rpy(0.0, 0.0, 0.0, away * direction))
+            assert bool(scene.collisions(np.zeros(1))) == touches
+
+
+@given(st.integers(0, 10**6), st.integers(1, 60), st.sampled_from([0.0, 1e-4, 1.0]))
+def test_volumes_while_cuts_are_compared_are_those_of_hulls(seed, count, thickness):
+    points = np.random.default_rng(seed).normal(size=(count, 3)) * (1.0, 1.0, thickness)
+    hull = convex_hull(points)
+    volume = volume_of_hull(points, FLATNESS)
+    assert volume < 0.0 or volume == pytest.approx(hull.volume if hull else 0.0, rel=1e-3)
+    assert volume_of_hull(np.full((count, 3), np.inf), FLATNESS) == 0.0
 
 
 def test_many_triangles_are_cut_as_few_are(monkeypatch):

@@ -1533,9 +1533,33 @@ MUTATIONS = tuple(
         (
             "how far points are outside a hull is not measured",
             "collision/hull.py",
-            "    slack = largest_height(points, normals, offsets)",
-            "    slack = 0.0",
+            "0.0)\n    return hull._replace(slack=float(_outside(hull, points)[0].max()))",
+            "0.0)\n    return hull",
             ("test/collision/test_hull.py::test_what_is_left_outside_is_measured",),
+        ),
+        (
+            "a point beyond a sharp edge is as far outside as it is above a face",
+            "collision/hull_kernel.py",
+            "        distances[i] = least",
+            "        distances[i] = highest",
+            (
+                "test/collision/test_hull.py"
+                "::test_a_coarse_hull_has_few_corners_and_says_how_far_points_are_outside",
+            ),
+        ),
+        (
+            "a point just above a flat side is far from a triangle elsewhere in it",
+            "collision/hull_kernel.py",
+            "            if height > -rounding:",
+            "            if height > 0.0:",
+            ("test/collision/test_hull.py::test_a_coarse_hull_of_few_points_is_their_hull",),
+        ),
+        (
+            "a coarse piece of a mesh is no thicker than its corners",
+            "collision/shape.py",
+            "        return self.hull.vertices, 0.0, self.hull.slack",
+            "        return self.hull.vertices, 0.0, 0.0",
+            ("test/collision/test_pieces.py::test_what_is_coarse_is_as_much_thicker",),
         ),
         (
             "braking among objects is said to begin anew",
