@@ -41,7 +41,7 @@ from basis_ik.collision.distance_kernel import (
     measure_pairs,
 )
 from basis_ik.collision.exact import ExactDistances
-from basis_ik.collision.pairs import PAIRING, Pair, pairs_by_sampling, pairs_by_srdf
+from basis_ik.collision.pairs import ANY_ROOM, PAIRING, Pair, pairs_by_sampling, pairs_by_srdf
 from basis_ik.collision.point_cloud import PointCloud
 from basis_ik.collision.separation_kernel import ShapeFields, first_collision, separate_links
 from basis_ik.collision.shape import SceneError, Shape
@@ -115,7 +115,8 @@ class Scene:
         positions: Positions of joints off the chain by name [rad or m], which stay there; others
             are at 0, or at their limit nearest to it.
         padding: Distance that is kept, subtracted from every distance [m], from 0 to 1. Of two
-            links that never are twice as far apart, half of the largest distance in samples.
+            links that never are twice as far apart, half of the largest distance in samples;
+            from those that are near by design, half of the least.
         exact: Whether coal measures the depths of collisions. None: if it is installed.
 
     Attributes:
@@ -166,12 +167,12 @@ class Scene:
         self._tables: _Tables | None = None
         self._allowed: set[frozenset[str]] = set()
         if srdf is None:
-            self._own, self.left_out = pairs_by_sampling(model, chain, self._links, self._samples)
+            found = pairs_by_sampling(model, chain, self._links, self._samples)
+            self._own, self.left_out, more = found
         else:
             chosen, self.left_out, more = pairs_by_srdf(model, self._links, srdf)
-            self._own = dict.fromkeys(chosen, math.inf)
-            notes = (*notes, *more)
-        self.notes = notes
+            self._own = dict.fromkeys(chosen, ANY_ROOM)
+        self.notes = (*notes, *more)
         self._movers = [i for i, link in enumerate(self._links) if link.joint >= 0]
         self.surplus = {link.name: link.surplus for link in self._links}
 
@@ -623,8 +624,6 @@ class Scene:
             self.changes += 1
             things = (*self._links, *self._objects.values())
             pairs, movers = [*self._own], [*self._movers]
-            # Two that are always near each other cannot keep the whole padding.
-            half = {pair: 0.5 * most for pair, most in self._own.items()}
             for j in range(len(self._links), len(things)):
                 thing = things[j]
                 # What one joint moves, or none, is where it is.
@@ -634,7 +633,8 @@ class Scene:
             wanted = [
                 (i, j) for i, j in pairs if not self._may_touch(things[i].name, things[j].name)
             ]  # fmt: skip
-            paddings = [min(self.padding, half.get(pair, math.inf)) for pair in wanted]
+            rooms = [self._own.get(pair, ANY_ROOM) for pair in wanted]
+            paddings = [room.padding(self.padding) for room in rooms]
             self._tables = _tables(self.chain, things, wanted, paddings, self._pads)
         return self._tables
 

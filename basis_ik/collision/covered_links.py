@@ -104,12 +104,14 @@ def cover_links(
     links: dict[str, list[Body]] = {}
     held = held_at(model, chain, positions)
     shapes: dict[tuple[str, ...], tuple[Shape, ...]] = {}
-    lost, notes, anchors = [], [], {}
+    lost, notes, anchors, driven = [], [], {}, _driven(model, chain)
     for visual in model.collisions:
         try:
             anchors[visual.link] = anchored(model, chain, held, visual.link)
         except ChainError:
             lost.append(visual.link)
+            continue
+        if visual.link in driven:
             continue
         key = (visual.kind, *map(str, visual.size), visual.file)
         if key not in shapes:
@@ -120,8 +122,8 @@ def cover_links(
         links.setdefault(visual.link, []).extend(own)
     if lost:
         notes.append(f"left out, below joints that cannot be used: {listed(lost)}")
-    if driven := _driven(model, chain):
-        notes.append(f"these mimic joints of the chain, but are held: {listed(driven)}")
+    if driven:
+        notes.append(f"left out, below joints that mimic the chain's: {listed(driven)}")
     found = []
     for link, bodies in links.items():
         joint, place = anchors[link]
@@ -157,13 +159,22 @@ def held_at(model: RobotModel, chain: Chain, positions: Mapping[str, float]) -> 
     return {**dict.fromkeys(chain.joint_names, 0.0), **rest, **positions}
 
 
-def _driven(model: RobotModel, chain: Chain) -> list[str]:
-    """Return the joints off the chain that mimic its joints."""
-    own = {joint.name for joint in chain.joints}
-    return [
-        name for name, mimic in model.mimics.items()
-        if mimic.joint in chain.joint_names and name not in own
-    ]  # fmt: skip
+def _driven(model: RobotModel, chain: Chain) -> tuple[str, ...]:
+    """Return the links with shapes below joints off the chain that mimic its joints.
+
+    Nothing here tells where they are.
+    """
+    own, above = {joint.name for joint in chain.joints}, parent_joints(model.joints)
+    found: dict[str, None] = {}
+    for link in (visual.link for visual in model.collisions):
+        below = link
+        while below not in chain.links and below in above:
+            joint = above[below]
+            mimic = model.mimics.get(joint.name)
+            if mimic is not None and mimic.joint in chain.joint_names and joint.name not in own:
+                found[link] = None
+            below = joint.parent
+    return tuple(found)
 
 
 def anchored(

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
@@ -27,12 +28,36 @@ class PairTuning(NamedTuple):
 
     samples: int = 2000  # random positions of the joints
     never_within: float = 0.05  # [m]; pairs that came no nearer in any sample are left out
-    always_share: float = 0.95  # of samples that touch, if a pair always touches, as in MoveIt
+    # Of samples that touch. Nobody builds links that strike in half of their postures, but
+    # shapes of telescopes and covers are in each other.
+    by_design: float = 0.5
+    # Of samples that are nearer than the padding, of which none touches: near by design.
+    near_share: float = 0.05
     same_distance: float = 1e-5  # [m] within which a distance is always the same
 
 
 PAIRING = PairTuning()
 
+
+class Room(NamedTuple):
+    """How far apart two links were in samples [m]."""
+
+    least: float
+    near: float
+    """What a share of the samples was nearer than."""
+    largest: float
+
+    def padding(self, wanted: float) -> float:
+        """Return the part of a padding [m] that the two can keep.
+
+        Those that never are twice as far apart keep half of the largest distance, and those that
+        are near by design half of the least.
+        """
+        by_design = self.least > 0.0 and self.near < wanted
+        return min(wanted, 0.5 * (self.least if by_design else self.largest))
+
+
+ANY_ROOM = Room(math.inf, math.inf, math.inf)
 
 Pair = tuple[int, int]
 Measure = Callable[[Sequence[Pair], FloatArray], FloatArray]
@@ -93,8 +118,8 @@ def pairs_by_srdf(
 
 def pairs_by_sampling(
     model: RobotModel, chain: Chain, links: Sequence[CoveredLink], measure: Measure
-) -> tuple[dict[Pair, float], dict[tuple[str, str], str]]:
-    """Return the pairs that can collide, and the reasons for leaving out the others.
+) -> tuple[dict[Pair, Room], dict[tuple[str, str], str], tuple[str, ...]]:
+    """Return the pairs that can collide, the reasons for leaving out the others, and a note.
 
     Args:
         model: The robot.
@@ -103,7 +128,7 @@ def pairs_by_sampling(
         measure: Measures distances.
 
     Returns:
-        The pairs with the largest distances that were found [m], and the reasons.
+        The pairs with the distances that were found, the reasons, and the note.
     """
     out: dict[tuple[str, str], str] = {}
     close = set(_adjacent(model, {link.name for link in links}))
@@ -117,23 +142,29 @@ def pairs_by_sampling(
         else:
             open_.append((i, j))
     if not open_:
-        return {}, out
+        return {}, out, ()
     rng = np.random.default_rng(0)
     q = np.array([uniform(chain.lower, chain.upper, rng) for _ in range(PAIRING.samples)])
     distances = measure(open_, q)
-    left = {}
+    left, overlapping = {}, []
     for pair, column in zip(open_, distances.T, strict=True):
         names = links[pair[0]].name, links[pair[1]].name
         least, share = float(column.min()), float((column < 0.0).mean())
-        if share >= PAIRING.always_share:
+        if share >= PAIRING.by_design:
+            overlapping.append(" and ".join(names))
             out[names] = f"touch in {100.0 * share:.0f} % of {PAIRING.samples} samples"
         elif least > 0.0 and np.ptp(column) < PAIRING.same_distance:
             out[names] = f"always {least:.3f} m apart"
         elif least > PAIRING.never_within:
             out[names] = f"at least {least:.2f} m apart in {PAIRING.samples} samples"
         else:
-            left[pair] = float(column.max())
-    return left, out
+            near = float(np.quantile(column, PAIRING.near_share))
+            left[pair] = Room(least, near, float(column.max()))
+    note = (
+        f"overlap in most postures, so are not compared: {listed(overlapping)}; an SRDF of the arm "
+        "says better which links may touch"
+    )
+    return left, out, (note,) if overlapping else ()
 
 
 def _adjacent(model: RobotModel, shaped: set[str]) -> Iterator[frozenset[str]]:

@@ -226,6 +226,8 @@ class ChainController:
             text = f"collisions are not checked: {fault}; mend it, or set check_collisions to false"
             self.journal.warn("collisions", "unchecked", text)
             return
+        for note in followed.scene.notes:
+            self.journal.info("collisions", note, f"collisions: {note}")
         self._arm.keep_clear(followed.scene, lambda: scenes.update(followed))
 
     # Messages --------------------------------------------------------------------------------

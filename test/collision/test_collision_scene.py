@@ -351,10 +351,30 @@ def three(x, shape=BALL):
 def test_pairs_that_always_or_never_touch_are_left_out_with_the_reason(x, reason):
     scene = Scene(three(x))
     assert scene.pairs == ()
+    assert bool(scene.notes) == ("touch" in reason)
     assert scene.left_out == {("a", "b"): "adjacent", ("b", "c"): "adjacent", ("a", "c"): reason}
     gap = scene.distance(np.zeros(2))
     assert (gap.distance, gap.names) == (np.inf, ("", ""))
     assert scene.is_free(np.zeros(2))
+
+
+def test_what_touches_in_most_postures_does_so_by_design():
+    """The balls of a and c touch where the joint between is bent by more than 0.4 or 0.62 rad."""
+    scene = Scene(three(0.102))
+    assert scene.left_out["a", "c"].startswith("touch in 6")
+    assert "overlap in most postures, so are not compared: 'a and c'" in scene.notes[0]
+    assert Scene(three(0.105)).pairs == (("a", "c"),)
+
+
+def test_what_is_near_by_design_keeps_half_of_its_least_distance():
+    """The balls of a and c are 0.234 cos(j/2) - 0.2 m apart, less than 1 cm in 8 % of postures."""
+    scene = Scene(three(0.117), padding=0.01)
+    assert scene.is_free([0.99, 0.99])
+    gap = scene.distance([0.99, 0.99])
+    assert gap.distance == pytest.approx(0.234 * np.cos(0.495) - 0.2 - 0.0026, abs=2e-4)
+    assert scene.left_out.keys() == {("a", "b"), ("b", "c")}
+    rarely = Scene(three(0.1195), padding=0.01)
+    assert not rarely.is_free([0.999, 0.999])
 
 
 def test_pairs_that_are_always_equally_far_apart_are_left_out():
@@ -449,14 +469,18 @@ def test_what_is_assumed_is_noted():
         "</robot>",
         "<link name='e'/><joint name='m' type='revolute'><parent link='a'/><child link='e'/>"
         "<limit lower='-1' upper='1' velocity='1' effort='1'/><mimic joint='k'/></joint>"
+        "<link name='f'>" + BALL + "</link><joint name='p' type='fixed'><parent link='e'/>"
+        "<child link='f'/></joint>"
         "<link name='g'>" + BALL + "</link><joint name='n' type='wheel'><parent link='a'/>"
         "<child link='g'/></joint></robot>",
     )
     model = RobotModel.from_urdf(text)
-    assert Scene(model, model.chain("a", "d")).notes == (
+    scene = Scene(model, model.chain("a", "d"))
+    assert scene.notes == (
         "left out, below joints that cannot be used: 'g'",
-        "these mimic joints of the chain, but are held: 'm'",
+        "left out, below joints that mimic the chain's: 'f'",
     )
+    assert "f" not in scene.surplus
 
 
 # Bad input --------------------------------------------------------------------------------------

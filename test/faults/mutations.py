@@ -1538,6 +1538,43 @@ MUTATIONS = tuple(
             ("test/collision/test_hull.py::test_what_is_left_outside_is_measured",),
         ),
         (
+            "links that are near each other by design keep the whole padding",
+            "collision/pairs.py",
+            "by_design = self.least > 0.0 and self.near < wanted",
+            "by_design = False",
+            (
+                "test/collision/test_collision_scene.py"
+                "::test_what_is_near_by_design_keeps_half_of_its_least_distance",
+            ),
+        ),
+        (
+            "links that come near each other in a few postures are near by design",
+            "collision/pairs.py",
+            "by_design = self.least > 0.0 and self.near < wanted",
+            "by_design = self.least > 0.0",
+            (
+                "test/collision/test_collision_scene.py"
+                "::test_what_is_near_by_design_keeps_half_of_its_least_distance",
+            ),
+        ),
+        (
+            "links below a joint that mimics one of the chain stay where they are",
+            "collision/covered_links.py",
+            "        if visual.link in driven:",
+            "        if False:",
+            ("test/collision/test_collision_scene.py::test_what_is_assumed_is_noted",),
+        ),
+        (
+            "what touches in two of three postures is compared",
+            "collision/pairs.py",
+            "if share >= PAIRING.by_design:",
+            "if share >= 0.95:",
+            (
+                "test/collision/test_collision_scene.py"
+                "::test_what_touches_in_most_postures_does_so_by_design",
+            ),
+        ),
+        (
             "a point beyond a sharp edge is as far outside as it is above a face",
             "collision/hull_kernel.py",
             "        distances[i] = least",
