@@ -62,12 +62,15 @@ def _splitting() -> FloatArray:
 
 SPLIT = _splitting()
 
-# Of the coefficients of s³, s⁴, s⁵ (rows): factors of the way, of both velocities, and of halves of
-# both accelerations. Of the position and its derivatives (columns): factors of s² to s⁵.
-QUINTIC = np.array(
+# Of the coefficients of s³, s⁴, s⁵: factors of the way, of both velocities, and of halves of both
+# accelerations.
+OF_WAY, OF_V, OF_W, OF_A, OF_B = np.array(
     [[10.0, -15.0, 6.0], [-6.0, 8.0, -3.0], [-4.0, 7.0, -3.0], [-3.0, 3.0, -1.0], [1.0, -2.0, 1.0]]
 )[..., None]
-FACTORS = np.array([[1, 2, 2], [1, 3, 6], [1, 4, 12], [1, 5, 20]], dtype=float)[..., None]
+# Of the position and its derivatives: factors of s² to s⁵.
+OF_2, OF_3, OF_4, OF_5 = np.array([[1, 2, 2], [1, 3, 6], [1, 4, 12], [1, 5, 20]], dtype=float)[
+    ..., None
+]
 
 
 class Motion(NamedTuple):
@@ -99,27 +102,36 @@ class Motion(NamedTuple):
         Args:
             time: Time since the motion's start [s]; before it and after the end the joints rest.
         """
-        k = int(np.searchsorted(self.times, time, side="right")) - 1
-        if k < 0 or k >= len(self.times) - 1:
+        times = self.times
+        k = int(times.searchsorted(time, side="right")) - 1
+        if k < 0 or k >= len(times) - 1:
             state = np.zeros((self.positions.shape[1], 3))
             state[:, 0] = self.positions[0 if k < 0 else -1]
             return state
-        width = self.times[k + 1] - self.times[k]
-        s = (time - self.times[k]) / width
+        width = times[k + 1] - times[k]
+        square = width**2
+        s = (time - times[k]) / width
         # Velocities and halves of accelerations are scaled to the interval as unit of time.
-        way = self.positions[k + 1] - self.positions[k]
-        v, w = self.velocities[k] * width, self.velocities[k + 1] * width
-        a, b = 0.5 * width**2 * self.accelerations[k : k + 2]
-        of_way, of_v, of_w, of_a, of_b = QUINTIC
-        c = of_way * way + of_v * v + of_w * w + of_a * a + of_b * b
+        here = self.positions[k]
+        v, w = self.velocities[k : k + 2] * width
+        a, b = 0.5 * square * self.accelerations[k : k + 2]
+        # In place, as a window is asked several times a period.
+        c = OF_WAY * (self.positions[k + 1] - here)
+        for factors, value in ((OF_V, v), (OF_W, w), (OF_A, a), (OF_B, b)):
+            c += factors * value
         # Horner's scheme of the position and its derivatives at once: a row each.
-        state = FACTORS[2] * c[1] + s * FACTORS[3] * c[2]
-        state = FACTORS[1] * c[0] + s * state
-        state = FACTORS[0] * a + s * state
-        state[:2] = v + s * state[:2]
-        state[0] = self.positions[k] + s * state[0]
+        state = OF_4 * c[1]
+        state += s * OF_5 * c[2]
+        state *= s
+        state += OF_3 * c[0]
+        state *= s
+        state += OF_2 * a
+        state[:2] *= s
+        state[:2] += v
+        state[0] *= s
+        state[0] += here
         state[1] /= width
-        state[2] /= width**2
+        state[2] /= square
         return np.ascontiguousarray(state.T)
 
     def time_of(self, positions: FloatArray, since: float = 0.0) -> float:

@@ -14,6 +14,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from basis_ik.arm.limiter import Motion
 from basis_ik.numerics.arrays import FloatArray
@@ -53,14 +54,20 @@ class Window(NamedTuple):
     @property
     def end(self) -> int:
         """Time from which it rests."""
-        moves = np.flatnonzero(self.motion.velocities.any(axis=1))
-        last = min(int(moves[-1]) + 1, len(self.motion.times) - 1) if len(moves) else 0
-        return self.begin + round(1e9 * float(self.motion.times[last]))
+        times, velocities = self.motion.times, self.motion.velocities
+        moves = (k for k in reversed(range(len(times))) if velocities[k].any())  # one of the last
+        last = min(next(moves, -1) + 1, len(times) - 1)
+        return self.begin + round(1e9 * float(times[last]))
 
     @property
     def over(self) -> int:
         """Time from which a controller refuses it."""
         return self.begin + round(1e9 * float(self.motion.times[-1]))
+
+    @property
+    def samples(self) -> NDArray[np.int64]:
+        """Times of its samples, shape (k,)."""
+        return self.begin + np.rint(1e9 * self.motion.times).astype(np.int64)
 
     def at(self, time: int) -> FloatArray:
         """Return positions, velocities and accelerations at a time, shape (n, 3)."""
@@ -98,14 +105,21 @@ class Window(NamedTuple):
 
         The first time may be earlier.
         """
-        times = self.begin + np.rint(1e9 * self.motion.times).astype(np.int64)
-        first = max(int(np.searchsorted(times, begin, side="right")) - 1, 0)
-        last = int(np.searchsorted(times, until - 1000))  # closer ones would hardly differ
-        states = np.stack(
-            [self.motion.positions, self.motion.velocities, self.motion.accelerations], axis=2
-        )
-        kept = range(first, max(last, first))
-        return [int(times[k]) for k in kept] + [until], [states[k] for k in kept] + [self.at(until)]
+        times = self.samples
+        first = max(int(times.searchsorted(begin, side="right")) - 1, 0)
+        kept = slice(first, max(first, self._count_before(until)))
+        states = np.stack([each[kept] for each in self.motion[1:]], axis=2)
+        return [*times[kept].tolist(), until], [*states, self.at(until)]
+
+    def way(self, begin: int, until: int) -> FloatArray:
+        """Return positions (k, n) that interpolate it from one time to another, not earlier one."""
+        first = int(self.samples.searchsorted(begin, side="right"))
+        between = self.motion.positions[first : self._count_before(until)]
+        return np.vstack([self.at(begin)[:, 0], between, self.at(until)[:, 0]])
+
+    def _count_before(self, time: int) -> int:
+        """Return the number of samples before a time; closer ones would hardly differ."""
+        return int(self.samples.searchsorted(time - 1000))
 
 
 class SentWindows:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections import deque
 from typing import NamedTuple
@@ -728,7 +727,7 @@ class WindowExecution(TrajectoryExecution):
 
     def _next_sample(self, window: Window, joins: int, clock: int) -> int:
         """Return the time of a running window's next sample, at most that at which it is left."""
-        samples = window.begin + np.rint(1e9 * window.motion.times).astype(np.int64)
+        samples = window.samples
         ahead: list[int] = samples[samples > clock].tolist()
         return min([joins, *ahead])
 
@@ -843,14 +842,12 @@ class WindowExecution(TrajectoryExecution):
         earliest = now.clock - round(SECOND * (self._lag + age))
         seen = earliest
         if self._followed:
-            seen, last = self._followed[-1]
-            way.append(last)
-        for before, (stamp, positions) in itertools.pairwise(self._followed):
-            if stamp >= earliest:
-                way += [before[1], positions]
+            seen = self._followed[-1][0]
+        for stamp, positions in reversed(self._followed):
+            way.append(positions)
+            if stamp < earliest:
+                break
         for window in windows:
             since = window.begin if self._sent.pending else seen
-            times, states = window.part(since, max(since, now.clock))
-            way.append(window.at(since)[:, 0])
-            way += [state[:, 0] for time, state in zip(times, states, strict=True) if time > since]
-        return np.stack(way)
+            way.append(window.way(since, max(since, now.clock)))
+        return np.vstack(way)
