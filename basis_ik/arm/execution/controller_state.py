@@ -135,7 +135,7 @@ class ControllerState:
         *,
         holds_others: bool = False,
     ) -> None:
-        self._topic, self.joint_names, self.now = topic, joint_names, now
+        self._topic, self.joint_names, self.now = topic, tuple(joint_names), now
         self.controller, self.topic_name = topic.controller, topic.name
         self._holds_others = holds_others
         self.others: tuple[str, ...] = ()
@@ -325,8 +325,11 @@ class ControllerState:
         """Return a state's values in the order of the joints (n,); None if some are missing."""
         if self.now.loop - self._received_at > CONTROLLER_TUNING.timeout:
             return None
-        named = dict(zip(self._newest.joint_names, values, strict=False))
-        found = np.array([named.get(name, math.nan) for name in self.joint_names])
+        names = self._newest.joint_names
+        if names != self.joint_names or len(values) != len(names):
+            named = dict(zip(names, values, strict=False))
+            values = [named.get(name, math.nan) for name in self.joint_names]
+        found = np.array(values)
         return found if np.isfinite(found).all() else None
 
     def unmet(self, *, waits: bool) -> str:

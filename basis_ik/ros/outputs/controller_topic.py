@@ -50,7 +50,7 @@ class ControllerTopic:
         stamp, reference = message.header.stamp, message.reference
         self.on_report(
             ControllerReport(
-                message.joint_names,
+                tuple(message.joint_names),
                 stamp.sec * SECOND + stamp.nanosec,
                 reference.positions,
                 reference.velocities,
