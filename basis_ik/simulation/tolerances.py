@@ -95,6 +95,8 @@ def exceeded(errors: FloatArray, limits: FloatArray, joints: Sequence[str]) -> s
     Returns:
         One phrase; empty if all joints are within tolerance.
     """
+    if not limits.any():
+        return ""
     outside = (limits > 0.0) & ~(np.abs(errors) <= limits)
     if not outside.any():
         return ""

@@ -108,7 +108,7 @@ class Trajectory:
         index = self._piece(time)
         if index is None:
             return self._last
-        duration = self._durations[index]
+        duration = float(self._durations[index])
         s = max(time - self._times[index], 0.0) / duration
         s2, s3, s4 = s * s, s**3, s**4
         powers = np.array(
