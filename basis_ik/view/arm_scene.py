@@ -110,13 +110,14 @@ def extent(chain: Chain, goal: Goal | None) -> float:
 class ArmScene:
     """Shapes for successive views of an arm.
 
-    Shapes of the goal and the solution are reused until one of these changes.
+    Shapes of the goal and the solution are reused until one of these changes, and so is the text.
     """
 
     def __init__(self) -> None:
         self._of: tuple[object, ...] = ()
         self._kept: list[Shape] = []
         self._top = 0.0
+        self._told: tuple[Words, str, float, float] | None = None
 
     def shapes(self, view: ArmView) -> list[Shape]:
         """Return the shapes for a view."""
@@ -142,7 +143,10 @@ class ArmScene:
             elif known:
                 self._kept += _solution_shapes(view, view.measured, links, size)
         top = max(self._top, _top(view.ghost, links) if links else 0.0)
-        return [*self._kept, *_gaps(view, size), _state(view.words, chain.root, top, size)]
+        told = (view.words, chain.root, top, size)
+        if told != self._told:
+            self._told, self._text = told, _state(*told)
+        return [*self._kept, *_gaps(view, size), self._text]
 
 
 def _same(one: tuple[object, ...], other: tuple[object, ...]) -> bool:

@@ -20,6 +20,7 @@ from basis_ik.verdict import Reason, Verdict
 from basis_ik.view.arm_scene import ARM_STYLE, ArmScene, extent
 from basis_ik.view.ghost import Ghost
 from basis_ik.view.shapes import BLUE, GREEN, GREY, LETTER_WIDTH, ORANGE, RED, Ball, Lines
+from basis_ik.view.words import Words
 
 URDF = Path(__file__).parents[2] / "urdf"
 Q = np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0])
@@ -289,7 +290,9 @@ def test_shapes_of_goal_and_solution_are_reused(chain, model):
     scene, view = ArmScene(), view_of(chain, Q, PoseGoal(NEAR), visuals=model.visuals_of(chain))
     before = scene.shapes(view)
     after = scene.shapes(view._replace(measured=Q + 0.1))  # the arm goes on
-    assert [a is b for a, b in zip(before, after, strict=True)] == [True] * (len(before) - 1) + [
+    assert all(a is b for a, b in zip(before, after, strict=True))
+    other = scene.shapes(view._replace(words=Words("other", GREEN)))
+    assert [a is b for a, b in zip(before, other, strict=True)] == [True] * (len(before) - 1) + [
         False  # the text
     ]
 
