@@ -8,6 +8,7 @@ The twin is what docs/simulated_arm.md holds against recordings of ros2_control.
 
 import contextlib
 import copy
+import functools
 import math
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -278,6 +279,13 @@ class Topic:
         self.link.send(lambda: self._robot.loop.spinner.receive(self.name, message))
 
 
+@functools.lru_cache(maxsize=8)  # nothing changes them, and most tests have the same robot
+def model_and_chain(urdf, *ends):
+    """Return the robot of a description, and its chain; without ends the inferred one."""
+    model = RobotModel.from_urdf(urdf)
+    return model, model.chain(*ends)
+
+
 class Robot:
     """A node in a world, with all that it needs, and what it has said and done.
 
@@ -308,9 +316,8 @@ class Robot:
     def __init__(self, *words, urdf=URDF, home=HOME, seed=0, lag=0.0, replaces=False, path=0.0,
                  prefix="", controller=CONTROLLER, others=None, ends=()):  # fmt: skip
         self.world = world = World(seed)
-        self.urdf, self.model = urdf, RobotModel.from_urdf(urdf)
+        self.urdf, (self.model, self.chain) = urdf, model_and_chain(urdf, *ends)
         self.prefix, self._controller = prefix, controller
-        self.chain = self.model.chain(*ends)
         self.boundary = VirtualBoundary(world)
         self.boundary.publish_to, self.boundary.replaces = self._on_message, replaces
         self.arm = self._make_arm(home, lag=lag, replaces=replaces, path=path, others=others or {})
