@@ -191,15 +191,19 @@ def _refusals(child: str, sample: Sample, authority: str) -> list[str]:
     numbers = sample.translation + sample.rotation
     nan = any(map(math.isnan, numbers))
     squared_length = sum(number * number for number in sample.rotation)
+    # NaN counts as one, too.
+    denormalized = not abs(squared_length - 1.0) < _NORM_TOLERANCE
+    named = child and sample.parent and child != sample.parent
+    if named and not nan and not denormalized:
+        return []
     about = f'Ignoring transform for child_frame_id "{child}" from authority "{authority}" because'
     faults = {
         f"TF_SELF_TRANSFORM: {about} frame_id is the same": child == sample.parent,
         f"TF_NO_CHILD_FRAME_ID: {about} child_frame_id not set": not child,
         f"TF_NO_FRAME_ID: {about} frame_id not set": not sample.parent,
         f"TF_NAN_INPUT: {about} of a nan value in {numbers}": nan,
-        # NaN counts as one, too.
         f"TF_DENORMALIZED_QUATERNION: {about} of an invalid quaternion {sample.rotation}": (
-            not abs(squared_length - 1.0) < _NORM_TOLERANCE
+            denormalized
         ),
     }
     return [text for text, found in faults.items() if found]
