@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import deque
 from typing import NamedTuple
@@ -842,11 +843,11 @@ class WindowExecution(TrajectoryExecution):
         earliest = now.clock - round(SECOND * (self._lag + age))
         seen = earliest
         if self._followed:
-            seen = self._followed[-1][0]
-        for stamp, positions in reversed(self._followed):
-            way.append(positions)
-            if stamp < earliest:
-                break
+            seen, last = self._followed[-1]
+            way.append(last)
+        for before, (stamp, positions) in itertools.pairwise(self._followed):
+            if stamp >= earliest:
+                way += [before[1], positions]
         for window in windows:
             since = window.begin if self._sent.pending else seen
             way.append(window.way(since, max(since, now.clock)))
