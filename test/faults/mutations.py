@@ -1611,8 +1611,8 @@ MUTATIONS = tuple(
         (
             "the arm looks at a point by a posture that collides",
             PIPELINE,
-            "and solution is not None\n                and solution.success\n",
-            "and isinstance(goal, PoseGoal)\n                and solution.success\n",
+            "elif scene is not None and found.success and",
+            "elif scene is not None and isinstance(goal, PoseGoal) and found.success and",
             ("test/bench/test_collisions_in_motion.py::test_it_looks_by_a_posture_that_is_free",),
         ),
         (
