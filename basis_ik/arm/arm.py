@@ -80,6 +80,8 @@ RETRY_TUNING = RetryTuning()
 
 # [s], for which a joint state is part of the answer to why none is accepted.
 JOINT_STATE_MEMORY = 1.0
+UNWANTED = "check_collisions is false"
+"""Why commands are not checked for collisions, where nobody wants it."""
 MOST_MISSING_NAMES = 3  # of joints in a line
 MOST_UNKNOWN_JOINTS = 50  # of one joint state that are stored
 

@@ -124,10 +124,10 @@ def coarse_hull(points: FloatArray, tolerance: float) -> Hull | None:
 
 def _outside(hull: Hull, points: FloatArray) -> tuple[FloatArray, NDArray[np.int64]]:
     """Return how far points (n, 3) are outside a hull [m], and above which face."""
-    distances, above = np.empty(len(points)), np.empty(len(points), np.int64)
+    outside = np.empty((len(points), 2))
     rounding = FLATNESS * float(np.ptp(hull.vertices, axis=0).max())
-    measure_outside(points, *hull[:4], rounding, distances, above)
-    return distances, above
+    measure_outside(points, *hull[:4], rounding, outside)
+    return outside[:, 0], outside[:, 1].astype(np.int64)
 
 
 def _hull_with(vertices: FloatArray, faces: NDArray[np.int64], points: FloatArray) -> Hull:

@@ -145,7 +145,7 @@ def _distance_to_face(
 @jit
 def measure_outside(
     points: FloatArray, vertices: FloatArray, faces: IntArray, normals: FloatArray,
-    offsets: FloatArray, rounding: float, distances: FloatArray, above: IntArray,
+    offsets: FloatArray, rounding: float, outside: FloatArray,
 ) -> None:  # fmt: skip
     """Write how far each of points (n, 3) is outside a hull.
 
@@ -157,8 +157,8 @@ def measure_outside(
         offsets: (f,) of these.
         rounding: Of heights above faces. A point just above a flat side may be below the triangle
             of it that is nearest to it.
-        distances: (n,) result; 0 inside.
-        above: (n,) result: the face that it is highest above; -1 inside.
+        outside: (n, 2) result: the distance, 0 inside, and the number of the face that the point is
+            highest above, -1 inside.
     """
     for i in range(points.shape[0]):
         x, y, z = points[i, 0], points[i, 1], points[i, 2]
@@ -167,7 +167,7 @@ def measure_outside(
             height = normals[k, 0] * x + normals[k, 1] * y + normals[k, 2] * z - offsets[k]
             if height > highest:
                 highest, face = height, k
-        distances[i], above[i] = highest, face
+        outside[i, 0], outside[i, 1] = highest, face
         if face < 0:
             continue
         least = np.inf
@@ -176,4 +176,4 @@ def measure_outside(
             if height > -rounding:
                 off = _distance_to_face(vertices, faces[k], normals[k], height, points[i])
                 least = min(least, off)
-        distances[i] = least
+        outside[i, 0] = least

@@ -18,7 +18,7 @@ from sensor_msgs.msg import JointState, Joy
 from std_msgs.msg import Bool, Float64, Header, String
 from trajectory_msgs.msg import JointTrajectory
 
-from basis_ik.arm.arm import Arm, Design, Surroundings
+from basis_ik.arm.arm import UNWANTED, Arm, Design, Surroundings
 from basis_ik.arm.chain_state import ChainState
 from basis_ik.arm.execution.execution import Drives
 from basis_ik.arm.goals import Ray
@@ -211,7 +211,7 @@ class ChainController:
         """
         wanted = self._own["check_collisions"]
         if wanted is False:
-            self._arm.unchecked = "check_collisions is false"
+            self._arm.unchecked = UNWANTED
             return
         try:
             followed = scenes.scene_of(self._arm.chain, self._own["stop_distance"])

@@ -219,6 +219,19 @@ def test_a_robot_without_usable_shapes_moves_and_says_that_it_is_not_checked(urd
         assert next_report(robot)[1]["collisions_unchecked"] in line
 
 
+@pytest.mark.parametrize(
+    ("words", "warned"), [(AUTO, True), (("-p", "check_collisions:=false"), False)]
+)
+def test_an_object_that_cannot_stop_the_arm_is_told_of_as_it_comes(words, warned):
+    with running(*words, urdf=BARE) as robot:
+        put(robot, Client(robot), POST)
+        told = [text for level, text in robot.log if level != "info" and "'post'" in text]
+        assert bool(told) == warned
+        if warned:
+            text = "planning scene: 'post' does not stop the arm: the robot cannot be judged: "
+            assert told[0].startswith(text)
+
+
 def test_collisions_are_checked_unless_a_parameter_says_otherwise():
     declared = {each.name: each.default for each in CHAIN_PARAMETERS}
     assert f"check_collisions:={declared['check_collisions']}" == AUTO[1]

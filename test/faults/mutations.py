@@ -1538,6 +1538,16 @@ MUTATIONS = tuple(
             ("test/collision/test_hull.py::test_what_is_left_outside_is_measured",),
         ),
         (
+            "an object comes to an arm that cannot be judged, and nobody is told",
+            "ros/world/world_server.py",
+            'if arm.unchecked not in ("", UNWANTED)',
+            "if False",
+            (
+                "test/bench/test_collisions_in_motion.py"
+                "::test_an_object_that_cannot_stop_the_arm_is_told_of_as_it_comes",
+            ),
+        ),
+        (
             "links that are near each other by design keep the whole padding",
             "collision/pairs.py",
             "by_design = self.least > 0.0 and self.near < wanted",
@@ -1577,8 +1587,8 @@ MUTATIONS = tuple(
         (
             "a point beyond a sharp edge is as far outside as it is above a face",
             "collision/hull_kernel.py",
-            "        distances[i] = least",
-            "        distances[i] = highest",
+            "        outside[i, 0] = least",
+            "        outside[i, 0] = highest",
             (
                 "test/collision/test_hull.py"
                 "::test_a_coarse_hull_has_few_corners_and_says_how_far_points_are_outside",

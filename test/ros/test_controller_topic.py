@@ -81,7 +81,7 @@ def test_each_field_of_a_state_is_reported(graph, topic):
     message.error.positions = [5.0]
     graph.publish(message)
     (report,) = reports
-    assert report.joint_names == ["a"]
+    assert tuple(report.joint_names) == ("a",)
     assert (report.stamp, report.speed_scaling) == (100_250_000_000, 0.5)
     told = (
         report.reference, report.reference_velocities, report.output, report.feedback, report.error,

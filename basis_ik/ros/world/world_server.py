@@ -27,7 +27,7 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import PointCloud2
 
 from basis_ik.arm.admission import printable
-from basis_ik.arm.arm import Arm
+from basis_ik.arm.arm import UNWANTED, Arm
 from basis_ik.collision.shape import SceneError
 from basis_ik.collision.world import World, WorldDraft, WorldState
 from basis_ik.process import giving_way
@@ -203,7 +203,7 @@ class WorldServer:
         self._main.get_logger().warning(text, throttle_duration_sec=1.0)
 
     def _remarks(self, before: WorldState, after: WorldState) -> list[str]:
-        """Return remarks on objects that are new: hulls that are too large, swallowed bases."""
+        """Return remarks on new objects: hulls too large, swallowed bases, arms not judged."""
         new = {
             name: each for name, each in after.objects.items()
             if before.objects.get(name) is not each
@@ -212,6 +212,11 @@ class WorldServer:
             f"'{name}': {part.shape.note}"
             for name, each in new.items() for part in each.parts if part.shape.note
         ]  # fmt: skip
+        if new:
+            found += [
+                f"'{next(iter(new))}' does not stop {arm.name or 'the arm'}: {arm.unchecked}"
+                for arm in self._arms if arm.unchecked not in ("", UNWANTED)
+            ]  # fmt: skip
         if any(not each.attached for each in new.values()):
             state, origin = WorldState(objects=new), RigidTransform.identity()
             for root in dict.fromkeys(arm.chain.root for arm in self._arms):
