@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -662,31 +662,20 @@ class Pipeline:
         """
         if isinstance(goal, PointGoal):
             return self._look(goal, seed, scene=scene)
-        nearest = solve(
-            self._chain,
-            goal.root_T_target,
-            seed,
-            position_only=goal.position_only,
-            position_tolerance=self.position_tolerance,
-            orientation_tolerance=self.orientation_tolerance,
-            constraint=constraint,
-            scene=scene,
-        )
+        how: dict[str, Any] = {
+            "position_only": goal.position_only,
+            "position_tolerance": self.position_tolerance,
+            "orientation_tolerance": self.orientation_tolerance,
+            "constraint": constraint,
+            "scene": scene,
+        }
+        nearest = solve(self._chain, goal.root_T_target, seed, **how)
         if starts_at is None or not nearest.success:
             return nearest
         ways = Ways(self._chain, self._limits, scene, starts_at)
         if ways.is_free(nearest.positions):
             return nearest
-        others = solve_all(
-            self._chain,
-            goal.root_T_target,
-            seed,
-            position_only=goal.position_only,
-            position_tolerance=self.position_tolerance,
-            orientation_tolerance=self.orientation_tolerance,
-            constraint=constraint,
-            scene=scene,
-        )
+        others = solve_all(self._chain, goal.root_T_target, seed, **how)
         return ways.first_free(others) or nearest
 
     def _is_safe(self, command: FloatArray, previous: FloatArray, max_step: FloatArray) -> bool:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from basis_ik.collision.hull_kernel import FOLDED, IntArray, grow_faces
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
 
@@ -90,7 +89,7 @@ def write_farthest(
         cuts: (k,) where, ascending.
         directions: (d, 3).
         farthest: (2, k, d, 3) result: points of triangles, and where the cut crosses their edges,
-            below and above the cuts; not finite where there are none.
+            below and above the cuts; infinite where there are none.
     """
     count, most = cuts.shape[0], directions.shape[0]
     # Each corner is looked at once, in its part between two cuts, and not anew for each cut.
@@ -121,74 +120,3 @@ def write_farthest(
                     heights[side, k, d] = between[part, d]
                     for j in range(3):
                         farthest[side, k, d, j] = points[part, d, j]
-
-
-@helper
-def _write_corners(points: FloatArray, least: float, corners: IntArray) -> bool:
-    """Write four points (4,) that span a volume; return whether there are such."""
-    first, normal = points[0], np.zeros(3)
-    most, at = least, -1
-    for i in range(points.shape[0]):
-        x = points[i] - first
-        size = np.sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2])
-        if size > most:
-            most, at = size, i
-    if at < 0:
-        return False
-    corners[0], corners[1] = 0, at
-    u = (points[at] - first) / most
-    most, at = least, -1
-    for i in range(points.shape[0]):
-        x = points[i] - first
-        a, b, c = u[1] * x[2] - u[2] * x[1], u[2] * x[0] - u[0] * x[2], u[0] * x[1] - u[1] * x[0]
-        size = np.sqrt(a * a + b * b + c * c)
-        if size > most:
-            most, at = size, i
-            normal[0], normal[1], normal[2] = a / size, b / size, c / size
-    if at < 0:
-        return False
-    corners[2] = at
-    most, at, below = least, -1, True
-    for i in range(points.shape[0]):
-        x = points[i] - first
-        height = normal[0] * x[0] + normal[1] * x[1] + normal[2] * x[2]
-        if abs(height) > most:
-            most, at, below = abs(height), i, height < 0.0
-    if at < 0:
-        return False
-    corners[3] = at
-    if not below:
-        corners[1], corners[2] = corners[2], corners[1]
-    return True
-
-
-@jit
-def volume_of_hull(points: FloatArray, flatness: float) -> float:
-    """Return the volume of the hull of a few points (n, 3).
-
-    Args:
-        points: The points; none if they are not finite.
-        flatness: Of the points' size: what is nearer than this to a face counts as on it.
-
-    Returns:
-        The volume; 0 if they are flat, and less than 0 if rounding folds faces.
-    """
-    corners, faces = np.empty(4, np.int64), np.empty((2 * points.shape[0], 3), np.int64)
-    origin, size = points[0], 0.0
-    for i in range(points.shape[0]):
-        for j in range(3):
-            size = max(size, abs(points[i, j] - origin[j]))
-    if not 0.0 < size < np.inf:
-        return 0.0
-    if not _write_corners(points, flatness * size, corners):
-        return 0.0
-    count, total = grow_faces(points, corners, flatness * size, faces), 0.0
-    if count == FOLDED:
-        return -1.0
-    for f in range(count):
-        a = points[faces[f, 0]] - origin
-        b, c = points[faces[f, 1]] - origin, points[faces[f, 2]] - origin
-        total += a[0] * (b[1] * c[2] - b[2] * c[1])
-        total += a[1] * (b[2] * c[0] - b[0] * c[2])
-        total += a[2] * (b[0] * c[1] - b[1] * c[0])
-    return abs(total) / 6.0

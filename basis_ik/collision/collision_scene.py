@@ -111,7 +111,7 @@ class Scene:
         model: The robot.
         chain: The chain that moves; None: its obvious one, as of `model.chain()`.
         srdf: File or text of an SRDF, whose `disable_collisions` say which pairs are left out.
-            None: adjacent links, and what always or never touches in samples.
+            None: adjacent links, and what touches in most samples or in none.
         positions: Positions of joints off the chain by name [rad or m], which stay there; others
             are at 0, or at their limit nearest to it.
         padding: Distance that is kept, subtracted from every distance [m], from 0 to 1. Of two

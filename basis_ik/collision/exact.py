@@ -53,23 +53,26 @@ class ExactDistances:
         """
         coal, least, points = self._coal, np.inf, np.zeros((2, 3))
         placed = [self._placed(link, frames) for link in (one, other)]
-        for first, there in placed[0]:
-            for second, here in placed[1]:
+        for first, there, thick in placed[0]:
+            for second, here, more in placed[1]:
                 result = coal.DistanceResult()
                 distance = coal.distance(first, there, second, here, self._request, result)
+                distance -= thick + more
                 if distance < least:
                     least = distance
                     points = np.array([result.getNearestPoint1(), result.getNearestPoint2()])
         return float(least), points
 
-    def _placed(self, link: CoveredLink, frames: FloatArray) -> list[tuple[Any, Any]]:
+    def _placed(self, link: CoveredLink, frames: FloatArray) -> list[tuple[Any, Any, float]]:
+        """Return geometries, their places, and how much thicker these are [m]."""
         found = []
         for shape, place in link.bodies:
             turn, origin = place.rotation, place.translation
             if link.joint >= 0:
                 frame = frames[link.joint]
                 turn, origin = frame[:, :3] @ turn, frame[:, :3] @ origin + frame[:, 3]
-            found.append((self._geometry(shape), self._coal.Transform3s(turn, origin)))
+            thick = shape.hull.slack if shape.kind == "mesh" else 0.0
+            found.append((self._geometry(shape), self._coal.Transform3s(turn, origin), thick))
         return found
 
     def _geometry(self, shape: Shape) -> Any:

@@ -98,6 +98,20 @@ def convex_hull(points: FloatArray) -> Hull | None:
     return min(found, key=lambda hull: hull.slack) if found else None
 
 
+def hull_volume(points: FloatArray) -> float:
+    """Return the volume of the hull of a few points (n, 3), quickly; 0 if they are flat."""
+    least = FLATNESS * float(np.ptp(points, axis=0).max())
+    first = _simplex(points, least) if least > 0.0 else None
+    if first is None:
+        return 0.0
+    faces = np.empty((2 * len(points), 3), np.int64)
+    count = grow_faces(points, np.array(first), least, faces)
+    if count != FOLDED:
+        return volume(points, faces[:count])
+    hull = convex_hull(points)
+    return 0.0 if hull is None else hull.volume
+
+
 def coarse_hull(points: FloatArray, tolerance: float) -> Hull | None:
     """Return a hull of fewer vertices, with the slack of all points; None where they are flat.
 

@@ -30,8 +30,8 @@ class PairTuning(NamedTuple):
     never_within: float = 0.05  # [m]; pairs that came no nearer in any sample are left out
     # Of samples that touch. Nobody builds links that strike in half of their postures, but
     # shapes of telescopes and covers are in each other.
-    by_design: float = 0.5
-    # Of samples that are nearer than the padding, of which none touches: near by design.
+    overlap_share: float = 0.5
+    # Of samples. Two that are within the padding in so many, and touch in none, are near by design.
     near_share: float = 0.05
     same_distance: float = 1e-5  # [m] within which a distance is always the same
 
@@ -44,7 +44,7 @@ class Room(NamedTuple):
 
     least: float
     near: float
-    """What a share of the samples was nearer than."""
+    """What `near_share` of the samples were nearer than."""
     largest: float
 
     def padding(self, wanted: float) -> float:
@@ -150,7 +150,7 @@ def pairs_by_sampling(
     for pair, column in zip(open_, distances.T, strict=True):
         names = links[pair[0]].name, links[pair[1]].name
         least, share = float(column.min()), float((column < 0.0).mean())
-        if share >= PAIRING.by_design:
+        if share >= PAIRING.overlap_share:
             overlapping.append(" and ".join(names))
             out[names] = f"touch in {100.0 * share:.0f} % of {PAIRING.samples} samples"
         elif least > 0.0 and np.ptp(column) < PAIRING.same_distance:

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from basis_ik.collision.clipping import clipped, directions_around
-from basis_ik.collision.clipping_kernel import volume_of_hull, write_farthest
-from basis_ik.collision.hull import FLATNESS, convex_hull, mesh_volume
+from basis_ik.collision.clipping_kernel import write_farthest
+from basis_ik.collision.hull import hull_volume, mesh_volume
 from basis_ik.numerics.arrays import FloatArray
 
 
@@ -74,20 +74,13 @@ def _with_best_cut(triangles: FloatArray) -> _Piece:
     farthest = np.empty((2, len(shares), len(directions), 3))
     axis = int((high - low).argmax())
     cut = axis, float(0.5 * (low[axis] + high[axis]))
-    whole = least = _volume(few.reshape(-1, 3)[(directions @ few.reshape(-1, 3).T).argmax(axis=1)])
+    points = few.reshape(-1, 3)
+    whole = least = hull_volume(points[(directions @ points.T).argmax(axis=1)])
     for axis in range(3):
         cuts = low[axis] + shares * (high[axis] - low[axis])
         write_farthest(few, axis, cuts, directions, farthest)
         for at, below, above in zip(cuts.tolist(), *farthest, strict=True):
-            volumes = _volume(below), _volume(above)
+            volumes = hull_volume(below), hull_volume(above)
             if min(volumes) > 0.0 and sum(volumes) < least:
                 least, cut = sum(volumes), (axis, at)
     return _Piece(triangles, whole - least, *cut, whole)
-
-
-def _volume(points: FloatArray) -> float:
-    volume = volume_of_hull(points, FLATNESS)
-    if volume >= 0.0:
-        return volume
-    hull = convex_hull(points)
-    return 0.0 if hull is None else hull.volume

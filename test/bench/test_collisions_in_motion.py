@@ -228,7 +228,9 @@ def test_an_object_that_cannot_stop_the_arm_is_told_of_as_it_comes(words, warned
         told = [text for level, text in robot.log if level != "info" and "'post'" in text]
         assert bool(told) == warned
         if warned:
-            text = "planning scene: 'post' does not stop the arm: the robot cannot be judged: "
+            text = (
+                "planning scene: the arm does not stop before 'post': the robot cannot be judged: "
+            )
             assert told[0].startswith(text)
 
 

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 basis_ik maintainers
 # SPDX-License-Identifier: Apache-2.0
 
+import sys
+
+import mujoco_coal
 import numpy as np
 import pytest
 from bodies import write_stl
@@ -8,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from basis_ik import RigidTransform, RobotModel, Scene, Shape
-from basis_ik.collision.clipping_kernel import volume_of_hull
-from basis_ik.collision.hull import FLATNESS, convex_hull
+from basis_ik.collision.hull import convex_hull, hull_volume
 from basis_ik.collision.pieces import PIECES, convex_pieces
 
 # A U of three boxes: sizes and centres [m].
@@ -91,8 +93,11 @@ def test_a_convex_mesh_is_one_piece(tmp_path):
     assert piece.hull.volume == pytest.approx(0.2 * 0.4 * 0.6)
 
 
-def test_what_is_coarse_is_as_much_thicker(tmp_path):
+@pytest.mark.parametrize("exact", [False, True])
+def test_what_is_coarse_is_as_much_thicker(tmp_path, monkeypatch, exact):
     """A ball is cut off by the faces of its piece, and what touches it there still collides."""
+    monkeypatch.setitem(sys.modules, "coal", mujoco_coal)
+    monkeypatch.setattr("basis_ik.collision.exact.check_extra", lambda option, package: None)
     points = np.random.default_rng(0).normal(size=(8000, 3))
     points *= 0.1 / np.linalg.norm(points, axis=1, keepdims=True)
     file = write_stl(tmp_path / "ball.stl", convex_hull(points).triangles)
@@ -107,22 +112,24 @@ def test_what_is_coarse_is_as_much_thicker(tmp_path):
         f"<mesh filename='{file}'/></geometry></collision></link><joint name='j' type='continuous'>"
         "<parent link='base'/><child link='ball'/></joint></robot>"
     )
-    scene = Scene(model, model.chain("base", "ball"))
+    scene = Scene(model, model.chain("base", "ball"), exact=exact)
     scene.add("peg", Shape.sphere(0.01), RigidTransform.identity())
-    deepest = normals[np.argsort(piece.hull.offsets)[:50]]
-    for away, touches in ((0.1099, True), (0.1105, False)):
-        for direction in deepest:
-            scene.move("peg", RigidTransform.from_rpy(0.0, 0.0, 0.0, away * direction))
-            assert bool(scene.collisions(np.zeros(1))) == touches
+    for away, touches in ((0.1095, True), (0.1099, True), (0.1105, False)):
+        for face in np.argsort(piece.hull.offsets)[:50]:
+            place = RigidTransform.from_rpy(0.0, 0.0, 0.0, away * normals[face])
+            scene.move("peg", place)
+            found = scene.collisions(np.zeros(1))
+            assert bool(found) == touches
+            if exact and away < 0.1099:
+                depth = piece.hull.offsets[face] + piece.hull.slack + 0.01 - away
+                assert found[0].distance == pytest.approx(-depth, abs=4e-5)
 
 
 @given(st.integers(0, 10**6), st.integers(1, 60), st.sampled_from([0.0, 1e-4, 1.0]))
 def test_volumes_while_cuts_are_compared_are_those_of_hulls(seed, count, thickness):
     points = np.random.default_rng(seed).normal(size=(count, 3)) * (1.0, 1.0, thickness)
     hull = convex_hull(points)
-    volume = volume_of_hull(points, FLATNESS)
-    assert volume < 0.0 or volume == pytest.approx(hull.volume if hull else 0.0, rel=1e-3)
-    assert volume_of_hull(np.full((count, 3), np.inf), FLATNESS) == 0.0
+    assert hull_volume(points) == pytest.approx(hull.volume if hull else 0.0, rel=1e-3)
 
 
 def test_many_triangles_are_cut_as_few_are(monkeypatch):

@@ -1548,6 +1548,13 @@ MUTATIONS = tuple(
             ),
         ),
         (
+            "coal measures the depth of a coarse piece by its corners alone",
+            "collision/exact.py",
+            "                distance -= thick + more\n",
+            "",
+            ("test/collision/test_pieces.py::test_what_is_coarse_is_as_much_thicker",),
+        ),
+        (
             "links that are near each other by design keep the whole padding",
             "collision/pairs.py",
             "by_design = self.least > 0.0 and self.near < wanted",
@@ -1577,7 +1584,7 @@ MUTATIONS = tuple(
         (
             "what touches in two of three postures is compared",
             "collision/pairs.py",
-            "if share >= PAIRING.by_design:",
+            "if share >= PAIRING.overlap_share:",
             "if share >= 0.95:",
             (
                 "test/collision/test_collision_scene.py"

@@ -213,8 +213,9 @@ class WorldServer:
             for name, each in new.items() for part in each.parts if part.shape.note
         ]  # fmt: skip
         if new:
+            named = listed(tuple(new))
             found += [
-                f"'{next(iter(new))}' does not stop {arm.name or 'the arm'}: {arm.unchecked}"
+                f"{arm.name or 'the arm'} does not stop before {named}: {arm.unchecked}"
                 for arm in self._arms if arm.unchecked not in ("", UNWANTED)
             ]  # fmt: skip
         if any(not each.attached for each in new.values()):
