@@ -918,7 +918,11 @@ class Arm:
         command = self.pipeline.command
         measured = self.measured.positions() if not silent or command is None else command
         if not silent:
-            self._check_tracking(measured, now)
+            age = self.measured.age(now.loop, now.clock)
+            self.execution.observe(measured, age, now)
+            if self.resting and self.execution.in_doubt:
+                self.state.handle(Event.GO_ON)
+            self._check_tracking(measured, age, now)
         if goal is not None and not self.state.why_not and self._goes_on(measured, now):
             self._accept_goal(goal, measured, now.loop)
         elif goal is None and self.state.has_target:
@@ -1094,9 +1098,9 @@ class Arm:
         alike = "if they are the same, name them alike in the URDF and in the driver"
         return f"{text}, but of {shown} on {topic}: {alike}"
 
-    def _check_tracking(self, measured: NDArray[np.float64], now: Moment) -> None:
+    def _check_tracking(self, measured: NDArray[np.float64], age: float, now: Moment) -> None:
         """Stop an arm that does not follow its commands."""
-        expected = self.execution.expected(now, self.measured.age(now.loop, now.clock))
+        expected = self.execution.expected(now, age)
         if expected is None or self.state.latch is State.TRACKING_LOST:
             return
         departure = self._tracking.check(expected, measured)
@@ -1188,7 +1192,8 @@ class Arm:
         held = self.pipeline.line_held
         interruption = self._new_interruption(now) if self._is_aged(now) else None
         phase = self.execution.advance(self.pipeline, measured, now)
-        unseen = self.state.latch is State.STOPPED and self._is_unseen(now)
+        unseen = self.execution.in_doubt
+        unseen |= self.state.latch is State.STOPPED and self._is_unseen(now)
         if self.pipeline.line_held not in (held, None) and self.pipeline.path != "straight":
             self._log.info("path", "held", f"{self.pipeline.line_held}; continuing in joint space")
         if self.execution.sent > sent:

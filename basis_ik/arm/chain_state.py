@@ -42,6 +42,7 @@ class Event(enum.Enum):
     ARRIVE = "the arm is at the target"
     DEPART = "the arm is no longer at the target"
     COME_TO_REST = "the motion has ended"
+    GO_ON = "the arm goes on although it was told to brake"
     STOP = "the operator stops it"
     LOSE_TRACKING = "the arm is too far from its command"
     FAIL_CHECK = "a command fails the last check"
@@ -78,6 +79,7 @@ TRANSITIONS: dict[tuple[State, Event], State | AtRest] = {
     (State.ARRIVED, Event.MOVE): State.MOVING,
     (State.BRAKING, Event.MOVE): State.MOVING,
     (State.BRAKING, Event.COME_TO_REST): AT_REST,
+    **{(state, Event.GO_ON): State.BRAKING for state in STATES_AT_REST},
     **{
         (state, event): State.BRAKING
         for state in STATES_WITH_TARGET

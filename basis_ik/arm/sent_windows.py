@@ -36,6 +36,18 @@ class WindowMatch(NamedTuple):
 WINDOW_MATCH = WindowMatch()
 
 
+class SuspectTuning(NamedTuple):
+    """What measured joints must do to tell whether a window moves them."""
+
+    interval: int = 200_000_000  # [ns], for which they are watched at least
+    way: float = 3e-3  # [rad or m]: a window that moves no joint farther meanwhile does not tell
+    share: float = 0.5  # of that way, which a joint that is moved goes at least
+    off: float = 0.05  # [rad or m]: one farther from the window than this and its lag is not on it
+
+
+SUSPECT_TUNING = SuspectTuning()
+
+
 class Window(NamedTuple):
     """A trajectory that was sent.
 
@@ -135,6 +147,10 @@ class SentWindows:
     def __init__(self) -> None:
         self._untaken: list[Window] = []  # oldest first; without those that are over
         self.clear()
+
+    def outlasting(self, time: int) -> list[Window]:
+        """Return those before the newest that may still be followed after a time."""
+        return [each for each in self._untaken[:-1] if time < each.end]
 
     def clear(self) -> None:
         """Forget which are followed; `over` stays."""
@@ -358,3 +374,60 @@ class SentWindows:
             if each.motion is window.motion:
                 del self._untaken[: k + 1]
                 return
+
+
+class Suspects:
+    """Windows that may move the arm after it was told to brake, if no reference tells.
+
+    The measured joints do: they are where a window is, and go as far meanwhile, or they do not.
+
+    Attributes:
+        windows: Those that can still be followed, also by a controller that stands for a while.
+        followed: The one that is.
+        in_doubt: Whether it is not known yet if one is, or one is.
+    """
+
+    def __init__(self) -> None:
+        self.suspect([], 0, 0)
+
+    def suspect(self, windows: list[Window], since: int, lag: int) -> None:
+        """Watch the arm.
+
+        Args:
+            windows: What it may follow.
+            since: From then on it should rest.
+            lag: By which it may do so later [ns].
+        """
+        self.windows, self._since, self._lag = windows, since, lag
+        self.followed: Window | None = None
+        self.in_doubt = bool(windows)
+        self._before: tuple[int, FloatArray] | None = None
+
+    def observe(self, time: int, measured: FloatArray) -> None:
+        """Draw conclusions from where the joints were measured at a time (n,)."""
+        if not self.windows or time < self._since:
+            return
+        if self._before is None:
+            self._before = time, measured
+        begin, at_begin = self._before
+        if time - begin < SUSPECT_TUNING.interval:
+            return
+        followed, undecided = None, False
+        for window in list(self.windows):
+            here = window.at(time)[:, 0]
+            way = here - window.at(begin)[:, 0]
+            tells = np.abs(way) >= SUSPECT_TUNING.way
+            if tells.any():
+                goes = ((measured - at_begin)[tells] / way[tells] >= SUSPECT_TUNING.share).all()
+                lagged = np.abs(here - window.at(time - self._lag)[:, 0])
+                near = np.abs(measured - here) <= lagged + SUSPECT_TUNING.off
+                followed = window if goes and near.all() else followed
+            elif window.end <= time:
+                self.windows.remove(window)
+            else:
+                undecided = True
+        if followed is None and undecided:
+            return
+        self._before = time, measured
+        self.followed = followed if self._since + self._lag <= begin else None
+        self.in_doubt = followed is not None

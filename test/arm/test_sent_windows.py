@@ -10,7 +10,7 @@ import pytest
 
 from basis_ik.arm.limiter import Limiter, Motion
 from basis_ik.arm.limits import MotionLimits
-from basis_ik.arm.sent_windows import WINDOW_MATCH, SentWindows, Window
+from basis_ik.arm.sent_windows import WINDOW_MATCH, SentWindows, Suspects, Window
 
 # The numbers themselves: with those of the module no change of them would be seen.
 CLOSE = 2e-6
@@ -467,3 +467,72 @@ def test_rest_needs_two_equal_references_once_no_window_can_be_taken():
         assert not rests or np.array_equal(sent.resting, reference)
     sent.clear()
     assert sent.resting is None
+
+
+# Suspects: what measured joints tell --------------------------------------------------------------
+
+LAG, NOISE = 100 * MS, 1e-3
+
+
+def watched(place, *, window=None, since=BEGIN + 200 * MS, until=400):
+    """Return what is suspected by joints that are at `place(time)`, every 10 ms."""
+    suspects = Suspects()
+    suspects.suspect([to(GOAL, slow(0.3)) if window is None else window], since, LAG)
+    for milliseconds in range(0, until + 1, 10):
+        time = since + milliseconds * MS
+        suspects.observe(time, place(time))
+    return suspects
+
+
+def test_joints_that_go_the_way_of_a_window_follow_it_also_if_they_lag():
+    window = to(GOAL, slow(0.3))
+    rng = np.random.default_rng(0)
+    for lag in (0, LAG):
+        suspects = watched(
+            lambda time, lag=lag: window.at(time - lag)[:, 0] + rng.uniform(-NOISE, NOISE, 3),
+            window=window,
+            until=800,
+        )
+        assert suspects.followed is window
+        assert suspects.in_doubt
+
+
+def test_joints_that_rest_or_go_elsewhere_follow_no_window():
+    window = to(GOAL, slow(0.3))
+    rest = window.at(BEGIN + 300 * MS)[:, 0]
+    for place in (
+        lambda _: rest,
+        lambda time: 2.0 * rest - window.at(time)[:, 0],  # back
+        lambda time: window.at(time)[:, 0] + [0.06 + 0.05, 0.0, 0.0],  # as fast, but beside it
+        lambda time: rest + [1.0, 0.0, 0.0] * (window.at(time)[:, 0] - rest),  # one joint of two
+    ):
+        suspects = watched(place, window=window)
+        assert suspects.followed is None
+        assert not suspects.in_doubt
+        assert suspects.windows == [window]
+
+
+def test_joints_that_lag_behind_a_brake_do_not_follow_another_window_yet():
+    suspects = watched(lambda time: to(GOAL, slow(0.3)).at(time)[:, 0], until=290)
+    assert suspects.followed is None
+    assert suspects.in_doubt
+
+
+def test_a_window_that_hardly_moves_is_doubted_until_it_ends():
+    window = to(START + np.array([2e-3, 0.0, 0.0]), slow(0.01))
+    left = (window.end - BEGIN) // MS
+    for until, doubted in ((left // 2, True), (left + 50, False)):
+        suspects = watched(lambda _: START, window=window, since=BEGIN, until=until)
+        assert suspects.in_doubt == doubted
+        assert suspects.followed is None
+
+
+def test_a_controller_that_has_stood_for_a_while_is_found_on_its_window_again():
+    window = to(GOAL, slow(0.3))
+    stands, goes_on = BEGIN + 300 * MS, BEGIN + 900 * MS
+
+    def place(time):
+        return window.at(time if time > goes_on else min(time, stands))[:, 0]
+
+    assert not watched(place, window=window, until=600).in_doubt
+    assert watched(place, window=window, until=1200).followed is window

@@ -431,11 +431,18 @@ def stays(robot, seconds, close=1e-4):
     return np.abs(robot.positions - here).max() < close
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_an_arm_that_is_told_to_be_stopped_has_stopped_whatever_is_late(seed):
+@pytest.mark.parametrize(
+    ("seed", "mute"),
+    [
+        *((each, False) for each in range(12)),
+        # Such as never stopped when nobody looked; the last two stand meanwhile.
+        *((each, True) for each in (6, 12, 13, 17, 20, 25, 73)),
+    ],
+)
+def test_an_arm_that_is_told_to_be_stopped_has_stopped_whatever_is_late(seed, mute):
     """Brakes that come late are refused; the whole motion goes on until one is taken."""
     rng = random.Random(seed)
-    with robot_with(rng.choice([0.0, 0.03])) as robot:
+    with robot_with(rng.choice([0.0, 0.03]), mute=mute) as robot:
         speed = rng.choice([0.01, 0.05, 0.3])
         assert robot.set_parameter("speed_override", speed).successful
         robot.send("base_link", PLACES[0])
@@ -456,6 +463,23 @@ def test_an_arm_that_is_told_to_be_stopped_has_stopped_whatever_is_late(seed):
         robot.run(0.3)  # the rest of the drives' way
         assert stays(robot, 3.0)
         assert speed == 0.3 or not robot.at(PLACES[0], 1e-2)
+
+
+@pytest.mark.parametrize("late", [0.6, 1.2, 3.0])
+def test_a_mute_controller_that_gets_all_commands_late_stops_within_the_limits(late):
+    with robot_with(0.03, mute=True) as robot:
+        assert robot.set_parameter("speed_override", 0.05).successful
+        robot.send("base_link", PLACES[2])
+        robot.run(1.0)
+        since, robot.commanding.delay = robot.world.now, 2 * (round(SECOND * late),)
+        stop(robot)
+        robot.wait_status(state="STOPPED")
+        assert stays(robot, 10.0)
+        assert not robot.at(PLACES[2], 1e-2)
+        assert len(robot.arm.refused) > 0
+        seen = Seen(robot, since)
+        assert seen.speed <= 0.05 * SPEED
+        assert seen.rate <= ACCELERATION
 
 
 @pytest.mark.parametrize("stall", [0.2, 0.6, 1.5, 2.5, 10.0])

@@ -40,6 +40,7 @@ SAFETY, DIAGNOSIS = "robot/safety_kernel.py", "solvers/pose/diagnosis.py"
 SHARED, SHARING = "arm/execution/shared_execution.py", "test/bench/test_shared_arm.py"
 LATE = "test/bench/test_late_commands.py"
 UNHEARD = f"{LATE}::test_a_driver_that_neither_takes_nor_tells_does_not_leap"
+STOPPED_LATE = f"{LATE}::test_an_arm_that_is_told_to_be_stopped_has_stopped_whatever_is_late"
 MID_MOTION = f"{LATE}::test_a_controller_that_takes_nothing_in_mid_motion_does_not_leap"
 BORDERS = "test/robot/test_infer.py::test_the_borders_of_what_is_obvious"
 CLOUDS = "test/bench/test_clouds_in_motion.py::"
@@ -2378,6 +2379,49 @@ MUTATIONS = tuple(
             "pipeline.rest(keeps_way=not quickest)",
             "pipeline.rest()",
             ("test/bench/test_two_hands.py::test_two_hands_keep_the_object_when_they_are_stopped",),
+        ),
+        (
+            "nobody looks whether a controller without a state has missed a brake",
+            "arm/execution/window_execution.py",
+            "            if not self._state.is_published:\n                self._suspect(",
+            "            if self._state.is_published:\n                self._suspect(",
+            (STOPPED_LATE,),
+        ),
+        (
+            "a brake that was missed is repeated no later",
+            "arm/execution/window_execution.py",
+            "WINDOW_TUNING.first_delay << self._lost",
+            "REPLACEMENT.lateness",
+            (
+                f"{LATE}::test_a_mute_controller_that_gets_all_commands_late_stops_within_the_limits",
+            ),
+        ),
+        (
+            "an arm that rests has braked, whatever comes",
+            "arm/arm.py",
+            "if self.resting and self.execution.in_doubt:",
+            "if False:",
+            (STOPPED_LATE,),
+        ),
+        (
+            "an arm that lags is taken to have missed a brake",
+            "arm/sent_windows.py",
+            "self.followed = followed if self._since + self._lag <= begin else None",
+            "self.followed = followed",
+            (
+                "test/arm/test_sent_windows.py::"
+                "test_joints_that_lag_behind_a_brake_do_not_follow_another_window_yet",
+            ),
+        ),
+        (
+            "joints beside a window follow it",
+            "arm/sent_windows.py",
+            "followed = window if goes and near.all() else followed",
+            "followed = window if goes else followed",
+            (
+                "test/arm/test_sent_windows.py::"
+                "test_joints_that_rest_or_go_elsewhere_follow_no_window",
+            ),
         ),
     )
 )

@@ -30,6 +30,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.time import Time
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64, String
+from std_srvs.srv import SetBool
 from tf2_msgs.msg import TFMessage
 from tf2_ros import Buffer, TransformException, TransformListener
 from visualization_msgs.msg import (
@@ -490,6 +491,7 @@ class Arm(Peer):
         self._listener = TransformListener(self._buffer, self.node)
         self._targets = self.node.create_publisher(PoseStamped, "basis_ik/target_pose", 1)
         self._overrides = self.node.create_publisher(Float64, "basis_ik/speed_override", 1)
+        self._enable = self.node.create_client(SetBool, "basis_ik/enable")
         self.status, self._state = {}, JointState()
         self.node.create_subscription(DiagnosticStatus, "basis_ik/status", self._on_status, 10)
         self.node.create_subscription(JointState, "joint_states", self._on_joints, 1)
@@ -544,7 +546,12 @@ class Arm(Peer):
         return len(self._state.velocity) > 0 and not np.any(self._state.velocity)
 
     def go(self, xyz):
-        """Send the arm to a pose once targets are taken, and wait until it is there."""
+        """Send the arm to a pose once targets are taken, and wait until it is there.
+
+        A test that has failed may have left it stopped.
+        """
+        self.wait_for(self._enable.service_is_ready)
+        self.wait_for(self._enable.call_async(SetBool.Request(data=True)).done)
         self.wait_for(lambda: self.status.get("state") in ("READY", "MOVING", "HOLDING", "ARRIVED"))
         self.set_speed(1.0)
         self.arrives(self.send(xyz))

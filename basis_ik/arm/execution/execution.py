@@ -142,6 +142,16 @@ class Execution(ABC):
             lost: The joints that do not follow, shape (n,).
         """
 
+    def observe(self, measured: FloatArray, age: float, now: Moment) -> None:
+        """Take where the arm is measured, before `advance`.
+
+        Args:
+            measured: Measured positions (n,) [rad or m].
+            age: Their age [s].
+            now: The beginning of the period.
+        """
+        return  # most are told by the controller, or send each command
+
     @abstractmethod
     def advance(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> Phase:
         """Run one control period.
@@ -192,6 +202,11 @@ class Execution(ABC):
     def controller_reference(self) -> FloatArray | None:
         """Return the controller's reference (n,) [rad or m]; None if it is not published."""
         return None
+
+    @property
+    def in_doubt(self) -> bool:
+        """Whether it is not known yet if an arm has braked that was told to."""
+        return False
 
     @property
     def is_led_elsewhere(self) -> bool:

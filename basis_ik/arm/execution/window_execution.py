@@ -19,7 +19,7 @@ from basis_ik.arm.execution.trajectory_execution import Controller, TrajectoryEx
 from basis_ik.arm.limiter import WIDEST_SPACING, Motion, stride_of
 from basis_ik.arm.moment import SECOND, Moment
 from basis_ik.arm.pipeline import Phase, Pipeline
-from basis_ik.arm.sent_windows import WINDOW_MATCH, SentWindows, Window
+from basis_ik.arm.sent_windows import WINDOW_MATCH, SentWindows, Suspects, Window
 from basis_ik.numerics.arrays import FloatArray
 
 
@@ -45,6 +45,8 @@ class WindowTuning(NamedTuple):
     accepted_error: float = 1e-4  # [rad or m]: a reference closer to a command has accepted it
     covered_error: float = 1e-8  # [rad or m]: a closer command need not be sent; 1 ns is rounded
     covered_end: int = 1_000_000  # by which a window may end later than the commands at rest
+    first_delay: int = 500_000_000  # by which a brake may be late that repeats a lost one
+    most_delay: int = 4 * SECOND  # and the most, after doubling it for each further lost one
     # [s], for which the arm's position is sent to a controller that does not take it.
     insistence_time: float = 3.0
     compare_time: int = 200_000_000  # for which an arm at rest is compared with its motion
@@ -77,7 +79,9 @@ class WindowExecution(TrajectoryExecution):
     - A window that was not taken in time is recalled, also if nobody tells whether it was.
     - A new motion from rest begins when no other window can be taken any more.
 
-    A controller that does not publish its state is taken to follow each window at once.
+    A controller that does not publish its state is taken to follow each window at once. Whether it
+    has taken a brake is told by the measured joints: if they go on as before, another one follows
+    that begins later.
 
     With the rule that counts the stamp alone, the stamp is the first sample, in the past. With the
     other rule it must be ahead when the window arrives, and the running window must have no sample
@@ -118,6 +122,8 @@ class WindowExecution(TrajectoryExecution):
         self._awaits_others = False  # whether a motion waits for other joints to rest
         self._errors: deque[FloatArray] = deque(maxlen=3)  # of the controller, before it left
         self._held = np.zeros(len(self._joint_names), bool)  # joints held where they are measured
+        # What an arm may follow that was told to brake, if the controller does not tell.
+        self._suspects, self._brakes, self._lost = Suspects(), False, 0
 
     @property
     def hindrance(self) -> str:
@@ -176,11 +182,12 @@ class WindowExecution(TrajectoryExecution):
         """Start a motion to a new goal."""
         super().begin()
         self._changed, self._attempts, self._holds_anew = True, 0, False
+        self._brakes = False
 
     def brake(self, pipeline: Pipeline, *, quickest: bool = False) -> None:
         """Bring the arm to rest as soon as its limits allow; see `Pipeline.brake`."""
         pipeline.brake(quickest=quickest)
-        self._changed = True
+        self._changed = self._brakes = True
 
     # A period --------------------------------------------------------------------------------
 
@@ -224,6 +231,8 @@ class WindowExecution(TrajectoryExecution):
             self._sent.clear()
         elif self._sent.pending:
             self._await_begin(pipeline, now.clock)
+        elif self.in_doubt:
+            self._brake_again(pipeline, now.clock)
         elif self._sent.newest is None:
             if self._sent.resting is not None or not self._state.is_published:
                 self._start(pipeline, measured, now)
@@ -234,9 +243,40 @@ class WindowExecution(TrajectoryExecution):
         else:
             self._continue_in_time(pipeline, measured, now)
         newest = self._sent.newest
+        if pipeline.phase is Phase.IDLE and self._brakes and newest is not None:
+            self._brakes, self._lost = False, 0
+            if not self._state.is_published:
+                self._suspect(self._sent.outlasting(newest.end))
         if pipeline.phase is Phase.ARRIVED and newest is not None and now.clock < newest.end:
             return Phase.MOVING  # the commands have arrived, the controller has not
         return pipeline.phase
+
+    @property
+    def in_doubt(self) -> bool:
+        """Whether it is not known yet if the arm has braked; see `Execution.in_doubt`."""
+        return self._suspects.in_doubt
+
+    def observe(self, measured: FloatArray, age: float, now: Moment) -> None:
+        """Take where the arm is measured; see `Execution.observe`."""
+        self._suspects.observe(self._there(now).clock - round(SECOND * age), measured)
+
+    def _suspect(self, windows: list[Window]) -> None:
+        """Watch whether an arm follows earlier windows after it was told to brake."""
+        assert self._sent.newest is not None
+        self._suspects.suspect(windows, self._sent.newest.end, round(SECOND * self._lag))
+
+    def _brake_again(self, pipeline: Pipeline, clock: int) -> None:
+        """Let an arm that has gone on brake later, so that the message may be later, too."""
+        followed = self._suspects.followed
+        if followed is None:
+            return
+        self.failure = "the arm has not braked when it was told to: it is told again"
+        delay = min(WINDOW_TUNING.first_delay << self._lost, WINDOW_TUNING.most_delay)
+        self._lost += 1
+        self._send_brake(pipeline, followed, clock, delay)
+        pipeline.rest()
+        pipeline.begin_where_measured()
+        self._suspect([followed])
 
     @property
     def is_led_elsewhere(self) -> bool:
@@ -274,7 +314,7 @@ class WindowExecution(TrajectoryExecution):
             if self._holds_anew:
                 self._send_hold(pipeline, measured, now)
             elif newest.settles and self._sent.since() >= now.clock:  # otherwise it is recalled
-                self._send_brake(pipeline, newest, now.clock)
+                self._send_brake(pipeline, newest, now.clock, REPLACEMENT.lateness)
 
     def _await_begin(self, pipeline: Pipeline, clock: int) -> None:
         """Send a motion again that was not taken, a few times only; recall it to brake."""
@@ -483,6 +523,7 @@ class WindowExecution(TrajectoryExecution):
             window = window._replace(begin=now.clock - REPLACEMENT.lead)
             self._sent.send(window, alone=True)
             self._send(window.motion, window.begin, 0)
+            self._suspect([])
         else:
             self._started, self._recalled_at = now.clock, None
             self._sent.begin(window, reference)
@@ -748,6 +789,7 @@ class WindowExecution(TrajectoryExecution):
             pipeline.go_on(self._held_states(pipeline, measured, self._there(now).clock))
             self._holds_anew = True
         pipeline.brake(quickest=True)
+        self._brakes = True
         self._insists_until = now.loop + WINDOW_TUNING.insistence_time
 
     def _held_states(self, pipeline: Pipeline, measured: FloatArray, clock: int) -> FloatArray:
@@ -819,18 +861,18 @@ class WindowExecution(TrajectoryExecution):
         if newest is None or self._sent.pending:  # it has been recalled
             return
         if newest.settles and clock < newest.end:
-            self._send_brake(pipeline, newest, clock)
+            self._send_brake(pipeline, newest, clock, REPLACEMENT.lateness)
 
-    def _send_brake(self, pipeline: Pipeline, newest: Window, clock: int) -> None:
-        """Send a window that leaves the newest one soon, and brakes."""
-        joins = max(clock, newest.begin) + REPLACEMENT.lateness
-        begun, way = newest.part(self._earliest(clock) - REPLACEMENT.lead, joins)
+    def _send_brake(self, pipeline: Pipeline, followed: Window, clock: int, lateness: int) -> None:
+        """Send a window that leaves another one after a while, and brakes."""
+        joins = max(clock, followed.begin) + lateness
+        begun, way = followed.part(self._earliest(clock) - REPLACEMENT.lead, joins)
         pipeline.go_on(way[-1])
         self._head = joins
         window = self._assembled(pipeline.tail(), begun, way, joins, settles=False)
         self._sent.send(window)
         earliest = self._earliest(clock)
-        stamp = window.begin if self._by_stamp else self._next_sample(newest, joins, earliest)
+        stamp = window.begin if self._by_stamp else self._next_sample(followed, joins, earliest)
         self._send(window.motion, stamp, window.begin - stamp)
 
     def expected(self, now: Moment, age: float = 0.0) -> FloatArray | None:
