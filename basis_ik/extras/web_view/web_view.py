@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 import webbrowser
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from threading import Event
 
 from rclpy.node import Node
@@ -103,10 +104,22 @@ class WebView(Node):
         if parameters["open"] and (complaint := open_page(gate.url, os.environ)):
             self.get_logger().info(complaint)
 
+    def run(self, function: Callable[[], None]) -> None:
+        """Run a function in the server's thread, as all must that shows something, and wait for it.
+
+        viser wakes its own tasks when something is shown. From another thread that fails while one
+        of them begins to wait, with a RuntimeError or a browser that is told nothing any more.
+        """
+
+        async def run() -> None:
+            function()
+
+        asyncio.run_coroutine_threadsafe(run(), self._server.get_event_loop()).result()
+
     def destroy(self) -> None:
         """End the page and the server."""
         if self._page is not None:
-            self._page.destroy()
+            self.run(self._page.destroy)
         self._server.stop()
         self.destroy_node()
 
@@ -149,10 +162,14 @@ def main(stop: Event) -> int:
         BROWSER_PERIOD,
         lambda error: node.get_logger().error(f"a request failed: {error}"),
     )
-    while not stop.wait(BROWSER_PERIOD):
+
+    def cycle() -> None:
         spinner.handle_messages()
         spinner.handle_others()
         node.update()
+
+    while not stop.wait(BROWSER_PERIOD):
+        node.run(cycle)
     spinner.shutdown()
     node.destroy()
     return 0
