@@ -329,11 +329,11 @@ class Pipeline:
             self._go_to(np.array(goal.positions))
 
     def _rests_at(self, measured: FloatArray) -> FloatArray | None:
-        """Return where the arm rests without a goal or before an obstacle (n,); None in motion."""
+        """Return where the arm rests, at its goal or before an obstacle, too (n,); None in motion."""
         if self._destination is None:
             return self.begins_at(measured)
-        held = self.obstacle is not None and self._limiter.at_rest
-        return self.command if held else None
+        stays = self.obstacle is not None or self.phase is Phase.ARRIVED
+        return self.command if stays and self._limiter.at_rest else None
 
     def _leaps(self, goal: PoseGoal | PointGoal, rests_at: FloatArray | None) -> bool:
         """Return whether a pose is far from the one before, or from the tip if there was none.

@@ -299,6 +299,20 @@ def test_another_posture_is_taken_if_the_way_to_the_nearest_is_blocked(interface
         check(robot, POST)
 
 
+@pytest.mark.parametrize("interface", INTERFACES)
+def test_another_posture_is_taken_also_at_the_moment_of_arrival(interface):
+    """The last command is still repeated then."""
+    with running(*WORDS, "-p", f"command_interface:={interface}") as robot:
+        put(robot, Client(robot), POST)
+        before, target = robot.chain.forward(left(0.2)), robot.chain.forward(left())
+        for pose in (before, target):
+            robot.send("base_link", pose)
+            robot.wait(lambda pose=pose: robot.statuses[-1]["state"] == "ARRIVED"
+                       and robot.at(pose, 1e-3), "arrival")  # fmt: skip
+        assert np.abs(robot.positions - left()).max() > 0.5
+        check(robot, POST)
+
+
 def test_move_action_takes_another_posture_if_the_way_to_the_nearest_is_blocked():
     with running(*WORDS) as robot:
         put(robot, Client(robot), POST)

@@ -2423,5 +2423,15 @@ MUTATIONS = tuple(
                 "test_joints_that_rest_or_go_elsewhere_follow_no_window",
             ),
         ),
+        (
+            "at the moment of arrival the way to the next posture is not looked at",
+            "arm/pipeline.py",
+            "self.obstacle is not None or self.phase is Phase.ARRIVED",
+            "self.obstacle is not None",
+            (
+                "test/bench/test_collisions_in_motion.py::"
+                "test_another_posture_is_taken_also_at_the_moment_of_arrival",
+            ),
+        ),
     )
 )
