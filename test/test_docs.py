@@ -27,7 +27,20 @@ PAGES = sorted(page for way in ("*.md", "[!.]*/*.md", "docs/*/*.md") for page in
 LIBRARY_ONLY = {"MOVE_BOUND", "STEP_BOUND", "OTHER_TASKS", "COLLISION"}
 # What needs no help.
 FINE = {"REACHED", "MOVING", "ARRIVED", "BRAKING"}
-WORDS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+WORDS = [
+    "no",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -329,7 +329,7 @@ class Pipeline:
             self._go_to(np.array(goal.positions))
 
     def _rests_at(self, measured: FloatArray) -> FloatArray | None:
-        """Return where the arm rests, at its goal or before an obstacle, too (n,); None in motion."""
+        """Return where the arm rests, also at its goal or held (n,); None in motion."""
         if self._destination is None:
             return self.begins_at(measured)
         stays = self.obstacle is not None or self.phase is Phase.ARRIVED

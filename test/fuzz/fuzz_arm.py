@@ -971,7 +971,8 @@ class Latch:
         if chain.state in LATCHED:
             assert chain.latch is chain.state
         if before in LATCHED:
-            assert chain.state in (*LATCHED, State.INACTIVE) or event is Event.ENABLE
+            brakes = event is Event.GO_ON and chain.state is State.BRAKING
+            assert chain.state in (*LATCHED, State.INACTIVE) or brakes or event is Event.ENABLE
         if chain.state is State.MOVING and before is not State.MOVING:
             assert not chain.why_not
         if chain.has_target:

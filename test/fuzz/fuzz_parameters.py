@@ -13,7 +13,7 @@ from fuzz_messages import check_text
 
 from basis_ik.errors import BasisIkError
 from basis_ik.robot.robot import RobotModel
-from basis_ik.ros.demo.demo_targets import read_targets
+from basis_ik.ros.demo.demo_targets import read_objects, read_targets
 from basis_ik.ros.parameters import ik_parameters
 from basis_ik.ros.parameters.chain_parameters import ChainParameters, check_apart
 from basis_ik.ros.parameters.parameters import Parameters, file_of
@@ -221,6 +221,8 @@ def run_file(case):
         try:
             for target in read_targets(path, "base_link"):
                 check_text(target.frame)
+            for each in read_objects(path, "base_link"):
+                check_text(each.header.frame_id)
         except BasisIkError as error:
             check_text(str(error))
             return Counter([type(error).__name__])

@@ -59,8 +59,8 @@ class TestTour(unittest.TestCase):
             node.destroy_node()
 
     def test_the_tour_succeeds(self, proc_output):
-        proc_output.assertWaitFor("10 of 10 targets as expected", timeout=PATIENCE, stream="stdout")
-        assert self.status["accepted.target_pose"] == "10", "each target was sent once"
+        proc_output.assertWaitFor("11 of 11 targets as expected", timeout=PATIENCE, stream="stdout")
+        assert self.status["accepted.target_pose"] == "11", "each target was sent once"
         assert "refused.target_pose" not in self.status
 
 
@@ -75,6 +75,7 @@ class TestAfterwards(unittest.TestCase):
             "REACHED",
             "carousel",
             "too far by 4",
+            "and table, 10.0 mm",
             "while moving",
         ):
             launch_testing.asserts.assertInStdout(proc_output, words, "demo_targets")

@@ -21,14 +21,16 @@ import yaml
 from chromium import SCENE, find_chromium, open_chromium
 from control_msgs.action import GripperCommand
 from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
-from geometry_msgs.msg import PoseStamped, TwistStamped
+from geometry_msgs.msg import Pose, PoseStamped, TwistStamped
 from gripper_stand_in import Controller
+from moveit_msgs.msg import CollisionObject
 from PIL import Image
 from playwright.sync_api import expect
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.time import Time
 from sensor_msgs.msg import JointState
+from shape_msgs.msg import SolidPrimitive
 from std_msgs.msg import Float64, String
 from std_srvs.srv import SetBool
 from tf2_msgs.msg import TFMessage
@@ -674,6 +676,22 @@ def test_a_verdict_that_changes_is_read_on_the_page(page, arm):
     expect(page.get_by_text("too far by").first).to_be_visible()
     arm.send(HOME)
     expect(page.get_by_text("reached", exact=True)).to_be_visible()
+
+
+def test_an_object_of_the_planning_scene_is_shown_while_it_is_there(page, arm):
+    objects = arm.node.create_publisher(CollisionObject, "collision_object", 10)
+    arm.wait_for(objects.get_subscription_count)
+    box = CollisionObject(id="box", operation=CollisionObject.ADD)
+    box.header.frame_id = "base_link"
+    box.pose.position.x, box.pose.position.z, box.pose.orientation.w = -0.4, 0.5, 1.0
+    box.primitives = [SolidPrimitive(type=SolidPrimitive.BOX, dimensions=[0.3, 0.3, 0.3])]
+    box.primitive_poses = [Pose()]
+    for operation in (CollisionObject.ADD, CollisionObject.REMOVE):
+        page.wait_for_function(STILL, polling=2.0 * SLOW)
+        box.operation = operation
+        objects.publish(box)
+        page.wait_for_function(CHANGED)
+    arm.node.destroy_publisher(objects)
 
 
 def test_stop_is_shown_in_two_browsers(page, arm, other_page):

@@ -26,6 +26,14 @@ LISTS = {
     "word": (f"targets: [{GOOD.replace('0.2', 'a')}]", "target 1: "),
     "angle": (f"targets: [{GOOD.replace('180', '.inf')}]", "target 1: "),
     "frame": (f"targets: [{GOOD.replace('root', '/table')}]", "target 1: its frame is '/table'"),
+    "objects": (f"objects: 5\ntargets: [{GOOD}]", "has no list of objects: 'objects' is 5"),
+    "object": (f"objects: [7]\ntargets: [{GOOD}]", "object 1: "),
+    "shape": (f"objects: [{GOOD}]\ntargets: [{GOOD}]", "object 1: its shape is not one of box, cy"),
+    "shapes": (
+        f"objects: [{GOOD[:-1]}, box: [1, 1, 1], cylinder: [1, 1]}}]\ntargets: [{GOOD}]",
+        "object 1: its shape is not one of box, cylinder",
+    ),
+    "size": (f"objects: [{GOOD[:-1]}, box: [a, 1, 1]}}]\ntargets: [{GOOD}]", "object 1: could not"),
 }
 
 

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from control_msgs.msg import JointTrajectoryControllerState
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from moveit_msgs.msg import PlanningScene
 from rcl_interfaces.srv import GetParameters
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
@@ -37,12 +38,15 @@ from basis_ik.extras.web_view.marker_nodes import MarkerNodes
 from basis_ik.extras.web_view.mesh_reader import MeshReader
 from basis_ik.extras.web_view.reach_layer import ReachLayer
 from basis_ik.extras.web_view.robot_body import RobotBody, extents_of
+from basis_ik.extras.web_view.scene_objects import scene_faces
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.publishers import GRAPH_QUERY_PERIOD
 from basis_ik.ros.qos import LATCHED, NEWEST
+from basis_ik.ros.rviz.marker_array import Drawing
 from basis_ik.transforms.rigid import RigidTransform
 
+UNTIL_REPLACED = 1e9  # [s] that objects are shown, which are only published when they change
 GRID_HEIGHT = 0.05  # [m] below the fixed frame; only what is lower moves the grid down
 
 
@@ -220,6 +224,8 @@ class Page:
             return self._new_robot
         if kind == "visualization_msgs/msg/MarkerArray" and name == "markers":
             return self._new_markers
+        if kind == "moveit_msgs/msg/PlanningScene" and name == "monitored_planning_scene":
+            return self._new_objects
         if kind == "sensor_msgs/msg/PointCloud2" and topic.endswith("reach_map/points"):
             return self._new_cloud
         if kind == "visualization_msgs/msg/InteractiveMarkerUpdate":
@@ -243,6 +249,10 @@ class Page:
     def _new_markers(self, topic: str) -> Part:
         nodes = MarkerNodes(self._server.scene, self._frames, self._meshes, topic)
         return _Markers(self._node, topic, nodes)
+
+    def _new_objects(self, topic: str) -> Part:
+        nodes = MarkerNodes(self._server.scene, self._frames, self._meshes, topic)
+        return _Objects(self._node, topic, nodes)
 
     def _new_cloud(self, topic: str) -> Part:
         return ReachLayer(self._node, self._server.scene, self._frames, topic)
@@ -418,6 +428,26 @@ class _Markers(_Listener):
     def destroy(self) -> None:
         """Remove them."""
         self.nodes.clear()
+        super().destroy()
+
+
+class _Objects(_Listener):
+    """The objects of a planning scene."""
+
+    def __init__(self, node: Node, topic: str, nodes: MarkerNodes) -> None:
+        self._nodes, self._drawing = nodes, Drawing(UNTIL_REPLACED)
+        super().__init__(node, PlanningScene, topic, self._take, LATCHED)
+
+    def _take(self, message: PlanningScene) -> None:
+        self._nodes.show(self._drawing.message(scene_faces(message)), time.monotonic())
+
+    def update(self, now: float) -> None:
+        """Update them."""
+        self._nodes.update(now)
+
+    def destroy(self) -> None:
+        """Remove them."""
+        self._nodes.clear()
         super().destroy()
 
 

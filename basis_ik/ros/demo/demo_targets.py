@@ -10,17 +10,22 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import yaml
 from geometry_msgs.msg import PoseStamped
+from moveit_msgs.msg import CollisionObject, PlanningScene
+from moveit_msgs.srv import ApplyPlanningScene
 from rclpy.duration import Duration
 from rclpy.parameter import Parameter
 from rclpy.parameter_client import AsyncParameterClient
+from rclpy.task import Future
+from shape_msgs.msg import SolidPrimitive
 from visualization_msgs.msg import MarkerArray
 
 from basis_ik.arm.admission import printable
@@ -51,7 +56,8 @@ TARGETS_PARAMETERS = (
         read_only=True,
     ),
 )
-TARGET_KINDS = ("pose", "position", "follow", "unreachable")
+TARGET_KINDS = ("pose", "position", "follow", "unreachable", "blocked")
+OBJECT_SHAPES = {"box": SolidPrimitive.BOX, "cylinder": SolidPrimitive.CYLINDER}
 ACCEPTING_STATES = ("READY", "MOVING", "HOLDING", "ARRIVED")  # states in which targets are accepted
 
 
@@ -63,6 +69,7 @@ class TourTuning(NamedTuple):
     target_timeout: float = 20.0  # [s]
     rest_timeout: float = 10.0  # [s]
     answer_timeout: float = 5.0  # [s], for setting a parameter
+    scene_timeout: float = 30.0  # [s], for placing the objects
     follow_time: float = 6.0  # [s]
     moved: float = 1e-3  # [m], beyond which the tip has moved
     carousel_speed: float = 0.15  # [rad/s]
@@ -74,6 +81,9 @@ class TourTuning(NamedTuple):
 
 
 TOUR = TourTuning()
+Read = TypeVar("Read")
+# What a faulty entry raises where it is read; a message asserts the types of its fields.
+FAULTS = AssertionError, AttributeError, BasisIkError, OverflowError, TypeError, ValueError
 
 
 @dataclass(frozen=True)
@@ -92,30 +102,96 @@ def read_targets(path: Path, root_frame: str) -> list[Target]:
     Raises:
         BasisIkError: The file is not such a list; the message names the faulty entry.
     """
+    entries = _read(path, "targets")
+    if not entries:
+        raise _listless(path, "targets", ValueError("'targets' is []"))
+    return [
+        _entry(f"{path}: target {number}", _target, entry, root_frame)
+        for number, entry in enumerate(entries, start=1)
+    ]
+
+
+def read_objects(path: Path, root_frame: str) -> list[CollisionObject]:
+    """Read what stands around the arm, if there is a list of it.
+
+    Raises:
+        BasisIkError: It is no such list; the message names the faulty entry.
+    """
+    return [
+        _entry(f"{path}: object {number}", _object, entry, root_frame)
+        for number, entry in enumerate(_read(path, "objects", []), start=1)
+    ]
+
+
+def _read(path: Path, name: str, *default: list[Any]) -> list[Any]:
+    """Return a list of a file.
+
+    Args:
+        path: The file.
+        name: The list's name.
+        default: What it is if the file has none; without this it must.
+    """
     try:
-        entries = yaml.safe_load(path.read_text(encoding="utf-8"))["targets"]
-        if not isinstance(entries, list) or not entries:
-            raise ValueError(f"'targets' is {entries!r}")
+        lists = yaml.safe_load(path.read_text(encoding="utf-8"))
+        entries = lists.get(name, *default) if default else lists[name]
+        if not isinstance(entries, list):
+            raise ValueError(f"'{name}' is {entries!r}")
     except Exception as error:  # PyYAML raises any exception at a tag with an invalid text
-        text = f"is {path}, which has no list of targets: {_line(error)}"
-        raise refused("targets_file", text) from None
-    targets = []
-    for number, entry in enumerate(entries, start=1):
-        try:
-            roll, pitch, yaw = (math.radians(angle) for angle in entry["rpy"])
-            pose = RigidTransform.from_rpy(roll, pitch, yaw, entry["xyz"])
-            kind = entry.get("kind", "pose")
-            if kind not in TARGET_KINDS:
-                raise ValueError(f"kind '{kind}' is not one of {', '.join(TARGET_KINDS)}")
-            frame = root_frame if entry["frame"] == "root" else str(entry["frame"])
-            if complaint := frame_complaint(frame):
-                raise ValueError(f"its frame {complaint}")
-            targets.append(Target(str(entry["name"]), frame, pose, kind))
-        except KeyError as error:
-            raise BasisIkError(f"{path}: target {number} lacks {error}") from None
-        except (BasisIkError, AttributeError, OverflowError, TypeError, ValueError) as error:
-            raise BasisIkError(f"{path}: target {number}: {_line(error)}") from None
-    return targets
+        raise _listless(path, name, error) from None
+    return entries
+
+
+def _listless(path: Path, name: str, error: Exception) -> BasisIkError:
+    return refused("targets_file", f"is {path}, which has no list of {name}: {_line(error)}")
+
+
+def _entry(where: str, read: Callable[[Any, str], Read], entry: Any, root_frame: str) -> Read:
+    """Return an entry as it is read; an error has its place.
+
+    Raises:
+        BasisIkError: It lacks a field, or has a wrong one.
+    """
+    try:
+        return read(entry, root_frame)
+    except KeyError as error:
+        raise BasisIkError(f"{where} lacks {error}") from None
+    except FAULTS as error:
+        raise BasisIkError(f"{where}: {_line(error)}") from None
+
+
+def _place(entry: Any, root_frame: str) -> tuple[str, RigidTransform]:
+    """Return the frame of an entry, and its pose there."""
+    roll, pitch, yaw = (math.radians(angle) for angle in entry["rpy"])
+    pose = RigidTransform.from_rpy(roll, pitch, yaw, entry["xyz"])
+    frame = root_frame if entry["frame"] == "root" else str(entry["frame"])
+    if complaint := frame_complaint(frame):
+        raise ValueError(f"its frame {complaint}")
+    return frame, pose
+
+
+def _target(entry: Any, root_frame: str) -> Target:
+    frame, pose = _place(entry, root_frame)
+    kind = entry.get("kind", "pose")
+    if kind not in TARGET_KINDS:
+        raise ValueError(f"kind '{kind}' is not one of {', '.join(TARGET_KINDS)}")
+    return Target(str(entry["name"]), frame, pose, kind)
+
+
+def _object(entry: Any, root_frame: str) -> CollisionObject:
+    frame, pose = _place(entry, root_frame)
+    shapes = [
+        SolidPrimitive(type=kind, dimensions=[float(size) for size in entry[name]])
+        for name, kind in OBJECT_SHAPES.items()
+        if name in entry
+    ]
+    if len(shapes) != 1:
+        raise ValueError(f"its shape is not one of {', '.join(OBJECT_SHAPES)}")
+    found = CollisionObject(
+        id=str(entry["name"]), operation=CollisionObject.ADD, pose=pose_message(pose),
+        primitives=shapes, primitive_poses=[pose_message(RigidTransform.identity())],
+    )  # fmt: skip
+    found.header.frame_id = frame
+    return found
 
 
 def _name(
@@ -143,6 +219,8 @@ class DemoTargets(Checker):
         if not file:
             raise refused("targets_file", "is empty; it is the path of a list of targets")
         self.targets = read_targets(Path(file), self._root)
+        self._objects = read_objects(Path(file), self._root)
+        self._scene = self.create_client(ApplyPlanningScene, "apply_planning_scene")
         self._publisher = self.create_publisher(PoseStamped, "basis_ik/target_pose", 1)
         self._node_parameters = AsyncParameterClient(self, "basis_ik")
         self._launched_at: float = self.settings["launched_at"]
@@ -184,6 +262,7 @@ class DemoTargets(Checker):
         listening = self.status.get("state") in ACCEPTING_STATES
         listening = listening and self._publisher.get_subscription_count() > 0
         listening = listening and self._node_parameters.services_are_ready()
+        listening = listening and (not self._objects or self._scene.service_is_ready())
         return listening and self.measure(self._root) is not None
 
     def measure(self, frame: str) -> RigidTransform | None:
@@ -214,8 +293,26 @@ class DemoTargets(Checker):
 
     def _set_position_only(self, value: bool) -> None:
         parameter = Parameter("position_only_ik", value=value)
-        answer = self._node_parameters.set_parameters([parameter])
-        end = time.monotonic() + TOUR.answer_timeout
+        self._await(self._node_parameters.set_parameters([parameter]), TOUR.answer_timeout)
+
+    def _place_objects(self) -> None:
+        """Let the arm know what stands around it.
+
+        Raises:
+            BasisIkError: It does not take that.
+        """
+        if not self._objects:
+            return
+        scene = PlanningScene(is_diff=True)
+        scene.world.collision_objects = self._objects
+        answer = self._scene.call_async(ApplyPlanningScene.Request(scene=scene))
+        self._await(answer, TOUR.scene_timeout)
+        if not (answer.done() and answer.result().success):
+            raise BasisIkError("the objects of the tour were not taken; basis_ik says why")
+
+    def _await(self, answer: Future, timeout: float) -> None:
+        """Handle messages until there is an answer, or for some seconds."""
+        end = time.monotonic() + timeout
         while not answer.done() and time.monotonic() < end:
             self.spin(0.02)
 
@@ -240,11 +337,18 @@ class DemoTargets(Checker):
             reported = self.status.get("target_frame"), self.status.get("target_stamp")
             if reported == sent:
                 pursued = True
-                if self.status.get("state") == "ARRIVED":
+                if self.status.get("state") == "ARRIVED" or (
+                    target.kind == "blocked" and self._is_held()
+                ):
                     return True
             if pursued and (reported != sent or self.status.get("verdict") == "REFUSED"):
                 break  # it was dropped
         return False
+
+    def _is_held(self) -> bool:
+        """Return whether an object holds the arm before a target that cannot be reached."""
+        held = self.status.get("message", "").startswith("held by ")
+        return held and self.status.get("verdict") == "COLLISION"
 
     def _print_first_motion(self, begin: RigidTransform | None) -> None:
         """Print the time from the launch to the arm's first motion, once there is one."""
@@ -273,7 +377,7 @@ class DemoTargets(Checker):
             self.spin(0.2)
             now = self.errors(target)
             rests = abs(now[0] - before[0]) < 1e-6 and abs(now[1] - before[1]) < 1e-6
-            if rests and (target.kind == "unreachable" or self._is_good(target, now)):
+            if rests and (target.kind in ("unreachable", "blocked") or self._is_good(target, now)):
                 return
             before = now
 
@@ -291,6 +395,9 @@ class DemoTargets(Checker):
             missing = float(self.status.get("missing_distance", "nan"))
             good = verdict == "TOO_FAR" and abs(missing - distance) <= TOUR.position_error
             return good, f"{line}  {self.status.get('message', '')}"
+        if target.kind == "blocked":
+            good = self._is_held() and distance > TOUR.position_error
+            return good, f"{line}  {self.status.get('message', '')}"
         good = verdict == "REACHED" and self._is_good(target, errors)
         if worst is not None:
             behind = f"{worst[0] * 1e3:.2f} mm, {math.degrees(worst[1]):.2f} deg"
@@ -304,6 +411,7 @@ class DemoTargets(Checker):
             Whether all motions were as expected.
         """
         self.wait_until(self._is_ready, self._root, self._tip)
+        self._place_objects()
         count, good = len(self.targets), 0
         table = [f"{'target':18} {'frame':12} {'verdict':12} {'error/mm':>9} {'error/deg':>6}"]
         try:

@@ -1,0 +1,84 @@
+# SPDX-FileCopyrightText: 2026 basis_ik maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The objects of a planning scene as triangles, as RViz shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import trimesh
+from moveit_msgs.msg import CollisionObject, PlanningScene
+from shape_msgs.msg import Mesh, SolidPrimitive
+
+from basis_ik.numerics.arrays import FloatArray
+from basis_ik.ros.convert import pose_value
+from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.view.shapes import Color, Faces
+
+AROUND: Color = (0.35, 0.65, 0.40, 1.0)  # of what stands there
+IN_HAND: Color = (0.60, 0.40, 0.75, 1.0)  # of what a link holds
+SECTIONS = 24  # of a circle
+
+
+def scene_faces(message: PlanningScene) -> list[Faces]:
+    """Return the objects of a whole scene, in their frames; planes have no end and are left out.
+
+    Args:
+        message: The scene. Its colours count.
+    """
+    painted = {each.id: each.color for each in message.object_colors}
+    attached = message.robot_state.attached_collision_objects
+    things = [(each, AROUND) for each in message.world.collision_objects]
+    things += [(each.object, IN_HAND) for each in attached]
+    faces = []
+    for thing, usual in things:
+        color = painted.get(thing.id)
+        shown = usual if color is None else (color.r, color.g, color.b, color.a)
+        for number, (pose, corners) in enumerate(_shapes(thing)):
+            frame = thing.header.frame_id
+            faces.append(
+                Faces(
+                    name=f"object {thing.id}", number=number, frame=frame, color=shown,
+                    pose=pose, corners=corners,
+                )
+            )  # fmt: skip
+    return faces
+
+
+def _shapes(thing: CollisionObject) -> Iterator[tuple[RigidTransform, FloatArray]]:
+    """Yield frame_T_shape and the corners of each triangle in turn (3 k, 3) [m]."""
+    frame_T_object = pose_value(thing.pose)
+    shapes = [
+        *zip(map(_of_primitive, thing.primitives), thing.primitive_poses, strict=False),
+        *zip(map(_of_mesh, thing.meshes), thing.mesh_poses, strict=False),
+    ]
+    for corners, pose in shapes:
+        object_T_shape = pose_value(pose)
+        if isinstance(frame_T_object, RigidTransform) and isinstance(
+            object_T_shape, RigidTransform
+        ):
+            yield frame_T_object @ object_T_shape, corners
+
+
+def _of_primitive(primitive: SolidPrimitive) -> FloatArray:
+    kind, sizes = primitive.type, list(primitive.dimensions)
+    if kind == SolidPrimitive.BOX:
+        mesh = trimesh.creation.box(sizes)
+    elif kind == SolidPrimitive.SPHERE:
+        mesh = trimesh.creation.icosphere(subdivisions=2, radius=sizes[0])
+    elif kind == SolidPrimitive.CYLINDER:
+        mesh = trimesh.creation.cylinder(sizes[1], sizes[0], sections=SECTIONS)
+    elif kind == SolidPrimitive.CONE:
+        mesh = trimesh.creation.cone(sizes[1], sizes[0], sections=SECTIONS)
+        mesh.apply_translation((0.0, 0.0, -0.5 * sizes[0]))
+    else:
+        return np.zeros((0, 3))
+    return np.asarray(mesh.triangles, float).reshape(-1, 3)
+
+
+def _of_mesh(mesh: Mesh) -> FloatArray:
+    vertices = np.array([(p.x, p.y, p.z) for p in mesh.vertices]).reshape(-1, 3)
+    triangles = [each.vertex_indices for each in mesh.triangles]
+    return vertices[np.array(triangles, int).reshape(-1)]
