@@ -37,6 +37,7 @@ from tf2_ros import Buffer, TransformException, TransformListener
 from basis_ik.robot.robot import RobotModel
 from basis_ik.robot.visuals import Visual
 from basis_ik.ros.convert import pose_value, transform_value
+from basis_ik.ros.demo.demo_targets import read_objects
 from basis_ik.transforms.rigid import RigidTransform
 
 HERE = Path(__file__).parent
@@ -46,9 +47,16 @@ PERIOD = 0.1  # s between two pictures
 TRAIL = 15  # pictures for which the way of the tip is seen
 SIDES = 24  # of the polygon in place of a circle
 EYE, FOCUS = np.array([2.1, 1.3, 1.2]), np.array([0.15, 0.05, 0.36])
-BOARD = np.array([[-0.2, -0.25, 0], [0.2, -0.25, 0], [0.2, 0.25, 0], [-0.2, 0.25, 0]])  # m
+BOARD = 0.25 * np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]])  # m
+(POST,) = (
+    Visual(CHAIN.root, pose_value(each.pose), "cylinder", (2.0 * radius, 2.0 * radius, height))
+    for each in read_objects(HERE.parents[1] / "config" / "demo_targets.yaml", CHAIN.root)
+    if each.header.frame_id == CHAIN.root
+    for height, radius in [each.primitives[0].dimensions]
+)
 LIGHT = np.array([0.35, 0.25, 0.9])
-GREY, BLUE, FLOOR, TIP = (0.80, 0.82, 0.85), (0.28, 0.50, 0.74), "#d5dbe3", "#dd6b20"
+GREY, BLUE, WOOD = (0.80, 0.82, 0.85), (0.28, 0.50, 0.74), (0.72, 0.60, 0.45)
+FLOOR, TIP = "#d5dbe3", "#dd6b20"
 GREEN, ORANGE, WORDS = "#2f855a", "#c05621", "#4a5568"
 AXES = ("#c53030", "#2f855a", "#2b6cb0")
 
@@ -59,6 +67,7 @@ class Picture(NamedTuple):
     positions: np.ndarray
     target: RigidTransform
     root_T_frame: RigidTransform
+    root_T_table: RigidTransform
     frame: str
     text: str
     good: bool
@@ -94,10 +103,13 @@ class Witness(Node):
             return
         frame = self._target.header.frame_id
         try:
-            found = self._buffer.lookup_transform(CHAIN.root, frame, Time()).transform
+            root_T_frame, root_T_table = (
+                transform_value(self._buffer.lookup_transform(CHAIN.root, each, Time()).transform)
+                for each in (frame, "table")
+            )
         except TransformException:
             return
-        root_T_frame, frame_T_target = transform_value(found), pose_value(self._target.pose)
+        frame_T_target = pose_value(self._target.pose)
         values = {each.key: each.value for each in self._status.values}
         positions = np.array([self._joints[name] for name in CHAIN.joint_names])
         target = root_T_frame @ frame_T_target
@@ -105,7 +117,9 @@ class Witness(Node):
         good, there = values.get("verdict") == "REACHED", values.get("state") == "ARRIVED"
         text = f"REACHED, measured {1e3 * off:.1f} mm off" if there else f"{1e3 * off:.0f} mm to go"
         text = text if good else self._status.message
-        self.pictures.append(Picture(positions, target, root_T_frame, frame, text, good))
+        self.pictures.append(
+            Picture(positions, target, root_T_frame, root_T_table, frame, text, good)
+        )
 
 
 def project(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -152,10 +166,11 @@ BODIES = [
     for visual in MODEL.visuals_of(CHAIN)
     if visual.link == link and visual.kind != "mesh"
 ]
+BODIES.append((POST, WOOD, list(faces(POST))))
 
 
 def draw_arm(ax: Axes, positions: np.ndarray) -> None:
-    """Draw the bodies, the farthest faces first."""
+    """Draw the bodies and the post, the farthest faces first."""
     poses = CHAIN.link_poses(positions)
     light = LIGHT / np.linalg.norm(LIGHT)
     drawn = []
@@ -199,7 +214,8 @@ def draw(pictures: list[Picture], number: int) -> Image.Image:
     ax = figure.add_axes((0, 0, 1, 1), xlim=(-0.38, 0.38), ylim=(-0.26125, 0.26125), aspect="equal")
     ax.axis("off")
     draw_floor(ax)
-    if picture.frame != CHAIN.root:
+    draw_board(ax, picture.root_T_table)
+    if picture.frame not in (CHAIN.root, "table"):
         draw_board(ax, picture.root_T_frame)
     draw_arm(ax, picture.positions)
     way = [CHAIN.forward(each.positions).translation for each in pictures[: number + 1][-TRAIL:]]
