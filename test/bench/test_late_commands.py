@@ -480,6 +480,10 @@ def test_a_mute_controller_that_gets_all_commands_late_stops_within_the_limits(l
         seen = Seen(robot, since)
         assert seen.speed <= 0.05 * SPEED
         assert seen.rate <= ACCELERATION
+        robot.commanding.delay = (0, 0)
+        assert robot.set_parameter("speed_override", 1.0).successful
+        robot.call(SetBool, "enable", data=True)
+        robot.reach(PLACES[1], 1e-3)
 
 
 @pytest.mark.parametrize("stall", [0.2, 0.6, 1.5, 2.5, 10.0])

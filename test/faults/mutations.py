@@ -2433,5 +2433,15 @@ MUTATIONS = tuple(
                 "test_another_posture_is_taken_also_at_the_moment_of_arrival",
             ),
         ),
+        (
+            "a mute controller that has missed a brake never rests again",
+            "arm/execution/window_execution.py",
+            "        if not self._state.is_published:\n            return True\n",
+            "        if not self._state.is_published and len(self._sent.windows) == 1:\n"
+            "            return True\n",
+            (
+                f"{LATE}::test_a_mute_controller_that_gets_all_commands_late_stops_within_the_limits",
+            ),
+        ),
     )
 )

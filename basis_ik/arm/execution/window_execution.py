@@ -151,6 +151,7 @@ class WindowExecution(TrajectoryExecution):
         # Where the controller is on its way is found anew, as after a change of its speed.
         self._slow_at = self._started = now.clock
         self._recalled_at = self._recalled = None  # by the clock that was
+        self._suspects = Suspects()
         self._sent.on_clock_jump(self._state.stamp)
         self._jumped_after = self._state.stamp
         self._jumped = self._sent.newest is not None
@@ -432,9 +433,11 @@ class WindowExecution(TrajectoryExecution):
         """Return whether the controller is at the end of the newest window."""
         newest = self._sent.newest
         assert newest is not None
-        if len(self._sent.windows) > 1 or clock < newest.end:
+        if clock < newest.end:
             return False
-        return self._sent.seen >= newest.end or not self._state.is_published
+        if not self._state.is_published:
+            return True
+        return len(self._sent.windows) == 1 and self._sent.seen >= newest.end
 
     def _leads_away(self, pipeline: Pipeline) -> bool:
         """Return whether the pipeline does not stay at the end of the newest window."""
@@ -514,6 +517,7 @@ class WindowExecution(TrajectoryExecution):
             times.append(ahead)
             states.append(pipeline.state)
             remainder = pipeline.remainder()
+        self._suspects = Suspects()  # this motion takes the place of what they follow
         self._head = now.clock + times[-1]
         window = self._completed(pipeline, [now.clock + time for time in times], states, now.clock)
         if all(map(self._holds, window.motion.positions)):  # nobody would see it begin
@@ -523,7 +527,6 @@ class WindowExecution(TrajectoryExecution):
             window = window._replace(begin=now.clock - REPLACEMENT.lead)
             self._sent.send(window, alone=True)
             self._send(window.motion, window.begin, 0)
-            self._suspect([])
         else:
             self._started, self._recalled_at = now.clock, None
             self._sent.begin(window, reference)
