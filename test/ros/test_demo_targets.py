@@ -8,17 +8,26 @@ import socket
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
+import numpy as np
+import pytest
 import rclpy
+import yaml
 from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 from geometry_msgs.msg import PoseStamped
 from rclpy.executors import SingleThreadedExecutor
 from tf2_ros import TransformBroadcaster
 from visualization_msgs.msg import Marker, MarkerArray
 
+from basis_ik import RobotModel, solve, solve_all
+from basis_ik.collision.collision_scene import Scene
+from basis_ik.collision.shape import Shape
 from basis_ik.ros.convert import pose_value, transform_message
+from basis_ik.ros.demo.demo_targets import read_objects, read_targets
 from basis_ik.transforms.rigid import RigidTransform
 
+ROOT = Path(__file__).parents[2]
 PATIENCE = 120.0
 TARGETS = """targets:
   - {name: first, frame: root, xyz: [0.4, 0.2, 0.3], rpy: [180, 0, 0]}
@@ -133,3 +142,30 @@ def test_each_target_is_sent_once_and_the_table_comes_in_one_piece(own_domain, t
     assert (drag.text, drag.header.frame_id) == ("drag me", "base_link")
     assert drag.pose.position.x == 0.3
     assert drag.lifetime.sec >= 60
+
+
+@pytest.mark.parametrize("robot", ["ur5e", "panda"])
+def test_the_post_is_in_the_straight_way_to_the_second_target(robot):
+    """As the tutorial says; straight for the joints, by their positions alone."""
+    model = RobotModel.from_urdf_file(ROOT / "urdf" / f"{robot}.urdf")
+    chain, file = model.chain(), ROOT / "config" / "demo_targets.yaml"
+    (demo,) = yaml.safe_load((ROOT / "config" / f"demo_{robot}.yaml").read_text()).values()
+    begins = demo["ros__parameters"]["initial_positions"]
+    first, second = read_targets(file, chain.root)[:2]
+    (post,) = (each for each in read_objects(file, chain.root) if each.id == "post")
+    height, radius = post.primitives[0].dimensions
+    scene = Scene(model, chain, padding=0.0)
+    scene.add("post", Shape.cylinder(radius, height), pose_value(post.pose))
+
+    def is_free(goal):
+        return all(scene.is_free(q) for q in np.linspace(start, goal, 400))
+
+    start = np.array([begins[name] for name in chain.joint_names])
+    start = solve(chain, first.frame_T_target, start).positions
+    nearest = solve(chain, second.frame_T_target, start, scene=scene)
+    assert nearest.success
+    assert not is_free(nearest.positions)
+    others = [each.positions for each in solve_all(chain, second.frame_T_target, start)]
+    if robot == "ur5e":  # round the other side
+        others = [each - 2.0 * np.pi * np.eye(len(start))[0] for each in others]
+    assert any(map(is_free, others))
