@@ -2390,7 +2390,7 @@ MUTATIONS = tuple(
         (
             "a brake that was missed is repeated no later",
             "arm/execution/window_execution.py",
-            "WINDOW_TUNING.first_delay << self._lost",
+            "WINDOW_TUNING.first_delay << self._missed_brakes",
             "REPLACEMENT.lateness",
             (
                 f"{LATE}::test_a_mute_controller_that_gets_all_commands_late_stops_within_the_limits",

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -24,7 +25,9 @@ from basis_ik import RobotModel, solve, solve_all
 from basis_ik.collision.collision_scene import Scene
 from basis_ik.collision.shape import Shape
 from basis_ik.ros.convert import pose_value, transform_message
-from basis_ik.ros.demo.demo_targets import read_objects, read_targets
+from basis_ik.errors import BasisIkError
+from basis_ik.ros.demo import demo_targets
+from basis_ik.ros.demo.demo_targets import TOUR, DemoTargets, Target, read_objects, read_targets
 from basis_ik.transforms.rigid import RigidTransform
 
 ROOT = Path(__file__).parents[2]
@@ -169,3 +172,54 @@ def test_the_post_is_in_the_straight_way_to_the_second_target(robot):
     if robot == "ur5e":  # round the other side
         others = [each - 2.0 * np.pi * np.eye(len(start))[0] for each in others]
     assert any(map(is_free, others))
+
+
+@pytest.mark.parametrize(
+    ("verdict", "message", "distance", "good"),
+    [
+        ("COLLISION", "held by wrist and table, 10.0 mm", 0.2, True),
+        ("COLLISION", "on the way", 0.2, False),
+        ("REACHED", "held by wrist and table, 10.0 mm", 0.2, False),
+        ("COLLISION", "held by wrist and table, 10.0 mm", 0.0, False),
+        ("COLLISION", "held by wrist and table, 10.0 mm", float("nan"), False),
+        ("REACHED", "reached", 0.0, False),
+    ],
+)
+def test_a_blocked_target_is_as_expected_if_something_holds_the_arm(
+    verdict, message, distance, good, monkeypatch
+):
+    tour = object.__new__(DemoTargets)
+    tour.status = {"verdict": verdict, "message": message}
+    monkeypatch.setattr(DemoTargets, "errors", lambda *_: (distance, 0.5))
+    target = Target("in it", "table", RigidTransform.identity(), "blocked")
+    as_expected, line = tour._check(target, None)
+    assert as_expected == good
+    assert line.endswith(message)
+
+
+def tour_with(scene, monkeypatch):
+    """Return a tour with an object, and with a service; it waits for nothing."""
+    tour = object.__new__(DemoTargets)
+    tour._objects, tour._scene = ["post"], scene
+    monkeypatch.setattr(demo_targets, "TOUR", TOUR._replace(scene_timeout=0.0))
+    monkeypatch.setattr(DemoTargets, "spin", lambda *_: None)
+    monkeypatch.setattr(demo_targets, "PlanningScene", lambda **_: SimpleNamespace(
+        world=SimpleNamespace()))  # fmt: skip
+    monkeypatch.setattr(
+        demo_targets, "ApplyPlanningScene", SimpleNamespace(Request=lambda scene: scene)
+    )
+    return tour
+
+
+def test_a_node_without_a_planning_scene_is_told_of(monkeypatch):
+    tour = tour_with(SimpleNamespace(service_is_ready=lambda: False), monkeypatch)
+    with pytest.raises(BasisIkError, match="set basis_ik's parameter planning_scene to serve"):
+        tour._place_objects()
+
+
+@pytest.mark.parametrize("done", [False, True])
+def test_objects_that_are_not_taken_end_the_tour(done, monkeypatch):
+    answer = SimpleNamespace(done=lambda: done, result=lambda: SimpleNamespace(success=False))
+    scene = SimpleNamespace(service_is_ready=lambda: True, call_async=lambda _: answer)
+    with pytest.raises(BasisIkError, match="the objects of the tour were not taken"):
+        tour_with(scene, monkeypatch)._place_objects()

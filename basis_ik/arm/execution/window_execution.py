@@ -123,7 +123,7 @@ class WindowExecution(TrajectoryExecution):
         self._errors: deque[FloatArray] = deque(maxlen=3)  # of the controller, before it left
         self._held = np.zeros(len(self._joint_names), bool)  # joints held where they are measured
         # What an arm may follow that was told to brake, if the controller does not tell.
-        self._suspects, self._brakes, self._lost = Suspects(), False, 0
+        self._suspects, self._brakes, self._missed_brakes = Suspects(), False, 0
 
     @property
     def hindrance(self) -> str:
@@ -245,7 +245,7 @@ class WindowExecution(TrajectoryExecution):
             self._continue_in_time(pipeline, measured, now)
         newest = self._sent.newest
         if pipeline.phase is Phase.IDLE and self._brakes and newest is not None:
-            self._brakes, self._lost = False, 0
+            self._brakes, self._missed_brakes = False, 0
             if not self._state.is_published:
                 self._suspect(self._sent.outlasting(newest.end))
         if pipeline.phase is Phase.ARRIVED and newest is not None and now.clock < newest.end:
@@ -272,8 +272,8 @@ class WindowExecution(TrajectoryExecution):
         if followed is None:
             return
         self.failure = "the arm has not braked when it was told to: it is told again"
-        delay = min(WINDOW_TUNING.first_delay << self._lost, WINDOW_TUNING.most_delay)
-        self._lost += 1
+        delay = min(WINDOW_TUNING.first_delay << self._missed_brakes, WINDOW_TUNING.most_delay)
+        self._missed_brakes += 1
         self._send_brake(pipeline, followed, clock, delay)
         pipeline.rest()
         pipeline.begin_where_measured()

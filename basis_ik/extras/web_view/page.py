@@ -38,15 +38,13 @@ from basis_ik.extras.web_view.marker_nodes import MarkerNodes
 from basis_ik.extras.web_view.mesh_reader import MeshReader
 from basis_ik.extras.web_view.reach_layer import ReachLayer
 from basis_ik.extras.web_view.robot_body import RobotBody, extents_of
-from basis_ik.extras.web_view.scene_objects import scene_faces
+from basis_ik.extras.web_view.scene_objects import SceneObjects
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.publishers import GRAPH_QUERY_PERIOD
 from basis_ik.ros.qos import LATCHED, NEWEST
-from basis_ik.ros.rviz.marker_array import Drawing
 from basis_ik.transforms.rigid import RigidTransform
 
-UNTIL_REPLACED = 1e9  # [s] that objects are shown, which are only published when they change
 GRID_HEIGHT = 0.05  # [m] below the fixed frame; only what is lower moves the grid down
 
 
@@ -248,11 +246,12 @@ class Page:
 
     def _new_markers(self, topic: str) -> Part:
         nodes = MarkerNodes(self._server.scene, self._frames, self._meshes, topic)
-        return _Markers(self._node, topic, nodes)
+        return _Markers(self._node, MarkerArray, topic, nodes, lambda message: message, 1)
 
     def _new_objects(self, topic: str) -> Part:
         nodes = MarkerNodes(self._server.scene, self._frames, self._meshes, topic)
-        return _Objects(self._node, topic, nodes)
+        objects = SceneObjects()
+        return _Markers(self._node, PlanningScene, topic, nodes, objects.markers, LATCHED)
 
     def _new_cloud(self, topic: str) -> Part:
         return ReachLayer(self._node, self._server.scene, self._frames, topic)
@@ -413,12 +412,29 @@ class _Statuses(_Listener):
 
 
 class _Markers(_Listener):
-    """The markers of a topic."""
+    """The markers of a topic, or of what a topic tells.
 
-    def __init__(self, node: Node, topic: str, nodes: MarkerNodes) -> None:
+    Args:
+        node: Owns the subscription.
+        kind: Type of the messages.
+        topic: The topic.
+        nodes: Shows the markers.
+        markers: Returns the markers of a message.
+        qos: As of the subscription.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        kind: Any,
+        topic: str,
+        nodes: MarkerNodes,
+        markers: Callable[[Any], MarkerArray],
+        qos: QoSProfile | int,
+    ) -> None:
         self.nodes = nodes
         super().__init__(
-            node, MarkerArray, topic, lambda message: nodes.show(message, time.monotonic()), 1
+            node, kind, topic, lambda each: nodes.show(markers(each), time.monotonic()), qos
         )
 
     def update(self, now: float) -> None:
@@ -428,26 +444,6 @@ class _Markers(_Listener):
     def destroy(self) -> None:
         """Remove them."""
         self.nodes.clear()
-        super().destroy()
-
-
-class _Objects(_Listener):
-    """The objects of a planning scene."""
-
-    def __init__(self, node: Node, topic: str, nodes: MarkerNodes) -> None:
-        self._nodes, self._drawing = nodes, Drawing(UNTIL_REPLACED)
-        super().__init__(node, PlanningScene, topic, self._take, LATCHED)
-
-    def _take(self, message: PlanningScene) -> None:
-        self._nodes.show(self._drawing.message(scene_faces(message)), time.monotonic())
-
-    def update(self, now: float) -> None:
-        """Update them."""
-        self._nodes.update(now)
-
-    def destroy(self) -> None:
-        """Remove them."""
-        self._nodes.clear()
         super().destroy()
 
 

@@ -81,9 +81,9 @@ class TourTuning(NamedTuple):
 
 
 TOUR = TourTuning()
-Read = TypeVar("Read")
+Entry = TypeVar("Entry")
 # What a faulty entry raises where it is read; a message asserts the types of its fields.
-FAULTS = AssertionError, AttributeError, BasisIkError, OverflowError, TypeError, ValueError
+ENTRY_ERRORS = AssertionError, AttributeError, BasisIkError, OverflowError, TypeError, ValueError
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def read_targets(path: Path, root_frame: str) -> list[Target]:
     Raises:
         BasisIkError: The file is not such a list; the message names the faulty entry.
     """
-    entries = _read(path, "targets")
+    entries = _read(path, "targets", required=True)
     if not entries:
         raise _listless(path, "targets", ValueError("'targets' is []"))
     return [
@@ -119,21 +119,15 @@ def read_objects(path: Path, root_frame: str) -> list[CollisionObject]:
     """
     return [
         _entry(f"{path}: object {number}", _object, entry, root_frame)
-        for number, entry in enumerate(_read(path, "objects", []), start=1)
+        for number, entry in enumerate(_read(path, "objects", required=False), start=1)
     ]
 
 
-def _read(path: Path, name: str, *default: list[Any]) -> list[Any]:
-    """Return a list of a file.
-
-    Args:
-        path: The file.
-        name: The list's name.
-        default: What it is if the file has none; without this it must.
-    """
+def _read(path: Path, name: str, *, required: bool) -> list[Any]:
+    """Return a list of a file by its name; without it, unless it is required, an empty one."""
     try:
         lists = yaml.safe_load(path.read_text(encoding="utf-8"))
-        entries = lists.get(name, *default) if default else lists[name]
+        entries = lists[name] if required else lists.get(name, [])
         if not isinstance(entries, list):
             raise ValueError(f"'{name}' is {entries!r}")
     except Exception as error:  # PyYAML raises any exception at a tag with an invalid text
@@ -145,7 +139,7 @@ def _listless(path: Path, name: str, error: Exception) -> BasisIkError:
     return refused("targets_file", f"is {path}, which has no list of {name}: {_line(error)}")
 
 
-def _entry(where: str, read: Callable[[Any, str], Read], entry: Any, root_frame: str) -> Read:
+def _entry(where: str, read: Callable[[Any, str], Entry], entry: Any, root_frame: str) -> Entry:
     """Return an entry as it is read; an error has its place.
 
     Raises:
@@ -155,7 +149,7 @@ def _entry(where: str, read: Callable[[Any, str], Read], entry: Any, root_frame:
         return read(entry, root_frame)
     except KeyError as error:
         raise BasisIkError(f"{where} lacks {error}") from None
-    except FAULTS as error:
+    except ENTRY_ERRORS as error:
         raise BasisIkError(f"{where}: {_line(error)}") from None
 
 
@@ -262,7 +256,6 @@ class DemoTargets(Checker):
         listening = self.status.get("state") in ACCEPTING_STATES
         listening = listening and self._publisher.get_subscription_count() > 0
         listening = listening and self._node_parameters.services_are_ready()
-        listening = listening and (not self._objects or self._scene.service_is_ready())
         return listening and self.measure(self._root) is not None
 
     def measure(self, frame: str) -> RigidTransform | None:
@@ -303,6 +296,14 @@ class DemoTargets(Checker):
         """
         if not self._objects:
             return
+        end = time.monotonic() + TOUR.scene_timeout
+        while not self._scene.service_is_ready():
+            if time.monotonic() > end:
+                raise BasisIkError(
+                    "there is no service apply_planning_scene: set basis_ik's parameter "
+                    "planning_scene to serve, or leave out the objects of the tour"
+                )
+            self.spin(0.1)
         scene = PlanningScene(is_diff=True)
         scene.world.collision_objects = self._objects
         answer = self._scene.call_async(ApplyPlanningScene.Request(scene=scene))

@@ -9,8 +9,15 @@ from geometry_msgs.msg import Point, Pose
 from moveit_msgs.msg import AttachedCollisionObject, CollisionObject, ObjectColor, PlanningScene
 from shape_msgs.msg import Mesh, MeshTriangle, SolidPrimitive
 from std_msgs.msg import ColorRGBA
+from visualization_msgs.msg import Marker
 
-from basis_ik.extras.web_view.scene_objects import AROUND, IN_HAND, scene_faces
+from basis_ik.extras.web_view.scene_objects import (
+    AROUND,
+    IN_HAND,
+    MOST_SHOWN_TRIANGLES,
+    SceneObjects,
+    scene_faces,
+)
 from basis_ik.ros.convert import pose_message
 from basis_ik.transforms.rigid import RigidTransform
 
@@ -91,3 +98,64 @@ def test_what_has_no_pose_is_left_out():
     broken = thing("broken", BOX)
     broken.pose.orientation.w = float("nan")
     assert scene_faces(scene(broken, thing("good", BOX)))[0].name == "object good"
+
+
+NAN, INF = float("nan"), float("inf")
+
+
+@pytest.mark.parametrize(
+    ("kind", "sizes"),
+    [
+        (SolidPrimitive.BOX, (1.0, 1.0)),
+        (SolidPrimitive.SPHERE, ()),
+        (SolidPrimitive.CYLINDER, (1.0, NAN)),
+        (SolidPrimitive.CONE, (INF, 1.0)),
+        (SolidPrimitive.BOX, (1.0, 0.0, 1.0)),
+        (SolidPrimitive.SPHERE, (-1.0,)),
+        (77, (1.0,)),
+    ],
+)
+def test_a_primitive_with_faults_is_left_out(kind, sizes):
+    broken = thing("broken", SolidPrimitive(type=kind, dimensions=list(sizes)))
+    assert [len(each.corners) for each in scene_faces(scene(broken, thing("box", BOX)))] == [0, 36]
+
+
+def meshed(corners, triangles):
+    found = CollisionObject(id="mesh", pose=pose_message(PLACE), mesh_poses=[Pose()])
+    points = [Point(x=x, y=y, z=z) for x, y, z in corners]
+    indices = [MeshTriangle(vertex_indices=each) for each in triangles]
+    found.meshes = [Mesh(vertices=points, triangles=indices)]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("corners", "triangles"),
+    [
+        ([], [[0, 1, 2]]),
+        ([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0)], [[0, 1, 2]]),
+        ([(0.0, 0.0, 0.0), (1.0, 0.0, NAN), (0.0, 1.0, 0.0)], [[0, 1, 2]]),
+    ],
+)
+def test_a_mesh_with_faults_is_left_out(corners, triangles):
+    (faces,) = scene_faces(scene(meshed(corners, triangles)))
+    assert len(faces.corners) == 0
+
+
+def test_a_mesh_of_very_many_triangles_is_shown_as_its_box():
+    corners = [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 2.0, 3.0)]
+    (faces,) = scene_faces(scene(meshed(corners, (MOST_SHOWN_TRIANGLES + 1) * [[0, 1, 2]])))
+    assert len(faces.corners) == 36
+    assert faces.corners.min(axis=0).tolist() == [0.0, 0.0, 0.0]
+    assert faces.corners.max(axis=0).tolist() == [1.0, 2.0, 3.0]
+
+
+def test_a_whole_scene_replaces_the_one_before_and_a_difference_does_not():
+    objects = SceneObjects()
+
+    def shown(message):
+        added = [each for each in objects.markers(message).markers if each.action == Marker.ADD]
+        return [each.ns for each in added]
+
+    assert shown(scene(thing("one", BOX))) == ["object one"]
+    assert shown(PlanningScene(is_diff=True)) == ["object one"]
+    assert shown(scene(thing("two", BOX))) == ["object two"]
