@@ -486,6 +486,17 @@ def test_a_mute_controller_that_gets_all_commands_late_stops_within_the_limits(l
         robot.reach(PLACES[1], 1e-3)
 
 
+def test_a_clock_that_is_set_back_does_not_leave_a_stopped_arm_in_doubt():
+    with robot_with(0.03, mute=True) as robot:
+        assert robot.set_parameter("speed_override", 0.05).successful
+        robot.send("base_link", PLACES[2])
+        robot.run(1.0)
+        stop(robot)
+        robot.wait(lambda: robot.node._robot.arms[0].execution.in_doubt, "doubt")
+        robot.boundary.offset -= 3600 * SECOND
+        robot.wait_status(state="STOPPED")
+
+
 @pytest.mark.parametrize("stall", [0.2, 0.6, 1.5, 2.5, 10.0])
 @pytest.mark.parametrize("after", [0.01, 0.1, 0.3])
 def test_a_motion_that_the_controller_has_not_taken_is_recalled_by_a_stop(stall, after):

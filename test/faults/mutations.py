@@ -2443,5 +2443,12 @@ MUTATIONS = tuple(
                 f"{LATE}::test_a_mute_controller_that_gets_all_commands_late_stops_within_the_limits",
             ),
         ),
+        (
+            "a clock that jumps leaves the doubt whether an arm has braked",
+            "arm/execution/window_execution.py",
+            "        self._suspects = Suspects()\n        self._sent.on_clock_jump(",
+            "        self._sent.on_clock_jump(",
+            (f"{LATE}::test_a_clock_that_is_set_back_does_not_leave_a_stopped_arm_in_doubt",),
+        ),
     )
 )

@@ -24,8 +24,8 @@ from visualization_msgs.msg import Marker, MarkerArray
 from basis_ik import RobotModel, solve, solve_all
 from basis_ik.collision.collision_scene import Scene
 from basis_ik.collision.shape import Shape
-from basis_ik.ros.convert import pose_value, transform_message
 from basis_ik.errors import BasisIkError
+from basis_ik.ros.convert import pose_value, transform_message
 from basis_ik.ros.demo import demo_targets
 from basis_ik.ros.demo.demo_targets import TOUR, DemoTargets, Target, read_objects, read_targets
 from basis_ik.transforms.rigid import RigidTransform
