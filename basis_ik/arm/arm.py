@@ -1218,7 +1218,8 @@ class Arm:
         elif phase is Phase.MOVING:
             self.state.handle(Event.MOVE)
         elif phase is Phase.ARRIVED:
-            self.state.handle(Event.END_COMMANDS)
+            if self.pipeline.obstacle is None:  # else the commands have ended before the target
+                self.state.handle(Event.END_COMMANDS)
             if not self.execution.streams and self.pipeline.may_go_on:
                 self.execution.begin()
             if self.pipeline.waiting:  # the solution is looked for again, among what is new

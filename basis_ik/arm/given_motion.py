@@ -21,6 +21,7 @@ from basis_ik.arm.limits import MotionLimits
 from basis_ik.errors import BasisIkError
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.safety_kernel import LIMIT_ROUNDING
+from basis_ik.verdict import Reason, Verdict
 
 
 class GivenTuning(NamedTuple):
@@ -58,6 +59,16 @@ PLACES_OF_A_PASS = np.linspace(-1.0, 1.0, 41)  # where a pass looks, in its widt
 
 class MotionRefusedError(BasisIkError):
     """A motion that the arm must not follow; the text has the joint, the time and the limit."""
+
+
+class LeftWay(Reason):
+    """Why an arm does not go on with a motion that was given: it rests too far from its way."""
+
+    def __str__(self) -> str:
+        return "the arm had to leave the way of its motion; send it again"
+
+
+LEFT_WAY = LeftWay(Verdict.MOVE_BOUND)
 
 
 def given_motion(
@@ -275,6 +286,7 @@ class Along:
 
     Attributes:
         lost: Whether the joints move beside the way, or rest too far away from it.
+        left: Whether they have been on it, and rest too far away from it.
     """
 
     def __init__(
@@ -298,7 +310,7 @@ class Along:
         self._led = 0.0  # time on it [s]
         self._place = BEGIN_OF_WAY
         self._begun = False  # whether the arm may have left the motion's begin
-        self.lost = False
+        self.lost = self.left = False
 
     @property
     def leads(self) -> bool:
@@ -337,6 +349,7 @@ class Along:
         off = float(np.abs(way - states[:, 0]).max())
         moves = bool(states[:, 1:].any())
         self.lost = not off <= (GIVEN_TUNING.way_tolerance if moves else GIVEN_TUNING.largest_lead)
+        self.left = self.lost and self._begun and not moves
         if off > GIVEN_TUNING.same and not (self.lost or moves):
             lead = plan_motion(
                 self._bounds, np.ascontiguousarray(states[:, 0]), way, WIDEST_SPACING

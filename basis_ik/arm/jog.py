@@ -11,7 +11,7 @@ straight line, because the twist always points to the pose.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import exp, inf
+from math import exp, inf, isfinite
 from typing import NamedTuple
 
 import numpy as np
@@ -98,20 +98,27 @@ class Held(Reason):
     """Why the tip is held although it should move.
 
     Attributes:
-        distance: How far the two in its way are apart, for COLLISION [m].
+        distance: How far the two in its way are apart, for COLLISION [m]; inf: far, below 0: they
+            overlap.
     """
 
     distance: float = 0.0
 
     def __str__(self) -> str:
         if self.verdict is Verdict.COLLISION:
-            return f"held by {' and '.join(self.pair or ())}, {shown_length(self.distance)}"
+            return f"held by {' and '.join(self.pair or ())}{self._apart()}"
         line = f"the line ends {shown_length(self.missing)} before: " if self.missing > 0.0 else ""
         if self.verdict is Verdict.LIMIT:
             return f"{line}{self.joint} is held by its limit {self.bound:.4g}"
         if self.joint is not None:
             return f"{line}near a singularity: {self.joint} would turn fast"
         return f"{line}singular: the joints cannot move the tip that way"
+
+    def _apart(self) -> str:
+        if not isfinite(self.distance):
+            return ""
+        overlap = ", which overlap by" if self.distance < 0.0 else ","
+        return f"{overlap} {shown_length(abs(self.distance))}"
 
 
 class Jog:

@@ -18,7 +18,7 @@ from basis_ik.arm.caps import SpeedCaps
 from basis_ik.arm.course import Course, pose_of, pose_rows
 from basis_ik.arm.debounce import Debounced
 from basis_ik.arm.free_way import WAY_TUNING, Ways
-from basis_ik.arm.given_motion import Along, at_times
+from basis_ik.arm.given_motion import LEFT_WAY, Along, at_times
 from basis_ik.arm.goal_motion import GoalMotion
 from basis_ik.arm.goals import (
     JOG_GOALS,
@@ -80,6 +80,7 @@ COMMAND_DRIFT = 0.005  # [rad or m]
 # Largest number of samples of a whole motion; the controller interpolates in between.
 MOST_MOTION_SAMPLES = 500
 WAY_INTERVAL = 4e-3  # [s], between instants at which the way of a given motion is looked at
+NEAR_WAY = 0.3  # [m], up to which it is said how far an arm is from what it braked before
 
 
 class Phase(enum.Enum):
@@ -241,6 +242,9 @@ class Pipeline:
         self._line_end: RigidTransform | None = None  # root_T_tip; None in joint space
         self._ended_at: tuple[FloatArray, FloatArray] | None = None  # last command, and arm then
         self._along: Along | None = None  # a motion that was given whole
+        self._blocking: Gap | None = None  # what the arm last braked before, on such a motion
+        # The version of the scene, and why the arm does not go on from beside that motion.
+        self._beside: tuple[int | None, Reason] = (None, LEFT_WAY)
         self._course: Course | None = None  # places at given times
         self._valid = True  # whether the destination is finite and within the limits
         self._repeats = 0
@@ -323,6 +327,7 @@ class Pipeline:
         elif isinstance(goal, MotionGoal):
             self._go_to(goal.motion.positions[-1].copy())
             self._along = Along(goal.motion, self._limits, self._limiter.capped_pace)
+            self._blocking, self._beside = None, (None, LEFT_WAY)
             if self.command is not None:
                 self._along.go_on(self.state)
         else:
@@ -799,16 +804,35 @@ class Pipeline:
             along.lost = True  # the way to the motion has no pace
         if along.lost and not self._limiter.at_rest:  # it goes on from where the arm comes to rest
             return self._limiter.brake()
-        if along.lost:
+        if along.lost and not along.left:
             along.begin(self._limiter.position)
+        if along.left:
+            self.obstacle = self._obstructed.update(self._beside_way(), self._elapsed)
+            return self._limiter.brake()
         if along.lost:
             return np.full_like(self.origin, np.nan)
         command = self._limiter.lead(along.step(self._period, self.speed_override))
         gap = self._limiter.blocked
         along.lost = gap is not None
+        self._blocking = gap or self._blocking
         held = held_by(gap) if gap is not None and self._limiter.at_rest else None
         self.obstacle = self._obstructed.update(held, self._elapsed)
         return command
+
+    def _beside_way(self) -> Reason:
+        """Return why the arm rests too far from the way of a given motion to go on."""
+        scene, pair = self._limiter.scene, self._blocking
+        if scene is not None and pair is not None and self._beside[0] != _version(scene):
+            held = self._held_at(self._limiter.position, pair)
+            self._beside = _version(scene), held if math.isfinite(held.distance) else LEFT_WAY
+        return self._beside[1]
+
+    def _held_at(self, place: FloatArray, pair: Gap) -> Held:
+        """Return that a pair holds the arm, and how far apart it is at a place (n,)."""
+        scene = self._limiter.scene
+        assert scene is not None
+        near = (each for each in scene.gaps(place, NEAR_WAY) if each.names == pair.names)
+        return held_by(next(near, replace(pair, distance=math.inf)))
 
     def renew_caps(self) -> None:
         """Let a motion that was given whole keep the present caps on the speeds of links."""
@@ -942,7 +966,8 @@ class Pipeline:
                 motion, self.obstacle = given, None
             elif not braking:
                 motion = self._limiter.plan(None, MOST_MOTION_SAMPLES, spacing)
-                self.obstacle = None if gap is None else held_by(gap)
+                end = motion.positions[-1]
+                self.obstacle = LEFT_WAY if gap is None else self._held_at(end, gap)
         way = np.ascontiguousarray(motion.positions)  # another layout would compile kernels again
         # Every sample is checked as a command.
         steps = np.diff(motion.times)[:, np.newaxis] * self._max_step / self._period
@@ -985,6 +1010,8 @@ class Pipeline:
         """Whether a goal that the arm does not reach among objects may be reached by now."""
         scene, solution = self._limiter.scene, self.solution
         if scene is None or self.waiting or not self._limiter.at_rest:
+            return False
+        if isinstance(self.goal, MotionGoal):  # it goes on by itself; nothing is solved for
             return False
         collides = solution is not None and solution.verdict is Verdict.COLLISION
         return (self.obstacle is not None or collides) and self._solved_in != _version(scene)

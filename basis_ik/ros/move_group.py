@@ -374,10 +374,14 @@ class MoveGroupServer:
         if arm.state.state is State.ARRIVED:
             text = "" if goal.plan is None else goal.plan.text
             self._finish(goal, goal.handle.succeed, MoveItErrorCodes.SUCCESS, text)
-        elif arm.state.state is not State.HOLDING:
+        elif arm.state.state is not State.HOLDING and arm.pipeline.obstacle is None:
             goal.standstill.since = None
         elif goal.standstill.lasts(loop_time(self._node)) > MOTION_GOALS.stall_time:
+            obstacle = arm.pipeline.obstacle
             arm.targets.clear()
+            if obstacle is not None:
+                code = MoveItErrorCodes.MOTION_PLAN_INVALIDATED_BY_ENVIRONMENT_CHANGE
+                raise RequestRefusedError(code, str(obstacle))
             off = np.abs(arm.pipeline.missing(arm.measured.positions()))
             k = int(off.argmax())
             text = f"{arm.chain.joint_names[k]} stays {off[k]:.3g} short of the motion's end"

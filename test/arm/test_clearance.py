@@ -5,12 +5,14 @@
 
 import functools
 import itertools
+import re
 
 import numpy as np
 import pytest
 from contact_judge import Judge
 from shipped_arms import HOMES, chain_of, model_of, urdf_of, worst
 
+from basis_ik.arm import given_motion
 from basis_ik.arm.caps import SpeedCaps
 from basis_ik.arm.clearance import Clearance
 from basis_ik.arm.clearance_kernel import state_at, way_left
@@ -24,6 +26,7 @@ from basis_ik.arm.joints_kernel import (
 )
 from basis_ik.arm.limiter import Limiter, plan_motion
 from basis_ik.arm.limits import MotionLimits
+from basis_ik.arm.path_timing import time_path
 from basis_ik.arm.pipeline import Phase, Pipeline
 from basis_ik.arm.profile_kernel import duration
 from basis_ik.collision.collision_scene import Scene
@@ -261,7 +264,7 @@ def test_an_arm_that_could_not_stop_in_time_may_leave_what_has_appeared_in_its_w
     ahead = (here - before) / np.linalg.norm(here - before)
     arm.scene.add("thing", shape_of("box", (0.2, 0.2, 0.2)), placed(here + 0.36 * ahead))
     arm.step(100)
-    assert "and thing, -" in str(arm.pipe.obstacle)
+    assert "and thing, which overlap by" in str(arm.pipe.obstacle)
     arm.go(JointGoal(tuple(HOMES["ur5e"])), 300)
     assert np.array_equal(arm.q, HOMES["ur5e"])
 
@@ -321,6 +324,30 @@ def test_a_motion_that_is_given_whole_stops_above_a_table_and_goes_on_when_it_is
     arm.step(600)
     assert np.array_equal(arm.q, down)
     assert arm.pipe.obstacle is None
+
+
+@pytest.mark.parametrize(
+    ("periods", "apart"), [(40, r"\d\d\.\d mm"), (50, r"which overlap by [\d.]+ mm")]
+)
+def test_an_arm_that_left_the_way_of_a_given_motion_stays_and_says_so(monkeypatch, periods, apart):
+    narrow = given_motion.GIVEN_TUNING._replace(largest_lead=1e-3)
+    monkeypatch.setattr(given_motion, "GIVEN_TUNING", narrow)
+    turn, axes = np.linspace(1.2, -1.2, 41), np.eye(6)
+    curve = HOMES["ur5e"] + np.outer(turn, axes[0]) + np.outer(0.3 * np.cos(turn), axes[1])
+    box = ("box", "box", (0.05, 0.2, 0.2), (0.62, -0.15, 0.35))
+    arm = Arm(objects=(box,), q=curve[0])
+    arm.scene.remove("box")
+    arm.go(MotionGoal(time_path(curve, arm.limits.scaled(1.0, 1.0, 1.0))), periods)
+    arm.scene.add("box", shape_of(*box[1:3]), placed(box[3]))
+    arm.step(100)
+    here = arm.q
+    assert np.array_equal(here, arm.commands[-20])
+    assert re.fullmatch(f"held by .* and box, {apart}", str(arm.pipe.obstacle))
+    arm.scene.remove("box")
+    arm.step(100)
+    assert np.array_equal(arm.q, here)
+    assert arm.pipe.phase is Phase.MOVING
+    assert "send it again" in str(arm.pipe.obstacle)
 
 
 def test_a_motion_that_is_given_whole_brakes_with_its_own_limits_after_a_slow_one():

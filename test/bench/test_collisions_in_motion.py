@@ -17,7 +17,7 @@ from test_chunks import joints, poses
 from test_clutch import Hand
 from test_diagnostics import next_report
 from test_joint_target import lead
-from test_move_group import CODE, FAST, SUCCEEDED, move, to_joints, to_pose
+from test_move_group import ABORTED, CODE, FAST, GROUP, SUCCEEDED, move, to_joints, to_pose
 from test_planning_scene import Client, at, held, primitive, thing
 from world import MILLISECOND
 
@@ -128,6 +128,46 @@ def test_a_box_that_is_dropped_on_the_way_stops_the_arm_before_it(interface):
         robot.run(8.0)
         check(robot, box, begun=begun)
         assert robot.statuses[-1]["message"].startswith("held by "), robot.statuses[-1]
+
+
+@pytest.mark.parametrize("interface", INTERFACES)
+@pytest.mark.parametrize("moment", [0.2, 0.35])
+def test_a_planned_motion_that_something_blocks_ends_and_says_what(interface, moment):
+    box = "box", (0.1, 0.4, 0.4), (0.62, -0.15, 0.35)
+    side, bent = np.array([1.2, 0.0, 0.0, 0.0, 0.0, 0.0]), np.array([0.0, 0.6, -0.6, 0, 0, 0])
+    with running(
+        *WORDS, "-p", f"command_interface:={interface}", "-p", f"moveit_group:={GROUP}"
+    ) as robot:
+        client = Client(robot)
+        robot.reach(robot.chain.forward(HOME + side))
+        sent = robot.act("move_action", to_joints(robot, HOME - side + bent))
+        robot.run(moment)
+        put(robot, client, box)
+        begun = len(robot.arm.outputs)
+        wait_until_held(robot, "box")
+        assert robot.statuses[-1]["state"] == "MOVING", "not at the target, but on the way"
+        assert robot.end_of(sent) == ABORTED
+        assert sent.result.error_code.val == CODE.MOTION_PLAN_INVALIDATED_BY_ENVIRONMENT_CHANGE
+        assert re.match(r"held by .* and box, \d", sent.result.error_code.message)
+        check(robot, box, begun=begun)
+        assert move(robot, to_joints(robot, HOME + side))[0] == SUCCEEDED
+
+
+@pytest.mark.parametrize("interface", INTERFACES)
+def test_a_planned_motion_goes_on_if_what_blocks_it_goes(interface):
+    side = np.array([1.2, 0.0, 0.0, 0.0, 0.0, 0.0])
+    with running(
+        *WORDS, "-p", f"command_interface:={interface}", "-p", f"moveit_group:={GROUP}"
+    ) as robot:
+        client = Client(robot)
+        robot.reach(robot.chain.forward(HOME + side))
+        sent = robot.act("move_action", to_joints(robot, HOME - side))
+        robot.run(0.2)
+        put(robot, client, ("box", (0.6, 0.1, 1.0), (0.6, -0.3, 0.5)))
+        wait_until_held(robot, "box")
+        client.put(thing("box", operation=CollisionObject.REMOVE, primitives=()))
+        assert robot.end_of(sent) == SUCCEEDED
+        assert np.allclose(robot.positions, HOME - side, atol=1e-6)
 
 
 def test_a_jogged_tip_stops_before_a_wall_and_leaves_it():

@@ -44,6 +44,9 @@ STOPPED_LATE = f"{LATE}::test_an_arm_that_is_told_to_be_stopped_has_stopped_what
 MID_MOTION = f"{LATE}::test_a_controller_that_takes_nothing_in_mid_motion_does_not_leap"
 BORDERS = "test/robot/test_infer.py::test_the_borders_of_what_is_obvious"
 CLOUDS = "test/bench/test_clouds_in_motion.py::"
+BLOCKED = (
+    "test/bench/test_collisions_in_motion.py::test_a_planned_motion_that_something_blocks_ends_and_"
+)
 GRIPPER, JOGGED = "test/bench/test_gripper.py", "test/extras/web_view/test_jog_controls.py"
 HAND_RULES, HANDS = "extras/web_view/hand_rules.py", "test/extras/web_view/test_hand_rules.py"
 CLUTCH, CLUTCHES = "arm/clutch.py", "test/bench/test_clutch.py"
@@ -2449,6 +2452,36 @@ MUTATIONS = tuple(
             "        self._suspects = Suspects()\n        self._sent.on_clock_jump(",
             "        self._sent.on_clock_jump(",
             (f"{LATE}::test_a_clock_that_is_set_back_does_not_leave_a_stopped_arm_in_doubt",),
+        ),
+        (
+            "a planned motion begins anew where objects change",
+            PIPELINE,
+            "if isinstance(self.goal, MotionGoal):  # it goes on by itself; nothing is solved for",
+            "if False:",
+            (f"{BLOCKED}says_what",),
+        ),
+        (
+            "an arm far beside the way of a given motion fails the last check",
+            "arm/given_motion.py",
+            "self.left = self.lost and self._begun and not moves",
+            "self.left = False",
+            (
+                "test/arm/test_clearance.py::test_an_arm_that_left_the_way_of_a_given_motion_stays_and_says_so",
+            ),
+        ),
+        (
+            "a planned motion that something holds never ends",
+            "ros/move_group.py",
+            " and arm.pipeline.obstacle is None:",
+            ":",
+            (f"{BLOCKED}says_what",),
+        ),
+        (
+            "an arm that something holds has come to the end of its commands",
+            ARM,
+            "if self.pipeline.obstacle is None:  # else the commands have ended before the target",
+            "if True:",
+            (f"{BLOCKED}says_what",),
         ),
     )
 )

@@ -52,6 +52,7 @@ from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.convert import pose_message
 from basis_ik.ros.rviz.drag import GRIPS
 from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.view.words import PHRASE_HELD
 
 HOLD_RATE = 20.0  # [Hz], how often a browser reports that a button is held
 SLIDER_PERIOD = 0.5  # [s] between two updates of the sliders from the measured joints
@@ -270,7 +271,11 @@ class ArmPanel:
             return
         of_root, step = self._frame.value == "root", STEP_SIZES[self._press.value]
         goal = self._steps.next(
-            now, self._values, tip, lambda at: stepped(at, direction, step, of_root=of_root)
+            now,
+            self._values,
+            tip,
+            lambda at: stepped(at, direction, step, of_root=of_root),
+            held=self._message is not None and self._message.message.startswith(PHRASE_HELD),
         )
         if goal is None:
             return

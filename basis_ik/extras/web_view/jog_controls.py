@@ -91,6 +91,8 @@ class Steps:
         status: Mapping[str, str],
         root_T_tip: RigidTransform,
         change: Callable[[RigidTransform], RigidTransform],
+        *,
+        held: bool = False,
     ) -> RigidTransform | None:
         """Return the target of a step, root_T_target; None while the last one is under way.
 
@@ -99,11 +101,11 @@ class Steps:
             status: The arm's status.
             root_T_tip: Where the tip is measured.
             change: Returns where a step from a pose leads to.
+            held: Whether something holds the arm before its target: the next step may lead away.
         """
         own, state = status.get("target_stamp") == self._stamp, status.get("state")
-        if now - self._sent < JOG_CONTROLS.settling_time or (
-            own and state in ("MOVING", "HOLDING")
-        ):
+        under_way = own and state in ("MOVING", "HOLDING") and not held
+        if now - self._sent < JOG_CONTROLS.settling_time or under_way:
             return None
         self._goal = change(self._goal if own and state == "ARRIVED" else root_T_tip)
         return self._goal

@@ -82,8 +82,8 @@ def test_steps_are_taken_one_at_a_time_and_add_up():
     def further(pose):
         return at(pose.translation[0] + 0.1)
 
-    def step(now, measured, **status):
-        goal = steps.next(now, status, at(measured), further)
+    def step(now, measured, held=False, **status):
+        goal = steps.next(now, status, at(measured), further, held=held)
         if goal is not None:
             steps.sent(now, f"stamp {now}")
         return None if goal is None else pytest.approx(goal.translation[0])
@@ -94,9 +94,11 @@ def test_steps_are_taken_one_at_a_time_and_add_up():
     under_way = {"target_stamp": "stamp 1.0", "state": "MOVING"}
     assert step(2.0, 0.55, **under_way) is None
     assert step(2.0, 0.55, **under_way | {"state": "HOLDING"}) is None
+    assert step(1.29, 0.55, held=True, **under_way) is None
     assert step(2.0, 0.599, **under_way | {"state": "ARRIVED"}) == 0.7  # not 0.699
     assert step(3.0, 0.2, target_stamp="another's", state="ARRIVED") == 0.3
     assert step(4.0, 0.2, target_stamp="another's", state="MOVING") == 0.3
+    assert step(5.0, 0.25, held=True, target_stamp="stamp 4.0", state="MOVING") == 0.35
 
 
 @pytest.fixture
