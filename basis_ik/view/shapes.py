@@ -23,6 +23,7 @@ RED, GREEN, BLUE = (0.9, 0.1, 0.1, 1.0), (0.1, 0.8, 0.2, 1.0), (0.2, 0.4, 1.0, 1
 ORANGE, YELLOW, MAGENTA = (1.0, 0.5, 0.1, 1.0), (1.0, 0.8, 0.1, 1.0), (1.0, 0.2, 0.9, 1.0)
 WHITE = (0.95, 0.95, 0.95, 1.0)
 GREY, FAINT = (0.75, 0.75, 0.75, 1.0), (0.6, 0.7, 1.0, 0.5)
+AROUND = (0.35, 0.65, 0.40, 1.0)  # of what stands around an arm
 
 CIRCLE_LINES = 96  # lines that replace a circle
 GAP_DASHES = 7  # of a line for a missing distance

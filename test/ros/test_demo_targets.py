@@ -28,6 +28,7 @@ from basis_ik.errors import BasisIkError
 from basis_ik.ros.convert import pose_value, transform_message
 from basis_ik.ros.demo import demo_targets
 from basis_ik.ros.demo.demo_targets import TOUR, DemoTargets, Target, read_objects, read_targets
+from basis_ik.ros.rviz.marker_array import Drawing
 from basis_ik.transforms.rigid import RigidTransform
 
 ROOT = Path(__file__).parents[2]
@@ -145,6 +146,31 @@ def test_each_target_is_sent_once_and_the_table_comes_in_one_piece(own_domain, t
     assert (drag.text, drag.header.frame_id) == ("drag me", "base_link")
     assert drag.pose.position.x == 0.3
     assert drag.lifetime.sec >= 60
+
+
+def test_the_objects_are_shown_with_the_names_and_stay():
+    """RViz shows no planning scene without a plug-in of MoveIt."""
+    tour, file = object.__new__(DemoTargets), ROOT / "config" / "demo_targets.yaml"
+    shown = []
+    tour._markers, tour._drawing = SimpleNamespace(publish=shown.append), Drawing(0.5)
+    tour._current, tour._objects = 1, read_objects(file, "base_link")
+    tour.targets = read_targets(file, "base_link")
+    for _ in range(2):
+        tour._name_targets()
+    for message in shown:
+        table, post = (each for each in message.markers if each.ns == "objects")
+        assert (table.type, table.header.frame_id) == (Marker.CUBE, "table")
+        assert (table.scale.x, table.scale.y, table.scale.z) == (0.5, 0.5, 0.02)
+        assert table.pose.position.z == -0.01
+        assert (post.type, post.header.frame_id) == (Marker.CYLINDER, "base_link")
+        assert (post.scale.x, post.scale.y, post.scale.z) == (0.08, 0.08, 0.6)
+        assert table.id != post.id
+        for each in table, post:
+            assert each.frame_locked
+            assert each.color.a == 1.0
+            assert each.lifetime.sec == each.lifetime.nanosec == 0
+        texts = [each for each in message.markers if each.ns == "targets"]
+        assert len(texts) == len(tour.targets)
 
 
 @pytest.mark.parametrize("robot", ["ur5e", "panda"])

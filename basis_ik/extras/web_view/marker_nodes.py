@@ -1,7 +1,10 @@
 # SPDX-FileCopyrightText: 2026 basis_ik maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The markers of a MarkerArray topic as nodes of viser's scene; only types that our nodes use."""
+"""The markers of a MarkerArray topic as nodes of viser's scene; only types that it shows.
+
+A tour's boxes and cylinders are in the planning scene, from which the page has them.
+"""
 
 from __future__ import annotations
 
@@ -162,7 +165,7 @@ def add_marker(scene: SceneApi, path: str, marker: Marker, meshes: MeshReader) -
     Args:
         scene: viser's scene.
         path: Path of its node.
-        marker: The marker; types that our nodes do not use are not shown.
+        marker: The marker; other types than those below are not shown.
         meshes: Reads mesh files.
 
     Returns:

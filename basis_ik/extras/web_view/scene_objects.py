@@ -17,9 +17,8 @@ from basis_ik.numerics.arrays import FloatArray
 from basis_ik.ros.convert import pose_value
 from basis_ik.ros.rviz.marker_array import Drawing
 from basis_ik.transforms.rigid import RigidTransform
-from basis_ik.view.shapes import Color, Faces
+from basis_ik.view.shapes import AROUND, Color, Faces
 
-AROUND: Color = (0.35, 0.65, 0.40, 1.0)  # of what stands there
 IN_HAND: Color = (0.60, 0.40, 0.75, 1.0)  # of what a link holds
 SECTIONS = 24  # of a circle
 MOST_SHOWN_TRIANGLES = 20_000  # of a mesh: one of more is shown as its box, or the page would stand

@@ -3,7 +3,7 @@
 
 """Moves an arm to each target of a list, and measures its errors through tf.
 
-Markers name the targets in the scene; at the end one invites to drag the handle.
+Markers show the objects and name the targets; at the end one invites to drag the handle.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import yaml
-from geometry_msgs.msg import PoseStamped
+from geometry_msgs.msg import PoseStamped, Vector3
 from moveit_msgs.msg import CollisionObject, PlanningScene
 from moveit_msgs.srv import ApplyPlanningScene
 from rclpy.duration import Duration
@@ -26,7 +26,8 @@ from rclpy.parameter import Parameter
 from rclpy.parameter_client import AsyncParameterClient
 from rclpy.task import Future
 from shape_msgs.msg import SolidPrimitive
-from visualization_msgs.msg import MarkerArray
+from std_msgs.msg import ColorRGBA
+from visualization_msgs.msg import Marker, MarkerArray
 
 from basis_ik.arm.admission import printable
 from basis_ik.errors import BasisIkError
@@ -35,7 +36,7 @@ from basis_ik.ros.demo.checker import Checker
 from basis_ik.ros.parameters.parameters import Declaration, frame_complaint, refused
 from basis_ik.ros.rviz.marker_array import Drawing
 from basis_ik.transforms.rigid import RigidTransform
-from basis_ik.view.shapes import GREY, YELLOW, Color, Text, at
+from basis_ik.view.shapes import AROUND, GREY, YELLOW, Color, Text, at
 
 TARGETS_PARAMETERS = (
     Declaration(
@@ -188,6 +189,30 @@ def _object(entry: Any, root_frame: str) -> CollisionObject:
     return found
 
 
+def object_markers(objects: list[CollisionObject]) -> list[Marker]:
+    """Return a marker for each object of one box or cylinder; it stays.
+
+    RViz shows no planning scene by itself. The page in the browser does, and no such markers.
+    """
+    red, green, blue, opacity = AROUND
+    markers = []
+    for number, thing in enumerate(objects):
+        (primitive,), size = thing.primitives, thing.primitives[0].dimensions
+        shown = Marker(
+            ns="objects", id=number, frame_locked=True, pose=thing.pose,
+            color=ColorRGBA(r=red, g=green, b=blue, a=opacity),
+        )  # fmt: skip
+        shown.header.frame_id = thing.header.frame_id
+        if primitive.type == SolidPrimitive.BOX:
+            shown.type, shown.scale = Marker.CUBE, Vector3(x=size[0], y=size[1], z=size[2])
+        else:
+            across = 2.0 * size[SolidPrimitive.CYLINDER_RADIUS]
+            height = size[SolidPrimitive.CYLINDER_HEIGHT]
+            shown.type, shown.scale = Marker.CYLINDER, Vector3(x=across, y=across, z=height)
+        markers.append(shown)
+    return markers
+
+
 def _name(
     number: int, frame: str, place: RigidTransform, height: float, name: str, color: Color
 ) -> Text:
@@ -234,7 +259,7 @@ class DemoTargets(Checker):
         self.broadcast(self._root, "carousel", root_T_carousel)
 
     def _name_targets(self) -> None:
-        """Show the names of the present target, in yellow, and of those to come."""
+        """Show the objects, and the names of targets: the present one yellow, and those to come."""
         names = []
         for number, target in enumerate(self.targets, start=1):
             if number >= self._current:
@@ -242,7 +267,9 @@ class DemoTargets(Checker):
                 names.append(
                     _name(number, target.frame, place, TOUR.name_offset, target.name, color)
                 )
-        self._markers.publish(self._drawing.message(names))
+        named = self._drawing.message(names).markers
+        # The last tells the page how long these may stay.
+        self._markers.publish(MarkerArray(markers=[*object_markers(self._objects), *named]))
 
     def _invite(self) -> None:
         """Show where the handle is, for a while that does not end with this program."""

@@ -132,6 +132,18 @@ def test_everything_goes_when_nobody_publishes_any_more(show, scene):
     assert scene.kinds() == ["icosphere"]
 
 
+def test_a_tours_objects_are_not_shown_twice_and_its_names_end_with_it(show, scene):
+    """The page has the objects from the planning scene."""
+    nodes = show()
+    objects = [Marker(ns="objects", type=kind) for kind in (Marker.CUBE, Marker.CYLINDER)]
+    name = Text(name="targets", frame="world", color=RED, text="first", height=0.1)
+    names = Drawing(period=2.0).message([name]).markers
+    nodes.show(MarkerArray(markers=[*objects, *names]), 0.0)
+    assert scene.kinds() == ["label"]
+    nodes.update(5.1)
+    assert scene.kinds() == []
+
+
 def test_the_frame_of_an_arms_markers_is_the_root_of_its_chain(show):
     assert show(ball()).root == "world"
 

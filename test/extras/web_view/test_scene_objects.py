@@ -12,7 +12,6 @@ from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker
 
 from basis_ik.extras.web_view.scene_objects import (
-    AROUND,
     IN_HAND,
     MOST_SHOWN_TRIANGLES,
     SceneObjects,
@@ -20,6 +19,7 @@ from basis_ik.extras.web_view.scene_objects import (
 )
 from basis_ik.ros.convert import pose_message
 from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.view.shapes import AROUND
 
 PLACE = RigidTransform.from_rpy(0.3, -0.2, 1.0, (1.0, 2.0, 3.0))
 SHAPE = RigidTransform.from_rpy(0.0, 0.5, 0.0, (0.1, 0.0, 0.2))
