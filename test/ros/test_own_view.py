@@ -12,13 +12,14 @@ import pytest
 import rclpy
 import yaml
 from arm_views import scene_of
+from rclpy.node import Node
 from rviz_view import ROOT, config_of, corners, manager, seen_at
 from std_msgs.msg import String
 
 from basis_ik.arm.goals import PoseGoal
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.rviz import own_view as own_view_module
-from basis_ik.ros.rviz.own_view import fitted_to
+from basis_ik.ros.rviz.own_view import arms_among, fitted_to, for_arms
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.view.arm_scene import extent
 
@@ -104,6 +105,41 @@ def test_of_several_arms_all_ends_are_named_and_all_links_in_view():
         assert (np.abs(seen_at(config, points)) < 1.0).all()
 
 
+@pytest.mark.parametrize("space", ["", "/cell"])
+def test_each_of_several_arms_has_its_markers_and_its_handle(space):
+    given = config_of("basis_ik")
+    config = for_arms(given, f"{space}/basis_ik", ["left", "right"])
+    displays = manager(config)["Displays"]
+    topics = [each["Topic"]["Value"] for each in displays if each["Class"].endswith("/MarkerArray")]
+    handles = [each.get("Interactive Markers Namespace") for each in displays]
+    assert topics == [
+        f"{space}/basis_ik/left/markers",
+        f"{space}/basis_ik/right/markers",
+        "/demo_targets/markers",
+    ]
+    assert [each for each in handles if each] == [
+        f"{space}/basis_ik/left/target",
+        f"{space}/basis_ik/right/target",
+    ]
+    names = [each["Name"] for each in displays]
+    assert len({*names}) == len(names) == len(manager(given)["Displays"]) + 2
+    assert given == config_of("basis_ik") == for_arms(given, f"{space}/basis_ik", [])
+
+
+@pytest.mark.parametrize(
+    ("topics", "arms"),
+    [
+        (["/basis_ik/right/markers", "/basis_ik/left/markers"], ["left", "right"]),
+        (["/basis_ik/markers"], []),
+        (["/tour/markers", "/other/basis_ik/markers", "/basis_ik/a/b/markers"], None),
+        ([], None),
+    ],
+    ids=["several", "one", "of others", "nothing"],
+)
+def test_arms_are_known_by_the_topics_of_their_markers(topics, arms):
+    assert arms_among(topics, "/basis_ik") == arms
+
+
 def test_a_single_link_has_a_grid():
     model = RobotModel.from_urdf("<robot name='brick'><link name='brick'/></robot>")
     assert display(own_view(model), "/Grid")["Cell Size"] > 0.0
@@ -140,6 +176,18 @@ def test_rviz_is_opened_with_a_fitted_copy(became):
     model = RobotModel.from_urdf(text)
     assert yaml.safe_load(Path(path).read_text()) == own_view(model)
     Path(path).unlink()
+
+
+def test_the_arms_of_a_node_are_awaited(became, monkeypatch):
+    text = (ROOT / "urdf" / "two_arms.urdf").read_text()
+    seen = [[], [("/basis_ik/left/markers", []), ("/basis_ik/right/markers", [])]]
+    monkeypatch.setattr(Node, "get_topic_names_and_types", lambda _: seen.pop(0))
+    ((_, _, path, _),) = became(lambda *_, **__: (True, String(data=text)))
+    fitted = own_view(RobotModel.from_urdf(text))
+    expected = for_arms(fitted, "/basis_ik", ["left", "right"])
+    assert yaml.safe_load(Path(path).read_text()) == expected
+    Path(path).unlink()
+    assert not seen
 
 
 @pytest.mark.parametrize(

@@ -15,11 +15,14 @@ import os
 import re
 import sys
 import tempfile
+import time
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import rclpy
 import yaml
+from rclpy.node import Node
 from rclpy.wait_for_message import wait_for_message
 from std_msgs.msg import String
 
@@ -34,6 +37,7 @@ class ViewTuning(NamedTuple):
     """RViz's window, and how a robot fills it."""
 
     description_timeout: float = 5.0  # [s]
+    arms_timeout: float = 10.0  # [s], for the topics of several arms
     panel_width: int = 380  # [px] beside the scene
     bars_height: int = 110  # [px] above and below the scene
     field_of_view: float = math.pi / 4  # [rad], RViz's own, from bottom to top
@@ -43,6 +47,7 @@ class ViewTuning(NamedTuple):
 
 
 VIEW = ViewTuning()
+MARKERS, HANDLE = "/basis_ik/markers", "/basis_ik/target"  # of one chain, in the configuration
 REACH_DIRECTIONS = np.array([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, 0]])
 
 
@@ -89,6 +94,87 @@ def fitted_to(config: dict[str, Any], model: RobotModel) -> dict[str, Any]:
     return config
 
 
+def for_arms(config: dict[str, Any], node_name: str, arms: Sequence[str]) -> dict[str, Any]:
+    """Return RViz's configuration with the markers and the handle of each arm.
+
+    Args:
+        config: The configuration, with one chain's displays.
+        node_name: Name of the node that drives them, with its namespace.
+        arms: Names of its chains; empty: it has one, without a name.
+    """
+    config, displays = copy.deepcopy(config), []
+    manager = config["Visualization Manager"]
+    for display in manager["Displays"]:
+        own = {
+            display.get("Topic", {}).get("Value"): "markers",
+            display.get("Interactive Markers Namespace"): "target",
+        }
+        of_arm = own.get(MARKERS, own.get(HANDLE))
+        for arm in arms if of_arm else ():
+            shown = copy.deepcopy(display) | {"Name": f"{display['Name']}: {arm}"}
+            if of_arm == "markers":
+                shown["Topic"]["Value"] = f"{node_name}/{arm}/markers"
+            else:
+                shown["Interactive Markers Namespace"] = f"{node_name}/{arm}/target"
+            displays.append(shown)
+        if not arms or not of_arm:
+            displays.append(display)
+    manager["Displays"] = displays
+    return config
+
+
+def arms_among(topics: Iterable[str], node_name: str) -> list[str] | None:
+    """Return the names of a node's chains by its topics, or None if it has none yet.
+
+    Args:
+        topics: Names of all topics.
+        node_name: The node's, with its namespace.
+    """
+    found = (re.fullmatch(f"{re.escape(node_name)}(/[^/]+)?/markers", name) for name in topics)
+    names = sorted((each[1] or "").removeprefix("/") for each in found if each)
+    return [name for name in names if name] if names else None
+
+
+def await_arms(node: Node, model: RobotModel) -> tuple[str, list[str]]:
+    """Return the name of the node that drives a robot, and those of its chains.
+
+    Nothing is awaited of a robot with one arm.
+    """
+    name = node.resolve_topic_name(MARKERS).removesuffix("/markers")
+    try:
+        model.chain()
+        return name, []
+    except BasisIkError:
+        end = time.monotonic() + VIEW.arms_timeout
+    while rclpy.ok() and time.monotonic() < end:
+        arms = arms_among((topic for topic, _ in node.get_topic_names_and_types()), name)
+        if arms is not None:
+            return name, arms
+        time.sleep(0.1)
+    return name, []
+
+
+def _own_config(node: Node, path: str) -> dict[str, Any]:
+    """Return the configuration in a file, fitted to the robot whose description comes.
+
+    Raises:
+        BasisIkError: None comes, or it is not one.
+    """
+    found, message = wait_for_message(
+        String,
+        node,
+        "/robot_description",
+        qos_profile=LATCHED,
+        time_to_wait=VIEW.description_timeout,
+    )
+    if not found:
+        raise BasisIkError(f"no /robot_description in {VIEW.description_timeout:g} s")
+    model = RobotModel.from_urdf(message.data)
+    with open(path) as file:
+        config = fitted_to(yaml.safe_load(file), model)
+    return for_arms(config, *await_arms(node, model))
+
+
 def main(command: list[str]) -> None:
     """Become a program, with its configuration fitted to the robot if that has come.
 
@@ -98,34 +184,21 @@ def main(command: list[str]) -> None:
     at = command.index("-d") + 1
     rclpy.init(args=command)
     node = rclpy.create_node("own_view")
-    found, message = wait_for_message(
-        String,
-        node,
-        "/robot_description",
-        qos_profile=LATCHED,
-        time_to_wait=VIEW.description_timeout,
-    )
+    try:
+        config = _own_config(node, command[at])
+    except BasisIkError as error:
+        config = None
+        print(f"the view is as in {command[at]}: {error}")
     interrupted = not rclpy.ok()
     node.destroy_node()
     rclpy.try_shutdown()
     if interrupted:
         return
-    if not found:
-        print(
-            f"no /robot_description in {VIEW.description_timeout:g} s: "
-            f"the view is as in {command[at]}"
-        )
-    else:
-        try:
-            with open(command[at]) as file:
-                config = fitted_to(yaml.safe_load(file), RobotModel.from_urdf(message.data))
-        except BasisIkError as error:
-            print(f"the view is as in {command[at]}: {error}")
-        else:
-            # RViz reads it at its start, and may save to it.
-            number, command[at] = tempfile.mkstemp(prefix="basis_ik_", suffix=".rviz")
-            with open(number, "w") as file:
-                yaml.safe_dump(config, file)
+    if config is not None:
+        # RViz reads it at its start, and may save to it.
+        number, command[at] = tempfile.mkstemp(prefix="basis_ik_", suffix=".rviz")
+        with open(number, "w") as file:
+            yaml.safe_dump(config, file)
     sys.stdout.flush()
     os.execvp(command[0], command)
 
