@@ -62,8 +62,28 @@ def test_every_figure_is_used():
     assert shown == {path.name for path in (ROOT / "docs" / "figures").glob("*.svg")}
 
 
+def gallery():
+    """Return the gallery's part on the page in the browser, and that on RViz."""
+    page, rviz = (ROOT / "docs" / "gallery.md").read_text().split("\n## In RViz\n")
+    return page, rviz
+
+
+def test_the_gallery_has_each_picture_of_rviz_with_its_command():
+    _, *parts = gallery()[1].split("\n### ")
+    shown = set()
+    for part in parts:
+        (file,) = re.findall(
+            r"^`ros2 launch basis_ik (\S+\.launch\.py) launch_rviz:=true`$", part, re.MULTILINE
+        )
+        assert '"launch_rviz"' in (ROOT / "launch" / file).read_text()
+        (picture,) = re.findall(r"\(figures/(rviz_\w+\.png)\)", part)
+        shown.add(picture)
+    assert len(shown) == len(parts)
+    assert shown == {path.name for path in (ROOT / "docs" / "figures").glob("rviz_*.png")}
+
+
 def test_the_gallery_has_each_picture_of_the_page_with_its_command():
-    text = (ROOT / "docs" / "gallery.md").read_text()
+    text, _ = gallery()
     drawing = (ROOT / "docs" / "figures" / "draw_web_view.py").read_text()
     examples = dict(re.findall(r'^    "(\w+)": "(\S+\.launch\.py [^"]*)",$', drawing, re.MULTILINE))
     pictures = [f"page_{name}.png" if name != "demo" else "web_view.png" for name in examples]
