@@ -27,6 +27,7 @@ from rclpy.wait_for_message import wait_for_message
 from std_msgs.msg import String
 
 from basis_ik.errors import BasisIkError
+from basis_ik.robot.joint_path import ChainError
 from basis_ik.robot.robot import RobotModel
 from basis_ik.robot.scene import scene
 from basis_ik.ros.qos import LATCHED
@@ -47,7 +48,7 @@ class ViewTuning(NamedTuple):
 
 
 VIEW = ViewTuning()
-MARKERS, HANDLE = "/basis_ik/markers", "/basis_ik/target"  # of one chain, in the configuration
+CHAIN_MARKERS, CHAIN_HANDLE = "/basis_ik/markers", "/basis_ik/target"  # in the configuration
 REACH_DIRECTIONS = np.array([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, 0]])
 
 
@@ -72,9 +73,8 @@ def fitted_to(config: dict[str, Any], model: RobotModel) -> dict[str, Any]:
         points = np.vstack(
             [points, tree.lookup(fixed, chain.root).translation + reach * REACH_DIRECTIONS]
         )
-    except BasisIkError:  # several arms, or none
-        above = {joint.parent for joint in model.joints.values()}
-        names = [model.root, *(link for link in tree.frames if link not in above)]
+    except ChainError as error:  # several arms, or none
+        names = [model.root, *error.candidates]
         reach = 0.5 * float(np.linalg.norm(np.ptp(points, axis=0))) or 1.0  # of one link
     aspect = (window["Width"] - VIEW.panel_width) / (window["Height"] - VIEW.bars_height)
     eye, focus = fitted(points, VIEW.field_of_view, aspect, VIEW.margin)
@@ -109,7 +109,7 @@ def for_arms(config: dict[str, Any], node_name: str, arms: Sequence[str]) -> dic
             display.get("Topic", {}).get("Value"): "markers",
             display.get("Interactive Markers Namespace"): "target",
         }
-        of_arm = own.get(MARKERS, own.get(HANDLE))
+        of_arm = own.get(CHAIN_MARKERS, own.get(CHAIN_HANDLE))
         for arm in arms if of_arm else ():
             shown = copy.deepcopy(display) | {"Name": f"{display['Name']}: {arm}"}
             if of_arm == "markers":
@@ -140,7 +140,7 @@ def await_arms(node: Node, model: RobotModel) -> tuple[str, list[str]]:
 
     Nothing is awaited of a robot with one arm.
     """
-    name = node.resolve_topic_name(MARKERS).removesuffix("/markers")
+    name = node.resolve_topic_name(CHAIN_MARKERS).removesuffix("/markers")
     try:
         model.chain()
         return name, []
