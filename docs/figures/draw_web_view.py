@@ -18,24 +18,21 @@ import tempfile
 from pathlib import Path
 from threading import Thread
 
-import rclpy
 from chromium import SCENE, open_chromium
-from geometry_msgs.msg import PoseStamped
 from PIL import Image
 
 HERE = Path(__file__).parent
 SIZE = {"width": 1000, "height": 740}
 SMALL = {"width": 800, "height": 500}
 COLORS = 128  # of the gallery's pictures, so that they are small
-# What `ros2 launch basis_ik` opens for each picture; that of the demo is led by `TARGETS`.
+# What `ros2 launch basis_ik` opens for each picture.
 EXAMPLES = {
-    "demo": "demo.launch.py targets:=false view:=true",
+    "demo": "demo.launch.py view:=true",
     "panda": "demo.launch.py robot:=panda view:=true",
     "two_arms": "two_arms.launch.py view:=true",
     "legs": "legs.launch.py view:=true",
     "transform_nodes": "transform_nodes.launch.py view:=true",
 }
-TARGETS = ((0.4, 0.2, 0.4), (0.2, -0.5, 0.5), (0.45, 0.1, 0.3))  # m
 PAUSE, SETTLED = 3.0, 12.0  # s
 PATIENCE = 120.0
 
@@ -52,13 +49,15 @@ def main(names) -> None:
         try:
             found = (re.search(r"web view: (\S+)", line) for line in opened.stdout)
             url = next(filter(None, found))[1]
-            Thread(target=opened.stdout.read, daemon=True).start()  # so that nobody waits for it
             with tempfile.TemporaryDirectory() as folder, open_chromium(Path(folder)) as browser:
                 if name == "demo":
-                    draw(browser.new_page(viewport=SIZE), url)
+                    draw(browser.new_page(viewport=SIZE), url, opened.stdout)
                 else:
-                    draw_small(browser.new_page(viewport=SMALL), url, HERE / f"page_{name}.png")
+                    lines = opened.stdout if name == "panda" else ()
+                    page = browser.new_page(viewport=SMALL)
+                    draw_small(page, url, lines, HERE / f"page_{name}.png")
         finally:
+            Thread(target=opened.stdout.read, daemon=True).start()  # so that nobody waits for it
             opened.send_signal(signal.SIGINT)
             opened.wait(PATIENCE)
 
@@ -71,29 +70,28 @@ def opened_page(page, url) -> None:
     page.locator(".mantine-Notification-closeButton").first.click()
 
 
-def draw_small(page, url, path) -> None:
-    """Store what a page of the gallery shows."""
+def end_of_tour(page, lines) -> None:
+    """Wait for the table of the tour, which is among the lines of the launch."""
+    next(line for line in lines if "targets as expected" in line)
+    page.get_by_text("reached", exact=True).wait_for()
+
+
+def draw_small(page, url, lines, path) -> None:
+    """Store what a page of the gallery shows, after the tour if there are lines."""
     opened_page(page, url)
+    if lines:
+        end_of_tour(page, lines)
     page.wait_for_timeout(1e3 * SETTLED)
     with Image.open(io.BytesIO(page.screenshot())) as image:
         image.convert("RGB").quantize(COLORS).save(path, optimize=True)
 
 
-def draw(page, url) -> None:
-    """Lead the arm to targets, and store what the page shows."""
+def draw(page, url, lines) -> None:
+    """Store what the page shows after the tour."""
     opened_page(page, url)
     page.get_by_role("tab", name="joints").click()
-    rclpy.init()
-    targets = rclpy.create_node("draw").create_publisher(PoseStamped, "basis_ik/target_pose", 1)
-    for place in TARGETS:
-        page.wait_for_timeout(1e3 * PAUSE)
-        target = PoseStamped()
-        target.header.frame_id, target.pose.orientation.x = "base_link", 1.0
-        target.pose.orientation.w = 0.0
-        target.pose.position.x, target.pose.position.y, target.pose.position.z = place
-        targets.publish(target)
+    end_of_tour(page, lines)
     page.wait_for_timeout(1e3 * PAUSE)
-    page.get_by_text("reached", exact=True).wait_for()
     page.screenshot(path=HERE / "web_view.png")
 
 
