@@ -760,9 +760,9 @@ def test_buttons_and_a_slider_open_the_gripper(page, arm, controller):
     box = slider.bounding_box()
     page.mouse.click(box["x"] + 0.5 * box["width"] + 30.0, box["y"] + 0.5 * box["height"])
     arm.wait_for(lambda: controller.commands[-1].position > 0.0)
-    set_to = float(slider.get_attribute("aria-valuenow"))
-    assert controller.commands[-1].position == pytest.approx(4e-4 * set_to)
-    arm.wait_status(gripper="STALLED", gripper_opening=f"{0.01 * set_to:g}")
+    opening = f"{25.0 * controller.commands[-1].position:g}"
+    arm.wait_status(gripper="STALLED", gripper_opening=opening)
+    expect(slider).to_have_attribute("aria-valuenow", f"{100.0 * float(opening):g}")
 
 
 # The page `hand` -------------------------------------------------------------------------------
