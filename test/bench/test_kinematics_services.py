@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 from bench import HOME, down, running
-from geometry_msgs.msg import Pose, Quaternion, Transform, Vector3
+from geometry_msgs.msg import Pose, Quaternion, Transform, Twist, Vector3
 from moveit_client import MoveItClient, pose_stamped, state, tip_at
 from moveit_msgs.msg import (
     AttachedCollisionObject,
@@ -229,7 +229,7 @@ def test_a_link_that_the_chain_does_not_move_is_refused(client, link):
 
 
 def test_one_pose_may_come_in_the_vector(client, robot):
-    request = client.ik_request(pose_stamped("nowhere", (0, 0, 0), (0, 0, 0, 0)), link="tool1")
+    request = client.ik_request(pose_stamped("nowhere", (0, 0, 0), (0, 0, 0, 0)))
     request.ik_request.pose_stamped_vector = [stamped(ABOVE)]
     assert full_response(client, request).error_code.val == CODE.SUCCESS
     request.ik_request.ik_link_names = ["nothing"]
@@ -270,6 +270,35 @@ def test_several_poses_need_as_many_links(client, links):
     request.ik_request.pose_stamped_vector = [stamped(ABOVE)] * 2
     request.ik_request.ik_link_names = links
     assert full_response(client, request).error_code.val == CODE.INVALID_LINK_NAME
+
+
+@pytest.mark.parametrize(
+    ("poses", "links", "link", "word"),
+    [
+        (0, ["flange"], "", "ik_link_names"),
+        (1, ["tool0", "flange"], "", "ik_link_names"),
+        (1, [], "flange", "ik_link_name: "),
+        (1, ["tool0"], "flange", "ik_link_name: "),
+        (2, ["tool0", "flange"], "forearm_link", "ik_link_name: "),
+    ],
+)
+def test_a_link_without_a_pose_is_refused(client, poses, links, link, word):
+    request = client.ik_request(stamped(ABOVE), link=link)
+    request.ik_request.pose_stamped_vector = [stamped(ABOVE)] * poses
+    request.ik_request.ik_link_names = links
+    answer = full_response(client, request)
+    assert answer.error_code.val == CODE.INVALID_LINK_NAME
+    assert word in answer.error_code.message
+
+
+def test_objects_in_the_hand_come_from_the_scene_alone(client):
+    request = client.ik_request(stamped(ABOVE))
+    request.ik_request.robot_state.attached_collision_objects = [AttachedCollisionObject()]
+    assert full_response(client, request).error_code.val == CODE.SUCCESS
+    request.ik_request.avoid_collisions = True
+    answer = full_response(client, request)
+    assert answer.error_code.val == CODE.INVALID_ROBOT_STATE
+    assert "attached_collision_objects" in answer.error_code.message
 
 
 def test_constraints_with_several_poses_are_refused(client):
@@ -488,6 +517,14 @@ BAD_STATES = {
         {
             "multi_dof_joint_state.joint_names": ["elbow_joint"],
             "multi_dof_joint_state.transforms": [Transform()],
+        },
+        "multi_dof",
+    ),
+    "multi-dof in motion": (
+        {
+            "multi_dof_joint_state.joint_names": ["virtual_joint"],
+            "multi_dof_joint_state.transforms": [Transform()],
+            "multi_dof_joint_state.twist": [Twist(linear=Vector3(x=0.1))],
         },
         "multi_dof",
     ),

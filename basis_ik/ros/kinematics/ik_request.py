@@ -32,23 +32,36 @@ class Start(NamedTuple):
 def requested_poses(request: PositionIKRequest) -> list[tuple[str, PoseStamped]]:
     """Return links and their target poses; a single link may be empty, for the chain's tip.
 
-    As in MoveIt, `pose_stamped_vector` and `ik_link_names` take precedence over `pose_stamped` and
-    `ik_link_name`.
+    As in MoveIt, `pose_stamped_vector` takes precedence over `pose_stamped`.
 
     Raises:
-        RequestRefusedError: The numbers of poses and links differ.
+        RequestRefusedError: The numbers of poses and links differ, or a link has no pose.
     """
     poses, links = list(request.pose_stamped_vector), list(request.ik_link_names)
-    if not poses:
+    if not poses and not links:
         return [(request.ik_link_name, request.pose_stamped)]
-    if len(poses) == 1:
-        return [(links[0] if links else "", poses[0])]
+    if request.ik_link_name not in ("", *links):
+        text = "ik_link_name: ik_link_names are those of pose_stamped_vector, without it"
+        raise RequestRefusedError(MoveItErrorCodes.INVALID_LINK_NAME, text)
+    if len(poses) == 1 and len(links) <= 1:
+        return [("".join(links), poses[0])]
     if len(links) != len(poses) or "" in links:
         text = f"pose_stamped_vector has {len(poses)} poses: ik_link_names must name as many links"
         raise RequestRefusedError(MoveItErrorCodes.INVALID_LINK_NAME, text)
     if request.constraints != Constraints():
         raise _bad_constraint("they are supported for one pose, not for several at once")
     return list(zip(links, poses, strict=True))
+
+
+def refuse_attached(request: PositionIKRequest) -> None:
+    """Refuse objects in the robot's hand that are to be compared, and that the scene has not.
+
+    Raises:
+        RequestRefusedError: INVALID_ROBOT_STATE.
+    """
+    if request.avoid_collisions and request.robot_state.attached_collision_objects:
+        text = "robot_state: attached_collision_objects are not supported; attach them in the scene"
+        raise RequestRefusedError(MoveItErrorCodes.INVALID_ROBOT_STATE, text)
 
 
 def seconds(timeout: Duration) -> float:

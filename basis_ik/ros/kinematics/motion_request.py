@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from geometry_msgs.msg import Pose
@@ -18,6 +18,7 @@ from moveit_msgs.msg import (
     MoveItErrorCodes,
     OrientationConstraint,
     PlanningOptions,
+    PlanningScene,
     PositionConstraint,
 )
 from shape_msgs.msg import SolidPrimitive
@@ -41,6 +42,8 @@ CONSTRAINT_KINDS = ("joint", "position", "orientation", "visibility")
 # Of a tolerance, what a search uses: the result is compared with all of it. Euler's angles may be
 # larger than the components of a rotation vector.
 SEARCHED_SHARES = (0.98, 0.6)
+# Fields of a planning_scene_diff by which nothing moves or collides; headers are others.
+DIFF_LABELS = ("name", "robot_model_name", "object_colors", "is_diff", "robot_state.is_diff")
 CONSTRAINED_POINT = "the constrained point"
 PARALLEL_COSINE = 1e-6  # of the cosines between axes that count as parallel
 # pose of a frame in a chain's root: of root link, header, and positions of the joints
@@ -81,21 +84,23 @@ def refuse_options(options: PlanningOptions) -> None:
         if getattr(options, name):
             text = f"planning_options.{name}: a motion is planned once; set it to false"
             raise RequestRefusedError(MoveItErrorCodes.FAILURE, text)
-    scene = options.planning_scene_diff
-    state, matrix = scene.robot_state, scene.allowed_collision_matrix
-    for name, given in (
-        ("robot_state", state.joint_state.name or state.multi_dof_joint_state.joint_names),
-        ("robot_state.attached_collision_objects", state.attached_collision_objects),
-        ("fixed_frame_transforms", scene.fixed_frame_transforms),
-        ("allowed_collision_matrix", matrix.entry_names or matrix.default_entry_names),
-        ("link_padding", scene.link_padding),
-        ("link_scale", scene.link_scale),
-        ("world.collision_objects", scene.world.collision_objects),
-        ("world.octomap", scene.world.octomap.octomap.data),
-    ):
-        if given:
-            text = f"planning_options.planning_scene_diff: {name} is not supported"
-            raise RequestRefusedError(MoveItErrorCodes.FAILURE, text)
+    field = _first_set(options.planning_scene_diff, PlanningScene())
+    if field:
+        text = f"planning_options.planning_scene_diff: {field} is not supported"
+        raise RequestRefusedError(MoveItErrorCodes.FAILURE, text)
+
+
+def _first_set(given: Any, blank: Any, inside: str = "") -> str:
+    """Return the name of the first field of a planning_scene_diff that is not blank; or nothing."""
+    for name in given.get_fields_and_field_types():
+        one, other, field = getattr(given, name), getattr(blank, name), inside + name
+        if name == "header" or field in DIFF_LABELS or one == other:
+            continue
+        if not hasattr(one, "get_fields_and_field_types"):
+            return field
+        if within := _first_set(one, other, f"{field}."):
+            return within
+    return ""
 
 
 def is_straight(request: MotionPlanRequest) -> bool:
@@ -413,14 +418,15 @@ class GoalReader:
 def _region(constraint: PositionConstraint, name: str) -> tuple[RigidTransform, FloatArray, float]:
     """Return pose, half the sizes of a box, and the radius of a region."""
     region = constraint.constraint_region
-    if region.meshes or len(region.primitives) != 1 or len(region.primitive_poses) != 1:
+    meshes = region.meshes or region.mesh_poses
+    if meshes or len(region.primitives) != 1 or len(region.primitive_poses) != 1:
         raise _bad(name, "constraint_region: one sphere or one box with its pose is supported")
     pose = pose_value(_upright(region.primitive_poses[0]))
     if isinstance(pose, Refused):
         raise _bad(name, f"constraint_region: {pose}")
     shape, sizes = region.primitives[0].type, list(region.primitives[0].dimensions)
     count = {SolidPrimitive.SPHERE: 1, SolidPrimitive.BOX: 3}.get(shape)
-    if count is None:
+    if count is None or region.primitives[0].polygon.points:
         raise _bad(name, "constraint_region: a sphere or a box is supported, no other shape")
     if len(sizes) != count or not all(0.0 <= size < math.inf for size in sizes):
         text = f"constraint_region: dimensions are {sizes}, not {count} lengths of 0 or more"

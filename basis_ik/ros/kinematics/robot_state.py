@@ -52,7 +52,8 @@ def positions_in(
     """
     virtual = state.multi_dof_joint_state
     is_own = any(name in model.joints for name in virtual.joint_names)
-    if is_own or virtual.transforms != [Transform()] * len(virtual.joint_names):
+    rests = all(each == type(each)() for each in (*virtual.twist, *virtual.wrench))
+    if is_own or not rests or virtual.transforms != [Transform()] * len(virtual.joint_names):
         raise _bad_state(
             field, "multi_dof_joint_state is not supported: joints have one value each"
         )

@@ -34,7 +34,13 @@ from basis_ik.robot.placement import UnknownPositionError, place_link
 from basis_ik.ros.convert import pose_message, pose_value
 from basis_ik.ros.frame_buffer import FrameBuffer, look_up
 from basis_ik.ros.kinematics.groups import Groups
-from basis_ik.ros.kinematics.ik_request import hold, requested_poses, seconds, told
+from basis_ik.ros.kinematics.ik_request import (
+    hold,
+    refuse_attached,
+    requested_poses,
+    seconds,
+    told,
+)
 from basis_ik.ros.kinematics.motion_planner import MotionPlanner, Problem
 from basis_ik.ros.kinematics.motion_request import GoalReader
 from basis_ik.ros.kinematics.path_request import (
@@ -138,6 +144,7 @@ class KinematicsServices:
     def _compute_ik(self, message: Any, response: Any) -> None:
         request = message.ik_request
         checks, warning = self._checks(request)
+        refuse_attached(request)
         requested = requested_poses(request)
         positions = self._positions(request.robot_state)
         if len(requested) == 1:
