@@ -166,17 +166,21 @@ def straight_lines(start: RigidTransform, targets: Sequence[RigidTransform], ste
     step = min(step, POSE_STEP)
     turn = TURN_PER_METRE * step
     legs = list(zip([start, *targets], targets, strict=False))
-    total = 0.0
+    counts = []
     for begin, end in legs:
         angle = np.linalg.norm((begin.inverse() @ end).log()[3:])
         shift = np.linalg.norm(end.translation - begin.translation)
-        total += max(float(shift) / step, float(angle) / turn, 1.0)
+        counts.append(max(float(shift) / step, float(angle) / turn, 1.0))
+    total = sum(counts)
     if not total <= MOST_REQUESTED_POSES:
         raise _bad_number(
             f"max_step: {step:g} m makes {total:.3g} poses, and {MOST_REQUESTED_POSES} are"
             " the most; give a larger step or a shorter way"
         )
-    lines = [line(begin, end, step=step, turn=turn)[1:] for begin, end in legs]
+    lines = [  # most of many waypoints are a step apart
+        line(*leg, step=step, turn=turn)[1:] if count > 1.0 else [leg[1]]
+        for leg, count in zip(legs, counts, strict=True)
+    ]
     return Way([pose for each in lines for pose in each], [len(each) for each in lines])
 
 
