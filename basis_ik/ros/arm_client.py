@@ -279,7 +279,11 @@ class Arm:
         self._home = self._node.create_client(Trigger, f"{self._prefix}/home")
         self._go = self._node.create_client(Trigger, f"{self._prefix}/go")
         self._enable = self._node.create_client(SetBool, f"{self._prefix}/enable")
-        self._fk = self._node.create_client(GetPositionFK, f"{node}/compute_fk")
+        # basis_ik.launch.py gives it move_group's name if its argument moveit_group is set.
+        self._fks = [
+            self._node.create_client(GetPositionFK, name)
+            for name in (f"{node}/compute_fk", "compute_fk")
+        ]
         self._scene = self._node.create_client(GetPlanningScene, "get_planning_scene")
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self._node)
@@ -292,6 +296,11 @@ class Arm:
         except NodeError:
             self.close()
             raise
+
+    @property
+    def _fk(self) -> Any:
+        """The client of the node's compute_fk, by the first of its names that is served."""
+        return next((each for each in self._fks if each.service_is_ready()), self._fks[0])
 
     def _spin(self) -> None:
         with contextlib.suppress(ExternalShutdownException):

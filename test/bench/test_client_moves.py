@@ -8,7 +8,7 @@ The judge has kinematics of its own, and knows what else has happened to the arm
 
 import numpy as np
 import pytest
-from bench import HOME, Robot
+from bench import HOME, Robot, running
 from moveit_client import joints_at, motion_goal
 from shipped_arms import Kinematics, urdf_of
 from std_msgs.msg import String
@@ -312,6 +312,23 @@ class Campaign:
                 getattr(self, order[turn])()
             except Exception as error:
                 raise AssertionError(f"move {k}, {order[turn]}: {error}") from error
+
+
+@pytest.fixture
+def robot():
+    with running("-p", f"home:={HOME.tolist()}") as robot:
+        yield robot
+
+
+@pytest.fixture
+def client(robot):
+    with beside(robot) as (arm, _):
+        yield arm
+
+
+def test_a_node_with_the_names_of_a_move_group_is_met():
+    with running("-r", "~/compute_fk:=compute_fk") as robot, beside(robot) as (arm, _):
+        assert arm.where()[1] == "base_link"
 
 
 MORE = [pytest.param(100, seed, marks=pytest.mark.long) for seed in range(1, 11)]

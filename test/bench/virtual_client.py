@@ -75,7 +75,11 @@ class _Node:
             answer.set_result(service.callback(request, kind.Response()))
             return answer
 
-        return SimpleNamespace(srv_name=name, service_is_ready=lambda: True, call_async=call)
+        node = self._robot.node
+        served = {*self._side, *(node.resolve_service_name(s.srv_name) for s in node.services)}
+        return SimpleNamespace(
+            srv_name=name, service_is_ready=lambda: f"/{name}" in served, call_async=call
+        )
 
     def get_clock(self):
         return SimpleNamespace(
