@@ -624,7 +624,7 @@ class Arm:
 
         Raises:
             StoppedError: The arm was stopped.
-            TargetRefusedError: The node has refused a twist.
+            TargetRefusedError: The node has refused a twist, or has taken none.
             NodeError: The node is not heard any more.
         """
         message = TwistStamped()
@@ -633,10 +633,10 @@ class Arm:
         v.x, v.y, v.z = map(float, linear)
         w.x, w.y, w.z = map(float, angular)
         twists = self._publisher(TwistStamped, "twist")
-        refused, end = self._status.count("refused.twist"), time.monotonic() + seconds
+        has, end = self._since_now("twist"), time.monotonic() + seconds
         while time.monotonic() < end:
             status = self._status
-            if status.count("refused.twist") > refused:
+            if has("refused"):
                 raise TargetRefusedError(status.values["last_refusal.twist"], status)
             if status.state in ENDED_STATES:
                 raise StoppedError(status.message, status)
@@ -645,6 +645,16 @@ class Arm:
             twists.publish(message)
             time.sleep(1.0 / CLIENT.twist_rate)
         twists.publish(TwistStamped(header=message.header))  # at rest
+        end = time.monotonic() + CLIENT.answer_timeout  # its frame may be waited for
+        status = self.wait_for(lambda: has("accepted") or has("refused"), end)
+        if not has("accepted"):
+            why = status.values.get("last_refusal.twist", status.message)
+            raise TargetRefusedError(f"no twist was taken: {why}", status)
+
+    def _since_now(self, name: str) -> Callable[[str], bool]:
+        """Return what tells whether an input has "accepted", or "refused", anything since now."""
+        counts = {what: self._status.count(f"{what}.{name}") for what in ("accepted", "refused")}
+        return lambda what: self._status.count(f"{what}.{name}") > counts[what]
 
     def home(self, *, timeout: float | None = CLIENT.motion_timeout, wait: bool = True) -> Motion:
         """Move to the posture `home`; as `move_to`."""
@@ -701,21 +711,18 @@ class Arm:
             MotionTimeoutError: The time is over.
         """
         publisher = self._publisher(Float64, "gripper")
-        counts = {what: self._status.count(f"{what}.gripper") for what in ("accepted", "refused")}
-
-        def news(what: str) -> bool:
-            return self._status.count(f"{what}.gripper") > counts[what]
+        has = self._since_now("gripper")
 
         def over() -> bool:
             rests = self._status.values.get("gripper") != "MOVING"
-            return news("refused") or (news("accepted") and rests)
+            return has("refused") or (has("accepted") and rests)
 
         publisher.publish(Float64(data=float(opening)))
         if not wait:
             return "SENT"
         status = self.wait_for(over, time.monotonic() + timeout)
         text = status.values.get("gripper_text", status.message)
-        if news("refused"):
+        if has("refused"):
             raise TargetRefusedError(status.values["last_refusal.gripper"], status)
         if not over():
             raise MotionTimeoutError(f"the gripper is not there in time: {text}", status)

@@ -326,6 +326,16 @@ def client(robot):
         yield arm
 
 
+@pytest.mark.parametrize("seconds", [0.2, 2.0])
+def test_a_jog_of_which_nothing_was_taken_is_told(robot, client, seconds):
+    here = robot.positions.copy()
+    with pytest.raises(TargetRefusedError, match="NO_TRANSFORM"):
+        client.jog((0.0, 0.0, 0.05), frame="no_such_frame", seconds=seconds)
+    assert np.array_equal(robot.positions, here)
+    client.jog((0.0, 0.0, 0.05), seconds=0.2)
+    assert not np.array_equal(robot.positions, here)
+
+
 def test_a_node_with_the_names_of_a_move_group_is_met():
     with running("-r", "~/compute_fk:=compute_fk") as robot, beside(robot) as (arm, _):
         assert arm.where()[1] == "base_link"
