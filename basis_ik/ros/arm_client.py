@@ -270,6 +270,7 @@ class Arm:
         self._name = node
         self._news = threading.Condition()
         self._status, self._motions = NO_STATUS, set[Motion]()
+        self._newest: Motion | None = None  # the motion that was started last
         self._heard_at, self._last_stamp = -math.inf, 0
         self._publishers: dict[str, Any] = {}  # by topic, from its first message on
         self._node.create_subscription(
@@ -544,10 +545,20 @@ class Arm:
         motion = Motion(self, pursuit, timeout)
         with self._news:
             self._motions.add(motion)
+            self._newest = motion
         send()
         if wait:
             motion.wait()
         return motion
+
+    def wait(self) -> Status:
+        """Wait for the motion that was started last; return the status that says it is there.
+
+        Raises:
+            MotionError: As `Motion.wait`.
+            NodeError: The node is not heard any more.
+        """
+        return self._status if self._newest is None else self._newest.wait()
 
     def follow(
         self,

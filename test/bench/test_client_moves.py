@@ -336,6 +336,15 @@ def test_a_jog_of_which_nothing_was_taken_is_told(robot, client, seconds):
     assert not np.array_equal(robot.positions, here)
 
 
+def test_the_motion_that_was_started_last_is_waited_for(robot, client):
+    assert client.wait() is client.status
+    client.move_to(Campaign(robot, client, np.random.default_rng(1)).near(), wait=False)
+    assert client.wait().state == "ARRIVED"
+    client.move_to((9.0, 0.0, 0.0), wait=False)
+    with pytest.raises(NotReachedError):
+        client.wait()
+
+
 def test_a_node_with_the_names_of_a_move_group_is_met():
     with running("-r", "~/compute_fk:=compute_fk") as robot, beside(robot) as (arm, _):
         assert arm.where()[1] == "base_link"
