@@ -397,11 +397,14 @@ class Arm:
         return self._publishers[name]
 
     def _call(self, client: Any, request: Any) -> Any:
-        answer = client.call_async(request)
-        self.wait_for(answer.done, time.monotonic() + CLIENT.answer_timeout)
-        if not answer.done():
-            raise NodeError(f"{client.srv_name} does not answer")
-        return answer.result()
+        end = time.monotonic() + CLIENT.answer_timeout
+        self.wait_for(client.service_is_ready, end)  # of a node that starts again
+        if client.service_is_ready():
+            answer = client.call_async(request)
+            self.wait_for(answer.done, end)
+            if answer.done():
+                return answer.result()
+        raise NodeError(f"{client.srv_name} does not answer")
 
     # Where the arm is -----------------------------------------------------------------------------
 

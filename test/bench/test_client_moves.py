@@ -345,6 +345,16 @@ def test_the_motion_that_was_started_last_is_waited_for(robot, client):
         client.wait()
 
 
+def test_a_service_that_starts_again_is_waited_for(robot, client, monkeypatch):
+    ready = robot.time + 2.0
+    monkeypatch.setattr(client._home, "service_is_ready", lambda: robot.time > ready)
+    client.home()
+    assert robot.time > ready
+    monkeypatch.setattr(client._home, "service_is_ready", lambda: False)
+    with pytest.raises(NodeError, match="home does not answer"):
+        client.home()
+
+
 def test_a_node_with_the_names_of_a_move_group_is_met():
     with running("-r", "~/compute_fk:=compute_fk") as robot, beside(robot) as (arm, _):
         assert arm.where()[1] == "base_link"
