@@ -271,6 +271,7 @@ class Arm:
         self._news = threading.Condition()
         self._status, self._motions = NO_STATUS, set[Motion]()
         self._newest: Motion | None = None  # the motion that was started last
+        self._is_closed = False
         self._heard_at, self._last_stamp = -math.inf, 0
         self._publishers: dict[str, Any] = {}  # by topic, from its first message on
         self._node.create_subscription(
@@ -301,6 +302,7 @@ class Arm:
     @property
     def _fk(self) -> Any:
         """The client of the node's compute_fk, by the first of its names that is served."""
+        self._refuse_closed()
         return next((each for each in self._fks if each.service_is_ready()), self._fks[0])
 
     def _spin(self) -> None:
@@ -327,6 +329,7 @@ class Arm:
     def close(self) -> None:
         """End the connection; the arm goes on with what it does. A program's end does so, too."""
         atexit.unregister(self.close)
+        self._is_closed = True
         self._executor.shutdown()
         self._thread.join()
         self._node.destroy_node()
@@ -384,6 +387,7 @@ class Arm:
 
     def _publisher(self, kind: type, name: str) -> Any:
         """Return the publisher on a topic of the node, once it is connected."""
+        self._refuse_closed()
         if name not in self._publishers:
             topic = f"{self._prefix}/{name}"
             publisher = self._node.create_publisher(kind, topic, 1)
@@ -397,6 +401,7 @@ class Arm:
         return self._publishers[name]
 
     def _call(self, client: Any, request: Any) -> Any:
+        self._refuse_closed()
         end = time.monotonic() + CLIENT.answer_timeout
         self.wait_for(client.service_is_ready, end)  # of a node that starts again
         if client.service_is_ready():
@@ -405,6 +410,10 @@ class Arm:
             if answer.done():
                 return answer.result()
         raise NodeError(f"{client.srv_name} does not answer")
+
+    def _refuse_closed(self) -> None:
+        if self._is_closed:
+            raise NodeError("this client is closed; make another Arm")
 
     # Where the arm is -----------------------------------------------------------------------------
 

@@ -360,6 +360,13 @@ def test_a_node_with_the_names_of_a_move_group_is_met():
         assert arm.where()[1] == "base_link"
 
 
+def test_a_closed_client_says_so(client):
+    client.close()
+    for act in (client.where, client.home, lambda: client.go_to("home")):
+        with pytest.raises(NodeError, match="this client is closed"):
+            act()
+
+
 MORE = [pytest.param(100, seed, marks=pytest.mark.long) for seed in range(1, 11)]
 
 
