@@ -264,6 +264,17 @@ def test_conflicting_poses_have_no_solution(client):
     assert answer.solution.joint_state.name == []
 
 
+@pytest.mark.parametrize(
+    ("timeout", "code"),
+    [(-1.0, CODE.FAILURE), (1e-6, CODE.TIMED_OUT), (0.5, CODE.NO_IK_SOLUTION)],
+)
+def test_the_timeout_counts_for_several_poses(client, timeout, code):
+    request = client.ik_request(stamped(ABOVE), timeout=timeout)
+    request.ik_request.pose_stamped_vector = [stamped(down(0.4, y, 0.4)) for y in (0.2, 0.3)]
+    request.ik_request.ik_link_names = ["tool0", "flange"]
+    assert full_response(client, request).error_code.val == code
+
+
 @pytest.mark.parametrize("links", [["tool0"], ["tool0", ""], ["tool0", "tool1"], []])
 def test_several_poses_need_as_many_links(client, links):
     request = client.ik_request(stamped(ABOVE))

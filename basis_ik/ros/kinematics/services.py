@@ -151,8 +151,11 @@ class KinematicsServices:
             arms = [self._groups.arm(request.group_name)]
             found, code = self._solve_one(arms[0], *requested[0], request, positions, checks)
         else:
-            arms = self._groups.arms(request.group_name)
+            arms, began = self._groups.arms(request.group_name), time.perf_counter()
+            timeout = self._timeout(request)
             found, code = self._solve_several(arms, requested, positions)
+            if code.val == MoveItErrorCodes.NO_IK_SOLUTION:
+                code.val = _failure(timeout, began)
             if checks and code.val == MoveItErrorCodes.SUCCESS:
                 self._check_collisions(arms, {**positions, **found})
         response.error_code = code
@@ -264,8 +267,7 @@ class KinematicsServices:
         positions: Mapping[str, float],
         scene: Scene | None,
     ) -> tuple[Solution, MoveItErrorCodes]:
-        parameters = self._parameters
-        timeout = seconds(request.timeout) or parameters["kinematics_solver_timeout"]
+        parameters, timeout = self._parameters, self._timeout(request)
         is_short, began = timeout < LONG_TIMEOUT, time.perf_counter()
         self._admit_distance(chain, root_T_target, "pose_stamped")
         start = hold(request.constraints, chain, _filled(chain, positions))
@@ -292,9 +294,12 @@ class KinematicsServices:
         if parameters["approximate_solutions"] and is_free:
             text = f"approximate: {told(solution.reason)}"
             return solution, error_code(MoveItErrorCodes.SUCCESS, text)
-        late = is_short and time.perf_counter() - began >= timeout
-        code = MoveItErrorCodes.TIMED_OUT if late else MoveItErrorCodes.NO_IK_SOLUTION
-        return solution, error_code(code, told(solution.reason))
+        return solution, error_code(_failure(timeout, began), told(solution.reason))
+
+    def _timeout(self, request: PositionIKRequest) -> float:
+        """Return the timeout of a request [s], that of the node's parameter if it has none."""
+        given = self._parameters["kinematics_solver_timeout"]
+        return seconds(request.timeout) or float(given)
 
     def _admit_distance(self, chain: Chain, root_T_target: RigidTransform, field: str) -> None:
         """Refuse a pose whose units are in doubt."""
@@ -498,6 +503,12 @@ class KinematicsServices:
 
     def _now(self) -> Time:
         return self._node.get_clock().now().to_msg()
+
+
+def _failure(timeout: float, began: float) -> int:
+    """Return the code of a search without a solution that began at a time [s]."""
+    late = timeout < LONG_TIMEOUT and time.perf_counter() - began >= timeout
+    return int(MoveItErrorCodes.TIMED_OUT if late else MoveItErrorCodes.NO_IK_SOLUTION)
 
 
 def _filled(chain: Chain, positions: Mapping[str, float]) -> FloatArray:
