@@ -85,7 +85,8 @@ class Clutch:
         self._until = -math.inf  # when it counts as let go, unless it is heard of [s]
         self._blocked = "it was not seen let go"
         self._held: _Held | None = None
-        self._seen: Filtered[RigidTransform] | None = None  # poses while it is held
+        self._seen: Filtered[RigidTransform] | None = None  # poses while it is held, of one frame
+        self._frame_id = ""  # that frame
         self._lasts = math.inf
         self.text = ""
 
@@ -132,7 +133,7 @@ class Clutch:
 
     def _release(self, text: str) -> None:
         """Let the arm come to rest, if it is the device that it follows."""
-        self._held, self.text = None, text
+        self._held, self._seen, self.text = None, None, text
         if isinstance(self._targets.newest, DeviceTarget):
             self._targets.clear()
 
@@ -181,6 +182,8 @@ class Clutch:
         held = self._held
         if held is not None and held.moved and not own:  # the target was refused or dropped
             held = None
+        if at.frame_id != self._frame_id:
+            self._frame_id, self._seen = at.frame_id, None
         seen = self._seen = filtered(self._seen, pose, time, how, POSE_CHANGE)
         why = "engaged" if held is None else _break(held, at, seen.raw, time, rules)
         if how.outliers and len(seen.recent) < 3:  # none of them is confirmed

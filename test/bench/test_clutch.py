@@ -247,6 +247,26 @@ def test_a_lone_stray_pose_of_a_tracker_moves_nothing(robot, hand, stray):
     assert near(settled(robot), robot.ready)
 
 
+@pytest.mark.parametrize("what", ["way while it is let go", "frame"])
+def test_what_was_before_does_not_count_as_a_stray_pose(robot, hand, what):
+    assert robot.set_parameter("filter.device_pose.outliers", True).successful
+    hand.held = True
+    robot.run(0.1)
+    hand.go(WAY)
+    before = settled(robot)
+    if what == "frame":
+        hand.frame = "recentred"
+    else:
+        hand.held = False
+        robot.run(0.1)  # shorter than what ends a stream
+        hand.held = True
+    hand.at = shifted(hand.at, (0.0, 0.04, 0.0))
+    robot.run(0.5)
+    assert near(robot.tip(), before, 1e-9)
+    hand.go(-WAY)
+    assert near(settled(robot), shifted(before, -WAY))
+
+
 def test_a_smoothed_device_lags_and_its_jump_is_no_motion_either(robot, hand):
     assert robot.set_parameter("filter.device_pose.lag", 0.05).successful
     hand.held = True
