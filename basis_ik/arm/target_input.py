@@ -489,6 +489,8 @@ class TargetInput:
     ) -> bool:
         """Accept positions of joints at given times; return whether they were accepted.
 
+        A single one at its begin counts as of `offer_joint_target`, unfiltered.
+
         Args:
             at: When the times begin; the frame has no meaning.
             names: The joints, as for `offer_joint_target`.
@@ -514,6 +516,9 @@ class TargetInput:
         whole = self._whole(rows, columns)
         if not np.isfinite(whole).all():
             return self.refuse(UNMEASURED, request)
+        if list(times) == [0.0]:  # a position by now, of a stream of single points
+            target = JointTarget(stamp, tuple(whole[0].tolist()))
+            return self._take(target, arrival, request)
         return self._take_chunk(times, whole, stamp, arrival, request)
 
     def offer_pose_chunk(

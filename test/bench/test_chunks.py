@@ -93,6 +93,18 @@ def test_overlapping_chunks_are_followed_without_lag(robot, rate, delay):
     assert np.allclose(at_rest(robot), sine(end), rtol=0.0, atol=1e-9), "it rests at the last point"
 
 
+@pytest.mark.parametrize("stamp", ["now", Time()], ids=["stamped", "without a stamp"])
+def test_single_points_that_are_due_when_they_come_are_a_stream_of_positions(robot, stamp):
+    times, outputs = stream(robot, 3.0, 50, lambda t: joints(robot, [0.0], [sine(t)], stamp=stamp))
+    steady = times > 1.0
+    lag, error = lag_and_error(times[steady], outputs[steady], sine)
+    assert abs(lag) < 1e-3
+    assert error < 3e-4
+    robot.wait_status(state="ARRIVED", input="joint_positions")
+    robot.wait(robot.rests, "silence")
+    assert np.allclose(robot.positions, sine(2.98), rtol=0.0, atol=1e-9), "it rests at the last"
+
+
 def test_the_arm_is_at_each_point_at_its_time_and_stays_between_them(robot):
     rng = np.random.default_rng(3)
     later = np.cumsum(rng.uniform(0.2, 0.4, 10))
