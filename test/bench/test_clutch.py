@@ -11,6 +11,7 @@ from bench import HOME, PERIOD, running
 from geometry_msgs.msg import PoseStamped
 from std_msgs.msg import Bool, String
 from std_srvs.srv import SetBool, Trigger
+from test_joint_target import stream
 from world import SECOND
 
 from basis_ik.ros.convert import pose_message
@@ -154,6 +155,31 @@ def test_a_frame_that_tf_lacks_engages_nothing_and_is_named(robot, hand):
     refusal = robot.statuses[-1]["last_refusal.device_pose"]
     assert refusal.startswith("NO_TRANSFORM")
     assert "nowhere" in refusal
+
+
+@pytest.mark.parametrize("rate", [30, 90])
+def test_a_device_is_followed_as_closely_as_poses_are(robot, rate):
+    clutch, devices = robot.topic("clutch"), robot.topic("device_pose")
+
+    def way(t):
+        return 0.05 * np.array([1.0 - math.cos(2.0 * t), 1.0 - math.cos(3.0 * t), 0.0])
+
+    def send(t):
+        clutch.publish(Bool(data=t >= 0.0))
+        message = PoseStamped(pose=pose_message(shifted(AWAY, way(max(t, 0.0)))))
+        message.header.frame_id, message.header.stamp = "headset", robot.stamp()
+        devices.publish(message)
+
+    for lead in (send, lambda t: robot.send("base_link", shifted(robot.ready, way(t)))):
+        if lead is send:
+            send(-1.0)
+            robot.run(0.05)
+        times, outputs = stream(robot, 3.0, rate, lead)
+        steady = times > 1.0
+        tips = np.array([robot.chain.forward(each).translation for each in outputs[steady]])
+        wanted = np.array([robot.ready.translation + way(t) for t in times[steady]])
+        assert np.abs(tips - wanted).max() < 5e-4
+        robot.reach(robot.ready)
 
 
 def test_more_than_half_a_turn_goes_on(robot, hand):
