@@ -42,7 +42,8 @@ def generate_launch_description():
             DeclareLaunchArgument(
                 "twist_frame",
                 default_value="",
-                description="Frame whose axes the tip moves along; empty: the arm's base.",
+                description="Frame whose axes the tip moves along; empty: the arm's base (for a "
+                "joystick and a real arm: base_link).",
             ),
             DeclareLaunchArgument(
                 "linear_speed", default_value="0.1", description="Speed at full deflection [m/s]."
@@ -85,7 +86,7 @@ def start(context):
     robot, device = argument("robot"), argument("device")
     frame = argument("twist_frame") or ROOTS[robot]
     arguments = {name: argument(name) for name in ("launch_rviz", "view")}
-    arguments["extra_params_file"] = parameter_file(device, frame)
+    arguments["extra_params_file"] = parameter_file(device, argument("twist_frame"))
     if robot == "real":
         name = "basis_ik.launch.py"
     else:
@@ -101,7 +102,7 @@ def start(context):
 def parameter_file(device, frame):
     """Return a file with what the arm's node has to know of a device."""
     given = {"joy.gripper_buttons": [1, 0]}
-    if device == "spacemouse":
+    if device == "spacemouse" and not missing_packages(device):  # else keys move the arm
         given |= {"plain_inputs": ["twist"], "plain_frame": frame}
     path = Path(tempfile.mkdtemp(prefix="basis_ik_")) / "input.yaml"
     path.write_text(yaml.safe_dump({"/**": {"ros__parameters": given}}))
@@ -110,7 +111,7 @@ def parameter_file(device, frame):
 
 def front_end(device, argument, frame):
     """Return the device's nodes, or a message about missing packages."""
-    missing = [package for package in PACKAGES[device] if not is_installed(package)]
+    missing = missing_packages(device)
     if missing:
         names = (f"ros-$ROS_DISTRO-{package.replace('_', '-')}" for package in missing)
         text = f"because packages are missing: apt install {' '.join(names)}"
@@ -166,6 +167,10 @@ def axes(axis, scale, speed, **numbers):
         **{f"{axis}.{name}": number for name, number in numbers.items()},
         **{f"{scale}.{name}": speed for name in numbers},
     }
+
+
+def missing_packages(device):
+    return [package for package in PACKAGES[device] if not is_installed(package)]
 
 
 def is_installed(package):

@@ -105,6 +105,25 @@ def test_keys_are_named(tmp_path, own_domain):
     )
 
 
+def test_without_a_spacemouses_package_the_arm_takes_the_keys_twists(tmp_path, own_domain):
+    environment = {**os.environ, "ROS_DOMAIN_ID": str(own_domain)}
+    ask = [which("ros2"), "topic", "info", "/basis_ik/twist"]
+    asked = []
+
+    def known(said):
+        if "ready: ur5e" not in said:
+            return False
+        found = subprocess.run(
+            ask, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False
+        )
+        asked.append(found.stdout)
+        return "msg/Twist" in found.stdout
+
+    said = launch(environment, known, tmp_path, device="spacemouse")
+    assert "The spacemouse is not read" in said
+    assert "msg/TwistStamped\n" in asked[-1]
+
+
 def test_missing_packages_are_logged_in_one_line(tmp_path, own_domain):
     environment = {**os.environ, "ROS_DOMAIN_ID": str(own_domain)}
     words = "The joystick is not read"
