@@ -54,6 +54,8 @@ from basis_ik.ros.rviz.drag import GRIPS
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.view.words import PHRASE_HELD
 
+PLAIN_TWIST = "geometry_msgs/msg/Twist"
+TWISTS = frozenset({PLAIN_TWIST, f"{PLAIN_TWIST}Stamped"})
 HOLD_RATE = 20.0  # [Hz], how often a browser reports that a button is held
 SLIDER_PERIOD = 0.5  # [s] between two updates of the sliders from the measured joints
 GAUGE_PERIOD = 0.2  # [s] between two updates of the gauges
@@ -140,7 +142,9 @@ class ArmPanel:
         self._status = node.create_subscription(
             DiagnosticStatus, f"{prefix}/status", self._on_status, 10
         )
-        self._twists = node.create_publisher(TwistStamped, f"{prefix}/twist", 1)
+        takes = dict(node.get_topic_names_and_types()).get(f"{prefix}/twist", [])
+        plain = PLAIN_TWIST in takes  # nothing tells in which frame; of stamped ones the node warns
+        self._twists = None if plain else node.create_publisher(TwistStamped, f"{prefix}/twist", 1)
         self._jogs = node.create_publisher(JointJog, f"{prefix}/joint_jog", 1)
         self._targets = node.create_publisher(PoseStamped, f"{prefix}/target_pose", 1)
         self._openings = node.create_publisher(Float64, f"{prefix}/gripper", 1)
@@ -198,7 +202,8 @@ class ArmPanel:
         self._tab.remove()
         self._node.destroy_subscription(self._status)
         for publisher in (self._twists, self._jogs, self._targets, self._openings):
-            self._node.destroy_publisher(publisher)
+            if publisher is not None:
+                self._node.destroy_publisher(publisher)
         for client, _ in self._requests:
             self._node.destroy_client(client)
 
@@ -412,7 +417,7 @@ class ArmPanel:
 
     def _send_twist(self, now: float) -> None:
         twist = self._held.twist(now, 1e-3 * self._linear.value, math.radians(self._angular.value))
-        if twist is None or self._chain is None:
+        if twist is None or self._chain is None or self._twists is None:
             return
         self._joint_sliders.cancel()
         message = TwistStamped()

@@ -28,7 +28,13 @@ from visualization_msgs.msg import MarkerArray
 
 from basis_ik.arm.admission import printable
 from basis_ik.errors import BasisIkError
-from basis_ik.extras.web_view.arm_panel import ArmPanel, Joint, PanelContext, PanelPlaces
+from basis_ik.extras.web_view.arm_panel import (
+    TWISTS,
+    ArmPanel,
+    Joint,
+    PanelContext,
+    PanelPlaces,
+)
 from basis_ik.extras.web_view.cameras import Cameras
 from basis_ik.extras.web_view.frame_nodes import LAYERS, FrameNodes
 from basis_ik.extras.web_view.gizmos import Gizmos
@@ -230,9 +236,7 @@ class Page:
             return self._new_gizmos
         if kind == "diagnostic_msgs/msg/DiagnosticStatus" and name == "status":
             takes = topics.get(f"{topic.rpartition('/')[0]}/twist", [])
-            return (
-                self._new_panel if "geometry_msgs/msg/TwistStamped" in takes else self._new_status
-            )
+            return self._new_panel if not TWISTS.isdisjoint(takes) else self._new_status
         if kind == "sensor_msgs/msg/JointState" and name == "joint_states":
             return lambda each: _Listener(self._node, JointState, each, self._on_joints)
         if kind == "control_msgs/msg/JointTrajectoryControllerState":

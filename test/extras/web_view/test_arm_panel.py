@@ -131,7 +131,8 @@ class Graph:
         return self.shown[-1]
 
 
-def test_statuses_of_a_node_are_shown_until_it_turns_out_to_be_an_arms(monkeypatch):
+@pytest.mark.parametrize("twists", ["TwistStamped", "Twist"])
+def test_statuses_of_a_node_are_shown_until_it_turns_out_to_be_an_arms(monkeypatch, twists):
     graph = Graph()
     page = object.__new__(Page)
     page._node, page._server, page._parts = graph, graph, {}
@@ -144,7 +145,7 @@ def test_statuses_of_a_node_are_shown_until_it_turns_out_to_be_an_arms(monkeypat
     (html,) = graph.shown
     assert html.content.count("foot: met") == html.content.count("calf: met") == 1
     assert "lost" not in html.content
-    graph.topics["/a/twist"] = ["geometry_msgs/msg/TwistStamped"]
+    graph.topics["/a/twist"] = [f"geometry_msgs/msg/{twists}"]
     page._scan_graph()
     assert page._parts == {"/a/status": "panel of /a/status"}
     assert not graph.shown
