@@ -441,20 +441,25 @@ class Along:
             self._place = _Place(pace * period, pace, 0.0)
         else:
             rate, gain = self._next_rate(period, pace)
+            # The gain changes linearly, as the quintics between the states do.
             time = before.time + 0.5 * (before.rate + rate) * period
+            time += (before.gain - gain) * period**2 / 12.0
             self._place = _Place(time, rate, gain)
         if self._place.time >= self._motion.times[-1]:
             self._place = _Place(float(self._motion.times[-1]), 0.0, 0.0)
         return self._states()
 
     def _next_rate(self, period: float, pace: float) -> tuple[float, float]:
-        """Return the rate a period later, and its change [1/s]."""
+        """Return the rate a period later, and its change then [1/s]."""
         time, rate, gain = self._place
-        then = time + (rate + 0.5 * gain * period) * period
+        level = rate + 0.5 * gain * period  # the rate then, if its change ends meanwhile
+        then = time + 0.5 * (rate + level) * period
         _, v, a = at_times(self._motion, self._within([time, then]))
         low, high = self._room(v, a, period)
-        missing = pace - rate
-        wanted = min(self._gain, math.sqrt(2.0 * self._rise * abs(missing)))
+        missing = pace - level
+        slow = self._rise * period
+        wanted = math.sqrt(0.25 * slow**2 + 2.0 * self._rise * abs(missing)) - 0.5 * slow
+        wanted = min(self._gain, wanted, abs(missing) / period)  # the last two periods end there
         ends = (v * a < 0.0) & (np.abs(v) * self._bounds[JERK] < GIVEN_TUNING.end_factor * a**2)
         if missing > 0.0 or ends.any():  # near its own pace the motion leaves no jerk for more
             wanted = min(wanted, self._ease * (1.0 - rate**3))
@@ -462,12 +467,11 @@ class Along:
             wanted = min(wanted, GIVEN_TUNING.first_factor * self._outset * period)
         wanted = math.copysign(wanted, missing)
         wanted = min(max(wanted, low), high) if low <= high else 0.5 * (low + high)
-        if (
-            abs(missing) <= max(abs(wanted) * period, GIVEN_TUNING.way_tolerance)
-            and low <= 0.0 <= high
-        ):
+        # Where the joints hardly move, those that turn round ask for any change, in vain.
+        wanted = min(max(wanted, -self._gain), self._gain)
+        if abs(missing) <= GIVEN_TUNING.way_tolerance and low <= 0.0 <= high:
             return pace, 0.0
-        return min(max(rate + wanted * period, 0.0), 1.0), wanted
+        return min(max(level + 0.5 * wanted * period, 0.0), 1.0), wanted
 
     def _room(self, v: FloatArray, a: FloatArray, period: float) -> tuple[float, float]:
         """Return the least and the largest change of the rate a period later [1/s].
@@ -481,14 +485,14 @@ class Along:
             period: [s].
         """
         _, rate, gain = self._place
-        own = a * rate**2
-        here = own[0] + v[0] * gain
+        level = rate + 0.5 * gain * period
+        here, own = a[0] * rate**2 + v[0] * gain, a[1] * level**2
         step = np.maximum(
-            GIVEN_TUNING.jerk_share * self._bounds[JERK] * period, np.abs(own[1] - own[0])
+            GIVEN_TUNING.jerk_share * self._bounds[JERK] * period, np.abs(own - a[0] * rate**2)
         )
-        most = np.maximum(self._bounds[ACCELERATION], np.abs(own[1]))
-        ends = np.stack([np.maximum(-most, here - step), np.minimum(most, here + step)]) - own[1]
-        slope = v[1] + 2.0 * rate * period * a[1]
+        most = np.maximum(self._bounds[ACCELERATION], np.abs(own))
+        ends = np.stack([np.maximum(-most, here - step), np.minimum(most, here + step)]) - own
+        slope = v[1] + level * period * a[1]
         ends = np.sort(
             ends / np.where(np.abs(slope) > GIVEN_TUNING.same, slope, GIVEN_TUNING.same), axis=0
         )

@@ -44,6 +44,7 @@ STOPPED_LATE = f"{LATE}::test_an_arm_that_is_told_to_be_stopped_has_stopped_what
 MID_MOTION = f"{LATE}::test_a_controller_that_takes_nothing_in_mid_motion_does_not_leap"
 BORDERS = "test/robot/test_infer.py::test_the_borders_of_what_is_obvious"
 CLOUDS = "test/bench/test_clouds_in_motion.py::"
+PACES = "test/arm/test_given_motion.py::test_a_pace_that_changes_at_any_time_keeps_the_jerk"
 BLOCKED = (
     "test/bench/test_collisions_in_motion.py::test_a_planned_motion_that_something_blocks_ends_and_"
 )
@@ -2468,6 +2469,20 @@ MUTATIONS = tuple(
             (
                 "test/arm/test_clearance.py::test_an_arm_that_left_the_way_of_a_given_motion_stays_and_says_so",
             ),
+        ),
+        (
+            "the change of a pace leaps between two periods",
+            "arm/given_motion.py",
+            "return min(max(level + 0.5 * wanted * period, 0.0), 1.0), wanted",
+            "return min(max(rate + wanted * period, 0.0), 1.0), wanted",
+            (PACES,),
+        ),
+        (
+            "where joints turn round the pace may change without bound",
+            "arm/given_motion.py",
+            "        wanted = min(max(wanted, -self._gain), self._gain)\n",
+            "",
+            (PACES,),
         ),
         (
             "a planned motion that something holds never ends",
