@@ -8,7 +8,7 @@ import pytest
 from controller_stand_ins import JOINTS, KnownRule, OpenWay, StateTopic, arm_of, moment, report
 
 from basis_ik.arm.execution.controller_state import ControllerState
-from basis_ik.arm.execution.goal_execution import GoalExecution
+from basis_ik.arm.execution.goal_execution import GoalExecution, Progress
 from basis_ik.arm.execution.messages import (
     CancelRequest,
     GoalFeedback,
@@ -211,6 +211,19 @@ def test_from_the_second_feedback_on_the_pace_is_known(talk):
     talk.order()
     slowed = line(0.0).at(0.11 + 0.5 * SAFE) * 0.5 ** np.arange(3)
     assert talk.source.starts[-1] == pytest.approx(slowed, abs=1e-9)
+
+
+def test_the_time_within_a_rest_is_taken_from_the_clock():
+    """The positions are the same all the time; the motion is left when it goes on."""
+    still = np.zeros((4, 2))
+    motion = Motion(np.array([0.0, 0.2, 0.5, 1.0]), np.outer([0, 1, 1, 2], [1, 1]), still, still)
+    known = Progress(10.1, 0.1, 1.0, 10.1)
+    for after in (0.25, 0.4, 0.49):
+        found = known.updated(10.0 + after, motion, np.ones(2))
+        assert found.elapsed == pytest.approx(after)
+        assert found.rate == pytest.approx(1.0)
+    slower = known.updated(10.6, motion, motion.at(0.15)[:, 0])
+    assert slower.elapsed == pytest.approx(0.15)
 
 
 def test_before_feedback_the_progress_is_unknown(talk):

@@ -42,6 +42,7 @@ class GoalTuning(NamedTuple):
     shortest_interval: float = 1e-6  # [s], between two samples
     least_pace: float = 1e-3  # a controller at a slower pace stands
     tolerance: float = 1e-3  # [rad or m]: a reference farther from where it should be contradicts
+    same: float = 1e-9  # [rad or m]: positions that do not differ by more are the same
 
 
 GOAL_TUNING = GoalTuning()
@@ -520,7 +521,10 @@ class Progress(NamedTuple):
 
     def updated(self, when: float, motion: Motion, desired: FloatArray) -> Progress:
         """Return the progress after feedback with the desired state at a time."""
-        elapsed, rate = motion.time_of(desired, self.elapsed), self.rate
+        elapsed, rate = self.now(when, float(motion.times[-1])), self.rate
+        # Where a motion stands, its positions do not tell the time.
+        if (np.abs(motion.at(elapsed)[:, 0] - desired) > GOAL_TUNING.same).any():
+            elapsed = motion.time_of(desired, self.elapsed)
         if when - self.when > 0.0 and self.elapsed > 0.0:  # when it began is not known exactly
             rate = min((elapsed - self.elapsed) / (when - self.when), 1.0)
         return Progress(when, elapsed, rate, when)
