@@ -246,6 +246,7 @@ class Pipeline:
         # The version of the scene, and why the arm does not go on from beside that motion.
         self._beside: tuple[int | None, Reason] = (None, LEFT_WAY)
         self._course: Course | None = None  # places at given times
+        self._course_position_only = False
         self._valid = True  # whether the destination is finite and within the limits
         self._repeats = 0
         self._elapsed = 0.0  # total time of all steps [s]
@@ -763,6 +764,7 @@ class Pipeline:
         From an arm that is off the chunk before, chunks would swing it to and fro.
         """
         course, before, time = goal.course, self._course, goal.came
+        self._course_position_only = goal.position_only
         here, velocity = self.begins_at(measured), np.zeros_like(measured)
         if self.command is not None:
             here, velocity, time = self.command, self._limiter.velocity, max(self._when, time)
@@ -778,8 +780,6 @@ class Pipeline:
 
     def _on_course(self, course: Course, now: float) -> FloatArray:
         """Return positions, velocities and accelerations of a chunk at a time [s], (3, n)."""
-        goal = self.goal
-        assert isinstance(goal, ChunkGoal)
         states = course.at(now)
         if not course.poses:
             # It jumps at each point; taken to last, it would let the joints swing about the course.
@@ -790,10 +790,12 @@ class Pipeline:
         assert self._destination is not None
         found = [self._destination]
         for time in (now, now + self._period):
-            pose = PoseGoal(pose_of(course.at(time)[0]), goal.position_only)
+            pose = PoseGoal(pose_of(course.at(time)[0]), self._course_position_only)
             solution = self._solve(pose, found[-1], QUICK_STEPS, self.wish.constraint)
             found.append(solution.positions)
-            self.solution = solution if time == now else self.solution
+            # While a newer goal is solved for, the arm stays on its course.
+            if time == now and isinstance(self.goal, ChunkGoal):
+                self.solution = solution
         velocity = (found[2] - found[1]) / self._period
         return np.array([found[1], velocity, np.zeros_like(velocity)])
 

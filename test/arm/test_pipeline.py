@@ -13,8 +13,17 @@ import pytest
 from shipped_arms import HOMES, chain_of, worst
 
 from basis_ik.arm import pipeline
+from basis_ik.arm.course import Course, pose_rows
 from basis_ik.arm.given_motion import at_times, keep_limits
-from basis_ik.arm.goals import JointGoal, MotionGoal, PointGoal, PoseGoal, Ray, TwistGoal
+from basis_ik.arm.goals import (
+    ChunkGoal,
+    JointGoal,
+    MotionGoal,
+    PointGoal,
+    PoseGoal,
+    Ray,
+    TwistGoal,
+)
 from basis_ik.arm.limiter import plan_motion
 from basis_ik.arm.limits import MotionLimits
 from basis_ik.arm.path_timing import time_path
@@ -465,6 +474,26 @@ def test_the_arm_goes_on_during_a_long_solve(patient, later, monkeypatch):
     assert patient.solution.success
     np.testing.assert_array_equal(walk(patient, HOME)[-1], patient.solution.positions)
     assert asked == [pipeline.QUICK_STEPS, pipeline.QUICK_STEPS, pipeline.MAX_ITERATIONS]
+
+
+@pytest.mark.parametrize("poses", [False, True])
+def test_the_arm_stays_on_its_course_while_a_pose_is_solved_for(
+    patient, later, chain, monkeypatch, poses
+):
+    spent_at_first(monkeypatch)
+    rows = HOME + np.outer(np.linspace(0.0, 0.3, 4), np.ones(6))
+    places = pose_rows([chain.forward(row) for row in rows]) if poses else rows
+    course = Course(0.2 * np.arange(4), places, poses=poses)
+    patient.set_goal(ChunkGoal(course, 0.0), HOME)
+    commands = [patient.step(HOME, PERIOD * k) for k in range(20)]
+    patient.set_goal(DOWN, HOME)
+    commands += [patient.step(HOME, PERIOD * k) for k in range(20, 150)]
+    assert patient.waiting
+    assert patient.solution is None, "that of the pose"
+    assert chain.forward(commands[-1]).is_close(chain.forward(rows[-1]), 1e-4)
+    later.ended = True
+    patient.set_goal(DOWN, HOME)
+    assert chain.forward(walk(patient, HOME)[-1]).is_close(DOWN.root_T_target, 1e-5)
 
 
 def test_poses_are_solved_by_fabrik_if_selected(pipe, chain):

@@ -120,4 +120,10 @@ def test_an_arm_among_objects_stays_safe_and_obeys_in_the_end(seed):
         robot.call(SetBool, "enable", data=True)
         robot.run(2.0)
         orders.pose(0.3)
-        robot.wait_status(state="ARRIVED", patience=30.0)
+
+        def ends():  # its straight way may lead through the arm itself
+            status = robot.statuses[-1]
+            return status["state"] == "ARRIVED" or status["message"].startswith("held by ")
+
+        robot.run(0.1)
+        robot.wait(ends, "it obeys")

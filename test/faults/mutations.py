@@ -2495,6 +2495,16 @@ MUTATIONS = tuple(
             ),
         ),
         (
+            "a pose that is solved for changes what is followed meanwhile",
+            PIPELINE,
+            "if time == now and isinstance(self.goal, ChunkGoal):",
+            "if time == now:",
+            (
+                "test/arm/test_pipeline.py::"
+                "test_the_arm_stays_on_its_course_while_a_pose_is_solved_for",
+            ),
+        ),
+        (
             "a planned motion that something holds never ends",
             "ros/move_group.py",
             " and arm.pipeline.obstacle is None:",
