@@ -457,8 +457,8 @@ class Along:
         _, v, a = at_times(self._motion, self._within([time, then]))
         low, high = self._room(v, a, period)
         missing = pace - level
-        slow = self._rise * period
-        wanted = math.sqrt(0.25 * slow**2 + 2.0 * self._rise * abs(missing)) - 0.5 * slow
+        half = 0.5 * self._rise * period  # of what the change of the rate may grow by meanwhile
+        wanted = math.sqrt(half**2 + 2.0 * self._rise * abs(missing)) - half
         wanted = min(self._gain, wanted, abs(missing) / period)  # the last two periods end there
         ends = (v * a < 0.0) & (np.abs(v) * self._bounds[JERK] < GIVEN_TUNING.end_factor * a**2)
         if missing > 0.0 or ends.any():  # near its own pace the motion leaves no jerk for more

@@ -523,7 +523,7 @@ class Progress(NamedTuple):
         """Return the progress after feedback with the desired state at a time."""
         elapsed, rate = self.now(when, float(motion.times[-1])), self.rate
         # Where a motion stands, its positions do not tell the time.
-        if (np.abs(motion.at(elapsed)[:, 0] - desired) > GOAL_TUNING.same).any():
+        if not (np.abs(motion.at(elapsed)[:, 0] - desired) <= GOAL_TUNING.same).all():
             elapsed = motion.time_of(desired, self.elapsed)
         if when - self.when > 0.0 and self.elapsed > 0.0:  # when it began is not known exactly
             rate = min((elapsed - self.elapsed) / (when - self.when), 1.0)

@@ -197,7 +197,8 @@ def object_markers(objects: list[CollisionObject]) -> list[Marker]:
     red, green, blue, opacity = AROUND
     markers = []
     for number, thing in enumerate(objects):
-        (primitive,), size = thing.primitives, thing.primitives[0].dimensions
+        (primitive,) = thing.primitives
+        size = primitive.dimensions
         shown = Marker(
             ns="objects", id=number, frame_locked=True, pose=thing.pose,
             color=ColorRGBA(r=red, g=green, b=blue, a=opacity),
